@@ -1,0 +1,113 @@
+"""Every error Kanopy raises, in one small tree.
+
+A message says what is wrong, shows up to five offending values, and says what to do. The command line turns
+`NoSolution` into exit status 1, every `InputError` into 2, a failed verification into 3 and an interruption
+into 130.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+SHOWN = 5
+
+
+class KanopyError(Exception):
+    """The root of all errors raised on purpose."""
+
+    exit_status = 2
+
+
+class InputError(KanopyError):
+    """Something the user gave is wrong: a file, a column, a value, an option."""
+
+
+class DataError(InputError):
+    """The table itself cannot be used as it is."""
+
+
+class HierarchyError(InputError):
+    """A hierarchy is malformed, does not nest, or does not fit the data."""
+
+
+class OntologyError(InputError):
+    """An ontology file is malformed, or a term or sense is not in it."""
+
+
+class JobError(InputError):
+    """The job asks for something contradictory or out of range."""
+
+
+class MissingDependency(InputError):
+    """An optional library is needed for what was asked; the message says how to install it."""
+
+
+class NoSolution(KanopyError):
+    """No release satisfies the job. This is an answer, not a crash.
+
+    `best` is the candidate that came closest (or `None`), `reason` says which model it violates and by how
+    much, and `advice` lists changes to the job that would make it feasible.
+    """
+
+    exit_status = 1
+
+    def __init__(self, reason: str, *, best: Any = None, advice: Sequence[str] = ()) -> None:
+        self.reason = reason
+        self.best = best
+        self.advice = tuple(advice)
+        hint = "".join(f"\n  - {line}" for line in self.advice)
+        super().__init__(reason + (f"\nWhat would help:{hint}" if hint else ""))
+
+
+class VerificationFailed(KanopyError):
+    """The independent check of the published labels disagreed. Nothing was written."""
+
+    exit_status = 3
+
+
+class Cancelled(KanopyError):
+    """The caller's progress callback, or Ctrl-C, asked to stop. Nothing was written."""
+
+    exit_status = 130
+
+
+def some(values: Iterable[object], total: int | None = None) -> str:
+    """Up to five values, quoted, and how many more there are.
+
+    >>> some(["a", "b"])
+    "'a', 'b'"
+    >>> some(range(8))
+    '0, 1, 2, 3, 4 and 3 more'
+    """
+    shown: list[object] = []
+    count = 0
+    for value in values:
+        count += 1
+        if len(shown) < SHOWN:
+            shown.append(value)
+        elif total is not None:
+            break
+    count = count if total is None else total
+    text = ", ".join(_short(value) for value in shown)
+    return text + (f" and {count - len(shown)} more" if count > len(shown) else "")
+
+
+def _short(value: object, limit: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def near_miss(name: str, known: Iterable[str]) -> str:
+    """A hint with the closest known names, or the known names themselves.
+
+    >>> near_miss("agee", ["age", "sex"])
+    "Did you mean 'age'?"
+    """
+    options = [str(option) for option in known]
+    folded = {option.casefold().replace("_", "-"): option for option in options}
+    close = difflib.get_close_matches(name.casefold().replace("_", "-"), list(folded), n=3, cutoff=0.6)
+    if close:
+        return "Did you mean " + " or ".join(repr(folded[match]) for match in close) + "?"
+    return "Known: " + (some(options) if options else "none") + "."
