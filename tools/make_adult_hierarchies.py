@@ -12,10 +12,24 @@ TARGET = Path(__file__).resolve().parents[1] / "src" / "kanopy" / "data" / "adul
 
 Groups = dict[str, dict[str, list[str]]]
 
-EDUCATION = (
-    "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Some-college Assoc-voc Assoc-acdm Bachelors Masters "
-    "Prof-school Doctorate"
-).split()
+EDUCATION = [
+    "Preschool",
+    "1st-4th",
+    "5th-6th",
+    "7th-8th",
+    "9th",
+    "10th",
+    "11th",
+    "12th",
+    "HS-grad",
+    "Some-college",
+    "Assoc-voc",
+    "Assoc-acdm",
+    "Bachelors",
+    "Masters",
+    "Prof-school",
+    "Doctorate",
+]
 EDUCATION_STEPS = {
     "No diploma": {"Primary school": range(1, 4), "Middle school": range(4, 6), "High school unfinished": range(6, 9)},
     "Diploma": {"High school finished": range(9, 10), "College without a degree": range(10, 13)},

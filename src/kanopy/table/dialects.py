@@ -174,7 +174,7 @@ def header_of(sample: bytes, dialect: Dialect) -> list[str]:
     """The column names in the first record that is not blank."""
     text = codecs.getincrementaldecoder(dialect.encoding)("replace").decode(sample).lstrip("\ufeff")
     options = {"quotechar": dialect.quote} if dialect.quote else {"quoting": csv.QUOTE_NONE}
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, **options)  # type: ignore[arg-type]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, **options)
     try:
         for record in reader:
             if record:

@@ -195,7 +195,7 @@ def _checked(source: Source, name: str, columns: list[str] | None) -> Source:
 def _read_parquet(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
     try:
         if columns is not None:
-            check_columns(columns, pl.read_parquet_schema(path).names(), str(path))
+            check_columns(columns, list(pl.read_parquet_schema(path)), str(path))
         return pl.read_parquet(path, columns=columns, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _unreadable(path, "Parquet", error) from None
@@ -203,7 +203,7 @@ def _read_parquet(path: Path, inner: str | None, query: str | None, columns: lis
 
 def _read_arrow(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
     try:
-        return pl.read_ipc(path, memory_map=False)
+        return pl.read_ipc(path)
     except (pl.exceptions.PolarsError, OSError) as file_error:
         try:
             return pl.read_ipc_stream(path)
