@@ -52,7 +52,8 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFram
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "people.sqlite"
-    ...     with contextlib.closing(sqlite3.connect(file)) as made: _ = made.execute("create table people as select 41 age")
+    ...     with contextlib.closing(sqlite3.connect(file)) as made:
+    ...         _ = made.execute("create table people as select 41 age")
     ...     read_sqlite(file, "people", None).rows()
     [(41,)]
     """

@@ -2,7 +2,7 @@
 
 | what | how it is named |
 |---|---|
-| delimited text | `people.csv`, `.tsv`, `.txt`, also with `.gz` or `.zst`: separator, quotes and encoding are detected |
+| delimited text | `people.csv`, `.tsv`, `.txt`, also with `.gz` or `.zst`: separator, quotes, encoding are detected |
 | Parquet, Arrow | `people.parquet`, `.arrow`, `.feather`, `.ipc` |
 | Excel | `people.xlsx`, or `people.xlsx::Sheet2` |
 | databases | `people.duckdb::table`, `people.sqlite::table`, or `people.sqlite?SELECT …` |
