@@ -50,6 +50,8 @@ def read_delimited(
     dialect = detect_dialect(sample, encoding, separator)
     if dialect.encoding not in ("utf-8", "utf-8-sig"):
         content = _whole(content)
+        if encoding is None and dialect.encoding == "cp1252":
+            utf8_or_cp1252(content, name)  # the sample looked like it; now the whole file must
         content = decode(content, dialect.encoding, name).lstrip("\ufeff").encode()
         sample = content[:SAMPLE_BYTES]
         names = header_of(sample, Dialect(dialect.separator, dialect.quote))

@@ -94,8 +94,6 @@ def decode(data: bytes, encoding: str, name: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise undecodable(data, error.start, encoding, name) from None
-    except LookupError:
-        raise DataError(f"Python knows no encoding {encoding!r}. Use a name such as 'utf-8' or 'cp1252'.") from None
 
 
 def undecodable(data: bytes, position: int, encoding: str, name: str) -> DataError:
@@ -103,7 +101,7 @@ def undecodable(data: bytes, position: int, encoding: str, name: str) -> DataErr
     line = data.count(b"\n", 0, position) + 1
     near = data[max(0, position - 15) : position + 15].decode("ascii", "backslashreplace")
     return DataError(
-        f"{name} is not valid {encoding}: line {line:,}, byte {position:,} is 0x{data[position]:02x} (near {near!r}). "
+        f"{name} is not valid {encoding}: line {line:,}, byte {position + 1:,} of the file is 0x{data[position]:02x} (near {near!r}). "
         "Save the file as UTF-8, or name its encoding, e.g. encoding='latin-1'."
     )
 
@@ -135,6 +133,10 @@ def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | 
     one) most often wins, ties going to more fields and to the comma first.
     """
     encoding = encoding or detect_encoding(sample)
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise DataError(f"There is no encoding {encoding!r}. Use a name such as 'utf-8' or 'cp1252'.") from None
     text = codecs.getincrementaldecoder(encoding)("replace").decode(sample).lstrip("\ufeff")
     newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     if len(sample) >= SAMPLE_BYTES:

@@ -269,8 +269,11 @@ def _leaves(plain: pl.Series, hierarchy: Hierarchy, tokens: set[str]) -> tuple[I
     if plain.dtype == pl.String:
         gone = gone | plain.is_in(list(tokens)).fill_null(False)
     elif tokens - {""}:
-        labels = _labels(unique := plain.drop_nulls().unique())
-        gone = gone | plain.is_in(unique.filter(pl.Series([label in tokens for label in labels], dtype=pl.Boolean)))
+        unique = plain.drop_nulls().unique()
+        labels = _labels(unique)
+        gone = gone | plain.is_in(
+            unique.filter(pl.Series([label in tokens for label in labels], dtype=pl.Boolean)).implode()
+        )
         gone = gone.fill_null(True)
     missing_rows = gone.to_numpy().astype(bool)
     unknown_rows = (codes < 0) & ~missing_rows
@@ -279,7 +282,7 @@ def _leaves(plain: pl.Series, hierarchy: Hierarchy, tokens: set[str]) -> tuple[I
 
 def _replaced(plain: pl.Series, unique: pl.Series, leaves: pl.Series) -> pl.Series:
     """Each value replaced by its leaf: by position where the values are whole numbers in a short range."""
-    if plain.dtype.is_integer() and len(unique):
+    if plain.dtype.is_integer() and plain.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) and len(unique):
         low, high = int(unique.min()), int(unique.max())  # type: ignore[arg-type]
         if high - low < max(4096, len(plain) // 4):
             table = np.full(high - low + 1, -1, np.int32)

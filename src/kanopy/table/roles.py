@@ -47,7 +47,7 @@ _IDENTIFIERS = {
     "an e-mail address": "email mail emailaddress correo courriel eposta",
     "a telephone number": "phone telephone tel mobile cell cellphone fax telefon telefono telefone handy gsm telefoon "
     "portable movil celular",
-    "a personal number": "ssn socialsecurity nationalid passport passnumber taxid nin nhs nhsnumber cpf dni nif bsn tckn "
+    "a personal number": "ssn socialsecurity nationalid passport passnumber taxid nhs nhsnumber cpf dni nif bsn tckn "
     "kimlik insee nir steuernummer steuerid ausweis iban account accountnumber konto kontonummer creditcard cardnumber "
     "licence license licenseplate plate kennzeichen vin mrn patientid patientnumber studentid employeeid customerid "
     "userid personid memberid caseid recordid uuid guid matricule matricula",
@@ -76,7 +76,7 @@ _QUASI = {
     ),
     "a place": (
         "grouping",
-        "city town municipality county state province region district residence place location stadt ort gemeinde kreis "
+        "city town municipality county state province region district residence location stadt ort gemeinde kreis "
         "bundesland ville commune departement ciudad provincia municipio citta comune cidade gemeente sehir ilce lat "
         "lon latitude longitude",
     ),
