@@ -71,7 +71,7 @@ def main() -> None:
         tuples, _, _, _ = distinct_tuples([c.codes for c in columns], [c.hierarchy.size for c in columns])
         line("distinct tuples", start_time, f"{len(tuples):,} tuples")
         start_time = time.perf_counter()
-        published = source.frame.with_columns(column.decode(1) for column in columns)
+        published = source.frame.with_columns(column.decode(1, compact=True) for column in columns)
         line("decode 8 columns", start_time)
         start_time = time.perf_counter()
         write_table(published, out, dialect=source.dialect, forbidden=[file])

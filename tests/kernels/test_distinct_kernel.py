@@ -40,4 +40,6 @@ def test_packing_agrees_with_the_twin(pairs: list[tuple[int, int]]) -> None:
     pack(ours, codes, 7)
     pack.plain(theirs, codes, 7)
     assert (ours == theirs).all()
-    assert all(got == (-1 if key < 0 or code < 0 else key * 7 + code) for got, (key, code) in zip(ours, pairs))
+    assert all(
+        got == (-1 if key < 0 or code < 0 else key * 7 + code) for got, (key, code) in zip(ours, pairs, strict=True)
+    )

@@ -105,7 +105,7 @@ def test_old_macintosh_line_ends(tmp_path: Path) -> None:
 
 def test_columns_can_be_chosen(tmp_path: Path) -> None:
     path = put(tmp_path, b"age,sex,zip\n1,2,3\n")
-    assert read_table(path, columns=["zip", "age"]).columns in (["zip", "age"], ["age", "zip"])
+    assert read_table(path, columns=["zip", "age"]).columns == ["zip", "age"]
     with pytest.raises(DataError, match=r"no column 'agee'.*Did you mean 'age'"):
         read_table(path, columns=["agee"])
 
@@ -330,7 +330,7 @@ def test_web_addresses(tmp_path: Path) -> None:
         source = read_source(f"{address}/my%20data.csv?download=1")
         assert source.frame.rows() == [("1", "2")] and source.path is None
         assert source.dialect is not None and source.dialect.separator == ";"
-        with pytest.raises(DataError, match="Cannot fetch .*404"):
+        with pytest.raises(DataError, match=r"Cannot fetch .*404"):
             read_table(f"{address}/none.csv")
     finally:
         server.shutdown()

@@ -50,16 +50,16 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
     """
     room = 1024
     first = np.empty(room, np.int64)
-    counts = np.empty(room, np.int64)
     found = 0
     if direct > 0:
         slots = np.full(direct, -1, np.int32)
-        held = np.empty(0, np.int64)
+        held = np.empty((0, 2), np.int64)
         mask = 0
     else:
+        # Key and number lie side by side, so that a lookup costs one visit to memory and not two.
         mask = 4095
-        slots = np.full(mask + 1, -1, np.int32)
-        held = np.empty(mask + 1, np.int64)
+        slots = np.empty(0, np.int32)
+        held = np.full((mask + 1, 2), -1, np.int64)
     for row in range(len(keys)):
         key = keys[row]
         if key < 0:
@@ -67,13 +67,14 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
             continue
         if direct > 0:
             slot = key
+            at = int(slots[slot])
         else:
             # Multiplying by an odd constant and folding the high half spreads consecutive keys over the table.
             mixed = key * np.int64(-7046029254386353131)
             slot = (mixed ^ (mixed >> 32)) & mask
-            while slots[slot] >= 0 and held[slot] != key:
+            while held[slot, 0] != key and held[slot, 0] >= 0:
                 slot = (slot + 1) & mask
-        at = slots[slot]
+            at = int(held[slot, 1])
         if at < 0:
             at = found
             if found == room:
@@ -81,27 +82,27 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
                 wider_first = np.empty(room, np.int64)
                 wider_first[:found] = first
                 first = wider_first
-                wider_counts = np.empty(room, np.int64)
-                wider_counts[:found] = counts
-                counts = wider_counts
             first[found] = row
-            counts[found] = 0
-            slots[slot] = found
             found += 1
-            if direct == 0:
-                held[slot] = key
+            if direct > 0:
+                slots[slot] = at
+            else:
+                held[slot, 0] = key
+                held[slot, 1] = at
                 if found * 2 > mask:
                     mask = mask * 4 + 3
-                    slots = np.full(mask + 1, -1, np.int32)
-                    held = np.empty(mask + 1, np.int64)
+                    held = np.full((mask + 1, 2), -1, np.int64)
                     for old in range(found):
                         again = keys[first[old]]
                         mixed = again * np.int64(-7046029254386353131)
                         slot = (mixed ^ (mixed >> 32)) & mask
-                        while slots[slot] >= 0:
+                        while held[slot, 0] >= 0:
                             slot = (slot + 1) & mask
-                        slots[slot] = old
-                        held[slot] = again
-        counts[at] += 1
+                        held[slot, 0] = again
+                        held[slot, 1] = old
         number[row] = at
-    return first[:found].copy(), counts[:found].copy()
+    counts = np.zeros(found, np.int64)
+    for row in range(len(keys)):
+        if number[row] >= 0:
+            counts[number[row]] += 1
+    return first[:found].copy(), counts

@@ -72,6 +72,8 @@ def read_delimited(
             return read_delimited(data, name, columns=columns, encoding=utf8_or_cp1252(data, name), separator=separator)
         frame, dialect = _explain(content, dialect, names, columns, name, error)
     frame = _without_blank_lines(frame, content, dialect, names, name)
+    if columns is not None:
+        frame = frame.select(columns)
     if frame.height == 0:
         raise DataError(f"{name} has a header but no records. Give a file with at least one record.")
     return frame, dialect

@@ -101,8 +101,8 @@ def undecodable(data: bytes, position: int, encoding: str, name: str) -> DataErr
     line = data.count(b"\n", 0, position) + 1
     near = data[max(0, position - 15) : position + 15].decode("ascii", "backslashreplace")
     return DataError(
-        f"{name} is not valid {encoding}: line {line:,}, byte {position + 1:,} of the file is 0x{data[position]:02x} (near {near!r}). "
-        "Save the file as UTF-8, or name its encoding, e.g. encoding='latin-1'."
+        f"{name} is not valid {encoding}: line {line:,}, byte {position + 1:,} of the file is 0x{data[position]:02x} "
+        f"(near {near!r}). Save the file as UTF-8, or name its encoding, e.g. encoding='latin-1'."
     )
 
 

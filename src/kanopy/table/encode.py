@@ -83,8 +83,10 @@ class EncodedColumn:
                 labels[code] = None
         return labels
 
-    def decode(self, level: int = 0) -> pl.Series:
+    def decode(self, level: int = 0, *, compact: bool = False) -> pl.Series:
         """The column as published at one level; rows to be suppressed are null.
+
+        `compact=True` gives an enumeration instead of text: a tenth of the memory, written to files the same way.
 
         >>> from kanopy.hierarchy.hierarchy import Hierarchy
         >>> column = encode_column(pl.Series("n", [1, None, 2]), Hierarchy.flat(["1", "2"]))
@@ -95,6 +97,8 @@ class EncodedColumn:
         gone = self.suppressed_rows
         codes = level_codes[self.codes if gone is None else np.maximum(self.codes, 0)]
         labels = pl.Series(self.name, self.labels_at(level), dtype=pl.String)
+        if compact:
+            labels = labels.cast(pl.Enum(labels.drop_nulls().unique(maintain_order=True)))
         decoded = labels.gather(pl.Series(codes))
         if gone is not None:
             decoded = decoded.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()

@@ -49,7 +49,7 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
     if frame.width == 0 or frame.height == 0:
         what = "no columns" if frame.width == 0 else "columns but no records"
         raise DataError(f"The table has {what}. Give one with at least one record.")
-    return frame, restore
+    return frame, _Texts(frame.schema, restore)
 
 
 def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
@@ -191,6 +191,22 @@ def _unchanged(column: pl.Series, original: pl.DataFrame, rows: pl.Series | None
     if rows is not None:
         before = before.filter(rows)
     return before.dtype == column.dtype and before.equals(column, null_equal=True)
+
+
+class _Texts:
+    """Turns enumerations, which decoding uses to save memory, into text first, unless the caller had one there."""
+
+    def __init__(self, schema: pl.Schema, restore: Restore) -> None:
+        self._schema = schema
+        self._restore = restore
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        fresh = [
+            pl.col(name).cast(pl.String)
+            for name, dtype in frame.schema.items()
+            if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), (pl.Enum, pl.Categorical))
+        ]
+        return self._restore(frame.with_columns(fresh) if fresh else frame, kept)
 
 
 class _Same:

@@ -144,7 +144,7 @@ def _guess(column: pl.Series) -> Guess:
 
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         return Guess(name, Role.IDENTIFIER, f"holds {column.dtype} values, which cannot be generalized", None)
-    if distinct <= 1:
+    if rows == 0 or (distinct == 1 and rows > 1):
         return Guess(name, Role.INSENSITIVE, "has the same value in every record" if rows else "is empty", None)
     length = _typical_length(column)
     if length > LONG_TEXT and not dates and distinct > 50:
