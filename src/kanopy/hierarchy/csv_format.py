@@ -46,17 +46,18 @@ def _rows(text: str, where: str) -> Numbered:
     """Non-empty rows with their line numbers, read with the separator that fits best."""
     if not text.strip():
         raise HierarchyError(f"{where} is empty. A hierarchy file has one row per value: value;broader;…;*")
-    best: tuple[tuple[int, int], Numbered] | None = None
+    best: tuple[tuple[bool, bool, int, int], Numbered] | None = None
     for separator in SEPARATORS:
         rows = _split(text, separator, where)
         widths = Counter(len(row) for _, row in rows)
         width, same = max(widths.items(), key=lambda item: (item[1], item[0]))
-        if len(widths) == 1 and width > 1:
-            return rows
-        if len(widths) == 1:
+        if width == 1 and len(widths) == 1:
             continue
-        # No separator gives every row the same number of cells: report on the one that comes closest.
-        score = (same if width > 1 else 0, width)
+        # The right separator gives every row the same number of cells and cuts through no quoted label; among
+        # several such the first wins. If there is none, errors report on the one that comes closest.
+        whole = len(widths) == 1
+        torn = any(cell.count('"') % 2 for _, row in rows for cell in row)
+        score = (whole, not torn) + ((0, 0) if whole else (same if width > 1 else 0, width))
         if best is None or score > best[0]:
             best = (score, rows)
     if best is None:
