@@ -81,7 +81,7 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
 
 def _open(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(path))  # noqa: SIM115 - the caller closes it
+        return cast("IO[bytes]", gzip.open(path))
     return path.open("rb")
 
 
