@@ -1,0 +1,169 @@
+"""What search, privacy models and metrics share: the domain, recodings, and the classes they produce.
+
+Rows are reduced once to distinct quasi-identifier tuples with counts (`Domain`). Every algorithm, whatever its
+kind, answers with a `Recoding`: groups of rows and, per group and attribute, the published label. `Classes` are
+the groups of rows that a release makes equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A confidential column: its values and, per row, the code of the value."""
+
+    name: str
+    values: tuple[str, ...]
+    code_of_row: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
+
+    `tuples[t, j]` is a leaf of `hierarchies[j]`; tuples are numbered by first appearance in the table.
+    `tuple_of_row[r]` is -1 for rows that the policy for missing or unknown values suppresses from the start.
+    """
+
+    names: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...]
+    tuples: Ints
+    counts: Longs
+    tuple_of_row: Ints
+    sensitive: tuple[Sensitive, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """All rows of the table, also those suppressed from the start."""
+        return len(self.tuple_of_row)
+
+    @cached_property
+    def excluded_rows(self) -> int:
+        """Rows suppressed from the start by the policy for missing or unknown values."""
+        return int((self.tuple_of_row < 0).sum())
+
+    @property
+    def width(self) -> int:
+        """The number of quasi-identifiers."""
+        return len(self.hierarchies)
+
+    @cached_property
+    def marginals(self) -> tuple[Longs, ...]:
+        """Per attribute, how many (not excluded) rows hold each value."""
+        return tuple(
+            np.bincount(self.tuples[:, j], weights=self.counts, minlength=h.size).astype(np.int64)
+            for j, h in enumerate(self.hierarchies)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """What will be published for the quasi-identifiers.
+
+    `group_of_row` is -1 for suppressed rows. `codes[group, j]` points into `labels[j]`; `shares[j][code]` is the
+    share of the attribute's domain that the label covers, so losses need nothing else.
+    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy.
+    """
+
+    group_of_row: Ints
+    codes: Ints
+    labels: tuple[tuple[str, ...], ...]
+    shares: tuple[Floats, ...]
+    nodes: tuple[Ints, ...] = ()
+
+    @cached_property
+    def group_sizes(self) -> Longs:
+        """Rows per group."""
+        kept = self.group_of_row[self.group_of_row >= 0]
+        return np.bincount(kept, minlength=len(self.codes)).astype(np.int64)
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows whose quasi-identifiers are not published at all."""
+        return int((self.group_of_row < 0).sum())
+
+    @cached_property
+    def class_of_group(self) -> Ints:
+        """Groups whose published labels are equal belong to one class; unused groups get -1."""
+        used = self.group_sizes > 0
+        result = np.full(len(self.codes), -1, np.int32)
+        if used.any():
+            _, inverse = np.unique(self.codes[used], axis=0, return_inverse=True)
+            result[used] = inverse.reshape(-1)
+        return result
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The equivalence classes of the release, suppressed rows left out."""
+        used = self.class_of_group >= 0
+        sizes = np.bincount(self.class_of_group[used], weights=self.group_sizes[used]).astype(np.int64)
+        return Classes(sizes, suppressed_rows=self.suppressed_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Groups of rows that are equal in the quasi-identifiers.
+
+    `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed.
+    """
+
+    sizes: Longs
+    suppressed_rows: int = 0
+    histograms: dict[str, Longs] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many classes there are."""
+        return len(self.sizes)
+
+    @property
+    def rows(self) -> int:
+        """Published rows."""
+        return int(self.sizes.sum())
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest class; 0 if nothing is published."""
+        return int(self.sizes.min()) if len(self.sizes) else 0
+
+
+def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuples: npt.NDArray[np.bool_]) -> Recoding:
+    """The recoding that lifts every attribute to one level and suppresses the marked tuples."""
+    picked = [h.level(level) for h, level in zip(domain.hierarchies, levels, strict=True)]
+    codes = np.empty_like(domain.tuples)
+    for j, level in enumerate(picked):
+        codes[:, j] = level.codes[domain.tuples[:, j]]
+    lookup = np.append(np.where(suppressed_tuples, -1, np.arange(len(codes))), -1).astype(np.int32)
+    return Recoding(
+        group_of_row=lookup[domain.tuple_of_row],
+        codes=codes,
+        labels=tuple(h.labels_at(level) for h, level in zip(domain.hierarchies, levels, strict=True)),
+        shares=tuple(level.shares for level in picked),
+        nodes=tuple(level.nodes for level in picked),
+    )
+
+
+def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Recoding:
+    """The recoding of groups that each publish one hierarchy node per attribute (`nodes[group, j]`)."""
+    codes = np.empty_like(nodes)
+    labels, shares, used = [], [], []
+    for j, hierarchy in enumerate(domain.hierarchies):
+        distinct, inverse = np.unique(nodes[:, j], return_inverse=True)
+        codes[:, j] = inverse.reshape(-1)
+        labels.append(tuple(hierarchy.label(int(node)) for node in distinct))
+        shares.append(hierarchy.leaf_counts[distinct] / hierarchy.size)
+        used.append(distinct.astype(np.int32))
+    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used))

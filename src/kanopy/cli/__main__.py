@@ -1,0 +1,3 @@
+from kanopy.cli import main
+
+main()

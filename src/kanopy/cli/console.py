@@ -1,0 +1,78 @@
+"""What all commands share: plain words on standard error, one JSON object on standard output, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kanopy.errors import KanopyError
+from kanopy.progress import Callback, Step
+
+_json_mode = False
+
+
+def begin(json_mode: bool) -> None:
+    """Called first by every command: with `--json`, standard output carries one JSON object and nothing else."""
+    global _json_mode
+    _json_mode = json_mode
+
+
+def console() -> Any:
+    """A Rich console: on standard error when JSON owns standard output."""
+    from rich.console import Console
+
+    return Console(stderr=_json_mode, highlight=False, soft_wrap=False)
+
+
+def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> None:
+    """The result of a command: JSON, or what `show(console)` draws."""
+    if _json_mode:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.flush()
+    elif show is not None:
+        show(console())
+
+
+def fail(error: KanopyError) -> int:
+    """Show an error in plain words; the exit status says of which kind it is."""
+    from rich.console import Console
+    from rich.text import Text
+
+    if _json_mode:
+        sys.stdout.write(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}) + "\n")
+    title = "No solution: " if error.exit_status == 1 else "" if error.exit_status == 130 else "Error: "
+    text = Text(title, style="bold red" if error.exit_status == 2 else "bold yellow").append(
+        str(error), style="default"
+    )
+    Console(stderr=True, highlight=False).print(text)
+    return error.exit_status
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callback]:
+    """A callback that draws a progress bar on standard error while the block runs (nothing when piped)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    stream = Console(stderr=True)
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        console=stream,
+        transient=True,
+        disable=not stream.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("starting", total=None, note="")
+
+        def show(step: Step) -> None:
+            total = None if step.fraction is None else 1.0
+            bar.update(task, description=step.stage, total=total, completed=step.fraction or 0.0, note=step.note)
+
+        yield show

@@ -1,0 +1,56 @@
+"""How long work tells its caller where it is, and how a caller stops it.
+
+A callback receives a `Step`; returning `False` (or raising) cancels the work cleanly. The terminal's progress
+bar, a browser page and a test all use this one shape.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kanopy.errors import Cancelled
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where the work is: a stage in plain words, the part of it that is done (0 to 1, or `None`), a short note."""
+
+    stage: str
+    fraction: float | None = None
+    note: str = ""
+
+
+Callback = Callable[[Step], bool | None]
+
+
+class Progress:
+    """Calls back at most every `interval` seconds, and always when a stage begins.
+
+    >>> seen = []
+    >>> progress = Progress(lambda step: seen.append(step.stage))
+    >>> progress("reading"); progress("reading", 0.5); progress("searching")
+    >>> seen
+    ['reading', 'searching']
+    """
+
+    def __init__(self, callback: Callback | None = None, interval: float = 0.1) -> None:
+        self._callback = callback
+        self._interval = interval
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, stage: str, fraction: float | None = None, note: str = "") -> None:
+        """Report; raises `Cancelled` if the callback says so."""
+        if self._callback is None:
+            return
+        now = time.monotonic()
+        if stage == self._stage and now - self._last < self._interval:
+            return
+        self._stage, self._last = stage, now
+        if self._callback(Step(stage, fraction, note)) is False:
+            raise Cancelled(f"Stopped while {stage}. Nothing was written.")
+
+
+SILENT = Progress()
