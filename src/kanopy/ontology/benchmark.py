@@ -13,7 +13,7 @@ from kanopy.errors import OntologyError
 from kanopy.ontology.measures import MEASURES
 from kanopy.ontology.shared import Floats
 from kanopy.ontology.taxonomy import Taxonomy
-from kanopy.ontology.words import word_similarities
+from kanopy.ontology.words import resolve_all, word_similarities
 
 
 class Agreement(NamedTuple):
@@ -73,8 +73,7 @@ def agreement(
 
     A measure that lacks what it needs (definitions, tag counts) is listed with the reason.
     """
-    for word in (word for pair in pairs for word in pair):
-        taxonomy.resolve(word)  # an unknown word is an error of the file, not of a measure
+    resolve_all(taxonomy, (word for pair in pairs for word in pair))  # an unknown word is no fault of a measure
     human = np.asarray(ratings, np.float64)
     if len(human) < 3 or np.ptp(human) == 0:
         raise OntologyError("A correlation needs at least three pairs with different ratings.")

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.errors import OntologyError
+from kanopy.kernels.subsumers_plain import plain_joint_pairs, unpack
 from kanopy.ontology.taxonomy import Ints, Longs, Taxonomy
 
 Floats = npt.NDArray[np.float64]
@@ -54,17 +55,17 @@ def deepest_common_subsumer(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Com
     >>> w.sense_name(int(found.concept)), int(found.edges)
     ('carnivore#1', 4)
     """
-    from kanopy.kernels import subsumers
-
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
+        from kanopy.kernels import subsumers
+
         slots = _slots_of(taxonomy, columns)
         found = subsumers.deepest_block(
             rows, taxonomy.parent_start, taxonomy.parents, taxonomy.depth,
             slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns,
         )  # fmt: skip
         return CommonSubsumer(*found)
-    return CommonSubsumer(*subsumers.unpack(_joint(taxonomy, left, right, None)[0].reshape(shape)))
+    return CommonSubsumer(*unpack(_joint(taxonomy, left, right, None)[0].reshape(shape)))
 
 
 def shortest_path(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Ints:
@@ -75,10 +76,10 @@ def shortest_path(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Ints:
     >>> int(shortest_path(w, w.sense("car"), w.sense("bicycle")))
     4
     """
-    from kanopy.kernels import subsumers
-
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
+        from kanopy.kernels import subsumers
+
         slots = _slots_of(taxonomy, columns)
         return subsumers.distance_block(
             rows, taxonomy.parent_start, taxonomy.parents, slots.slot_of, slots.start, slots.parents, slots.columns
@@ -88,10 +89,10 @@ def shortest_path(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Ints:
 
 def greatest_common_content(taxonomy: Taxonomy, a: Concepts, b: Concepts, content: Floats) -> Floats:
     """The greatest information content among the common subsumers."""
-    from kanopy.kernels import subsumers
-
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
+        from kanopy.kernels import subsumers
+
         slots = _slots_of(taxonomy, columns)
         return subsumers.informative_block(
             rows, taxonomy.parent_start, taxonomy.parents, content,
@@ -123,10 +124,10 @@ class FeatureSets:
 
 def overlap(taxonomy: Taxonomy, sets: FeatureSets, a: Concepts, b: Concepts) -> tuple[Floats, Floats, Floats]:
     """|A ∩ B|, |A \\ B| and |B \\ A| of the feature sets of two concepts."""
-    from kanopy.kernels import subsumers
-
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
+        from kanopy.kernels import subsumers
+
         both = subsumers.overlap_block(rows, columns, sets.start, sets.items, sets.item_count)
     else:
         known: dict[int, set[int]] = {}
@@ -156,11 +157,11 @@ def _split(
 
 
 def _joint(taxonomy: Taxonomy, left: Ints, right: Ints, content: Floats | None) -> tuple[Longs, Ints, Floats]:
-    from kanopy.kernels import subsumers
+    function: Any = plain_joint_pairs
+    if len(left) > FEW_PAIRS:
+        from kanopy.kernels.subsumers import joint_pairs
 
-    function: Any = subsumers.joint_pairs
-    if len(left) <= FEW_PAIRS:
-        function = function.plain
+        function = joint_pairs
     if content is None:
         content = np.zeros(taxonomy.size)
     result: tuple[Longs, Ints, Floats] = function(

@@ -40,28 +40,17 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import OntologyError, near_miss, some
+from kanopy.errors import OntologyError, near_miss
+from kanopy.ontology.links import Concept, Ints, csr, depths, refuse_unknown_parents, topological_order
 from kanopy.ontology.text_pool import TextPool
 
-Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-ConceptsLike = int | Sequence[int] | npt.NDArray[Any]
+
+__all__ = ["PARTS_OF_SPEECH", "VIRTUAL_KEY", "Bools", "Concept", "Ints", "Longs", "Taxonomy", "TreeLike", "fold"]
 
 VIRTUAL_KEY = "*"
 PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adjective", "r": "adverb"}
-
-
-@dataclass(frozen=True)
-class Concept:
-    """One concept as a reader found it: its key, its terms (preferred first), the keys of its parents, its line."""
-
-    key: str
-    terms: tuple[str, ...]
-    parents: tuple[str, ...] = ()
-    line: int = 0
-    is_instance: bool = False
-    parts: tuple[str, ...] = ()
 
 
 class TreeLike(Protocol):
@@ -157,7 +146,7 @@ class Taxonomy:
                 raise OntologyError(
                     f"The concept {record.key!r} occurs twice{where} (lines {first.line} and {record.line}). Keep one."
                 )
-        _refuse_unknown_parents(records, index, where)
+        refuse_unknown_parents(records, index, where)
         parents = [list(dict.fromkeys(index[up] for up in record.parents)) for record in records]
         terms: list[tuple[str, ...]] = [record.terms or (record.key,) for record in records]
         keys = [record.key for record in records]
@@ -174,9 +163,9 @@ class Taxonomy:
             keys.append(VIRTUAL_KEY)
             terms.append(())
             instance.append(False)
-        parent_start, parent_flat = _csr(parents)
-        order = _topological_order(parent_start, parent_flat, lambda c: terms[c][0], where)
-        depth, min_depth = _depths(order, parents, -1 if virtual_root >= 0 else 0)
+        parent_start, parent_flat = csr(parents)
+        order = topological_order(parent_start, parent_flat, lambda c: terms[c][0], where)
+        depth, min_depth = depths(order, parents, -1 if virtual_root >= 0 else 0)
         own_senses: dict[str, list[int]] = {}
         for number, words in enumerate(terms):
             for word in words:
@@ -188,14 +177,14 @@ class Taxonomy:
                 own_senses[word] = [index[key] for key in ordered]
         vocabulary = sorted(own_senses, key=str.encode)
         word_number = {word: number for number, word in enumerate(vocabulary)}
-        sense_start, sense_concepts = _csr([own_senses[word] for word in vocabulary])
-        term_start, term_words = _csr([[word_number[fold(word)] for word in words] for words in terms])
+        sense_start, sense_concepts = csr([own_senses[word] for word in vocabulary])
+        term_start, term_words = csr([[word_number[fold(word)] for word in words] for words in terms])
         flat_terms = [" ".join(word.replace("_", " ").split()) for words in terms for word in words]
         cased = [(i, word) for i, word in enumerate(flat_terms) if word != vocabulary[term_words[i]]]
         counts = np.zeros(len(keys), np.int64)
         for key, count in (tag_counts or {}).items():
             counts[index[key]] = count
-        part_start, part_flat = _csr(parts)
+        part_start, part_flat = csr(parts)
         return cls(
             name=name,
             part_of_speech=part_of_speech,
@@ -514,62 +503,3 @@ class Taxonomy:
     @cached_property
     def _adjective_numbers(self) -> dict[str, int]:
         return {word.replace("-", " "): number for number, word in enumerate(self.adjectives)}
-
-
-def _csr(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
-    """Lists as one flat array and where each starts."""
-    start = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(items) for items in lists], out=start[1:])
-    return start, np.array([item for items in lists for item in items], np.int32)
-
-
-def _refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
-    unknown = [(record, up) for record in records for up in record.parents if up not in index]
-    if unknown:
-        shown = "; ".join(f"line {record.line}: {record.key!r} has the parent {up!r}" for record, up in unknown[:5])
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        raise OntologyError(
-            f"Some parents do not exist{where}: {shown}{more}. Add the missing concepts or remove the links "
-            "(a file that was cut off ends like this, too)."
-        )
-
-
-def _topological_order(start: Ints, parents: Ints, label: Any, where: str) -> list[int]:
-    """Parents before children; on a cycle an error that shows it."""
-    size = len(start) - 1
-    children: list[list[int]] = [[] for _ in range(size)]
-    up_lists = [parents[start[c] : start[c + 1]].tolist() for c in range(size)]
-    for child, ups in enumerate(up_lists):
-        for up in ups:
-            children[up].append(child)
-    waiting = [len(ups) for ups in up_lists]
-    order = [c for c in range(size) if not waiting[c]]
-    for concept in order:
-        for child in children[concept]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                order.append(child)
-    if len(order) == size:
-        return order
-    # Everything left lies on or below a cycle: climbing among what is left must come back to a concept.
-    left = {c for c in range(size) if waiting[c]}
-    path: list[int] = []
-    node = min(left)
-    while node not in path:
-        path.append(node)
-        node = min(up for up in up_lists[node] if up in left)
-    cycle = [*path[path.index(node) :], node]
-    shown = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
-    raise OntologyError(
-        f"The is-a links{where} run in a circle: {shown}. Remove one of these links ({some(cycle[:-1])})."
-    )
-
-
-def _depths(order: Sequence[int], parents: Sequence[Sequence[int]], top: int) -> tuple[Ints, Ints]:
-    """Longest and shortest path to a root, in edges; `top` is the depth of a concept without parents."""
-    longest, shortest = [top] * len(order), [top] * len(order)
-    for concept in order:
-        if parents[concept]:
-            longest[concept] = 1 + max(longest[up] for up in parents[concept])
-            shortest[concept] = 1 + min(shortest[up] for up in parents[concept])
-    return np.array(longest, np.int32), np.array(shortest, np.int32)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanopy.errors import OntologyError, some
 from kanopy.ontology.measures import Measure, find_measure
 from kanopy.ontology.pairwise import blocks
 from kanopy.ontology.shared import Floats
@@ -44,7 +45,7 @@ def word_similarities(
     """The similarities of many pairs of words at once."""
     chosen = find_measure(measure)
     listed = list(pairs)
-    senses = {word: taxonomy.resolve(word) for pair in listed for word in pair}
+    senses = resolve_all(taxonomy, (word for pair in listed for word in pair))
     results: list[WordPair] = []
     batch: list[tuple[str, str]] = []
     waiting = 0
@@ -55,6 +56,23 @@ def word_similarities(
             results += _batch(taxonomy, batch, senses, chosen)
             batch, waiting = [], 0
     return results + _batch(taxonomy, batch, senses, chosen)
+
+
+def resolve_all(taxonomy: Taxonomy, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """The concepts of each word (all its senses, or the one it names); an error lists every word without any."""
+    senses: dict[str, tuple[int, ...]] = {}
+    errors: dict[str, OntologyError] = {}
+    for word in dict.fromkeys(words):
+        try:
+            senses[word] = taxonomy.resolve(word)
+        except OntologyError as error:
+            errors[word] = error
+    if len(errors) == 1:
+        raise next(iter(errors.values()))
+    if errors:
+        first = next(iter(errors.values()))
+        raise OntologyError(f"{len(errors)} words have no concept: {some(errors)}. The first one: {first}")
+    return senses
 
 
 def _batch(
@@ -80,7 +98,8 @@ def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure
     >>> word_matrix(load_ontology("wordnet"), ["car", "automobile", "gem"]).round(2).tolist()
     [[1.0, 1.0, 0.63], [1.0, 1.0, 0.57], [0.63, 0.57, 1.0]]
     """
-    senses = [taxonomy.resolve(word) for word in words]
+    known = resolve_all(taxonomy, words)
+    senses = [known[word] for word in words]
     flat = np.array([concept for own in senses for concept in own], np.int32)
     counts = np.array([len(own) for own in senses], np.int64)
     first = np.cumsum(counts) - counts
