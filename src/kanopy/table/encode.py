@@ -270,6 +270,8 @@ def _leaves(plain: pl.Series, hierarchy: Hierarchy, tokens: set[str]) -> tuple[I
         return leaves.cast(pl.Int32).to_numpy().astype(np.int32, copy=True), None, None
     codes = leaves.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32, copy=True)
     gone = plain.is_null()
+    if leaves.null_count() == plain.null_count():
+        return codes, gone.to_numpy().astype(bool), None  # only true nulls have no leaf: nothing to tell apart
     if plain.dtype == pl.String:
         gone = gone | plain.is_in(list(tokens)).fill_null(False)
     elif tokens - {""}:
