@@ -189,8 +189,9 @@ def encode_column(
                 "(counted from 1, without the header). Fill them in, or choose missing='as-value' or 'suppress'."
             )
         if missing == "as-value":
-            hierarchy = hierarchy.with_value(_free_label(hierarchy))
-            missing_leaf = hierarchy.size - 1
+            label = _free_label(hierarchy)
+            hierarchy = hierarchy.with_value(label)
+            missing_leaf = hierarchy.index[label]
             codes[missing_rows] = missing_leaf
     return EncodedColumn(
         name, codes, hierarchy, missing, missing_rows, missing_leaf, unknown_rows, tuple(unknown_values)
