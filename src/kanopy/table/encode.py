@@ -208,10 +208,10 @@ def _free_label(hierarchy: Hierarchy) -> str:
 
 
 def _extended(hierarchy: Hierarchy, values: Iterable[str]) -> Hierarchy:
-    """The hierarchy with all given values as leaves under its top; one pass instead of one per value."""
+    """The hierarchy with all given values as leaves under its top; many at once unless nodes carry intervals."""
     first, *rest = values
     hierarchy = hierarchy.with_value(first)
-    if len(rest) > 3:
+    if len(rest) > 50 and hierarchy.low is None:
         rows = list(hierarchy.rows())
         top = rows[0][-1]
         rows += [(value,) * hierarchy.height + (top if hierarchy.height else value,) for value in rest]
