@@ -225,4 +225,4 @@ def _common_scale(wholes: Sequence[int], weights: Sequence[float], multiplier: i
 def _scaled(units: Longs, factor: Fraction) -> Longs:
     if factor.denominator == 1:
         return units * int(factor)
-    return np.rint(units * float(factor)).astype(np.int64)
+    return np.asarray(np.rint(units * float(factor)), np.int64)
