@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import HierarchyError, near_miss, some
+from kanopy.errors import HierarchyError, near_miss
+from kanopy.hierarchy.construct import forest, level_table
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -30,6 +31,9 @@ SUPPRESSED = "*"
 """The label of a value about which nothing is said."""
 
 LARGEST_LEVEL_TABLE = 400_000_000
+
+SHALLOW = 64
+"""Up to this height plain NumPy walks the tree level by level; deeper ones go to the compiled loops."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +77,12 @@ class Hierarchy:
         table: Ints | None = None,
         low: Bounds | None = None,
         high: Bounds | None = None,
+        level_of: Ints | None = None,
     ) -> None:
         """Nodes `0…size-1` are leaves. `parent` is -1 for roots and `None` for a level table that does not nest.
+
+        `level_of` gives the level of each node of a level table; builders that divide a range (rather than the
+        values found in it) need it, because some of their intervals hold no value and so are not in the table.
 
         Prefer the `from_…` constructors, which check what they are given.
         """
@@ -85,6 +93,7 @@ class Hierarchy:
         self.high = None if high is None else _frozen(high)
         self._label_source = labels
         self._table = None if table is None else _frozen(np.asarray(table, np.int32))
+        self.level_of = None if level_of is None else _frozen(np.asarray(level_of, np.int32))
         self._levels: dict[int, Level] = {}
         if size == 0:
             raise HierarchyError("A hierarchy needs at least one value. Give it the values of the column.")
@@ -100,42 +109,8 @@ class Hierarchy:
         Raises `HierarchyError` if rows differ in length, a value occurs twice with different ancestors, or a
         label at one level lies under two labels of the next (it does not nest), unless `require_nesting=False`.
         """
-        table = [tuple(row) for row in rows]
-        if not table:
-            raise HierarchyError("The hierarchy has no rows. Give one row per value: value, broader, …, *.")
-        width = len(table[0])
-        ragged = [i + 1 for i, row in enumerate(table) if len(row) != width]
-        if ragged:
-            raise HierarchyError(
-                f"All rows of a hierarchy need the same number of levels ({width} in the first row); "
-                f"rows {some(ragged)} differ. Repeat a label to fill a level."
-            )
-        unique: dict[str, tuple[str, ...]] = {}
-        for row in table:
-            if unique.setdefault(row[0], row) != row:
-                raise HierarchyError(
-                    f"The value {row[0]!r} has two parents: {unique[row[0]][1:]} and {row[1:]}. Keep one row per value."
-                )
-        columns = list(zip(*unique.values(), strict=True))
-        codes = np.empty((width, len(unique)), np.int32)
-        labels: list[str] = []
-        for level, column in enumerate(columns):
-            index: dict[str, int] = {}
-            start = len(labels)
-            codes[level] = [start + index.setdefault(label, len(index)) for label in column]
-            labels.extend(index)
-        parent, broken = _parents_of_table(codes, len(labels))
-        if broken is not None and require_nesting:
-            level, nodes = broken
-            shown = []
-            for node in nodes[:5]:
-                above = sorted({labels[up] for up in codes[level + 1][codes[level] == node]})
-                shown.append(f"{labels[node]!r} lies under both {above[0]!r} and {above[1]!r}")
-            raise HierarchyError(
-                f"The hierarchy{f' of {name}' if name else ''} does not nest between level {level} and "
-                f"{level + 1}: {'; '.join(shown)}. Each label must have one parent: give the parts different labels."
-            )
-        return cls(len(unique), labels, None if broken else parent, name=name, table=codes)
+        size, labels, parent, codes = level_table(rows, name, require_nesting)
+        return cls(size, labels, parent, name=name, table=codes)
 
     @classmethod
     def from_parents(
@@ -150,29 +125,8 @@ class Hierarchy:
         >>> Hierarchy.from_parents({"cat": "mammal", "dog": "mammal", "mammal": "animal", "carp": "animal"}).height
         2
         """
-        items = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
-        above: dict[str, str | None] = {}
-        for child, up in items:
-            up = up or None
-            if child in above and above[child] is not None and up is not None and above[child] != up:
-                raise HierarchyError(f"{child!r} has two parents: {above[child]!r} and {up!r}. Keep one.")
-            above[child] = up if up is not None else above.get(child)
-            if up is not None:
-                above.setdefault(up, None)
-        if not above:
-            raise HierarchyError("The hierarchy is empty. Give child and parent labels.")
-        inner = {up for up in above.values() if up is not None}
-        own_leaves = [label for label in above if label not in inner]
-        if leaves is not None:
-            wrong = [label for label in leaves if label not in above]
-            if wrong:
-                raise HierarchyError(f"No such leaves in the hierarchy: {some(wrong)}.")
-            own_leaves = list(leaves)
-        level = _heights(above, own_leaves)
-        order = own_leaves + sorted((x for x in level if x in inner), key=lambda x: level[x])
-        index = {label: i for i, label in enumerate(order)}
-        parent = np.array([-1 if (up := above[x]) is None else index[up] for x in order], np.int32)
-        return cls(len(own_leaves), order, parent, name=name)
+        size, labels, parent = forest(pairs, leaves)
+        return cls(size, labels, parent, name=name)
 
     @classmethod
     def from_intervals(
@@ -185,6 +139,7 @@ class Hierarchy:
         labels: LabelSource,
         name: str = "",
         table: Ints | None = None,
+        level_of: Ints | None = None,
     ) -> Hierarchy:
         """From numeric nodes in the house order (leaves first in ascending order, parents after children)."""
         parent = np.asarray(parent, np.int32)
@@ -195,7 +150,7 @@ class Hierarchy:
         children = own[inner]
         if (low[children] < low[parent[inner]]).any() or (high[children] > high[parent[inner]]).any():
             raise HierarchyError("Some intervals stick out of their parent: the intervals do not nest.")
-        return cls(size, labels, parent, name=name, low=low, high=high, table=table)
+        return cls(size, labels, parent, name=name, low=low, high=high, table=table, level_of=level_of)
 
     @classmethod
     def flat(cls, values: Sequence[str], *, name: str = "", top: str = SUPPRESSED) -> Hierarchy:
@@ -208,6 +163,11 @@ class Hierarchy:
     def nested(self) -> bool:
         """Whether every node has one parent. Searches that roll up classes need this."""
         return self.parent is not None
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the levels were given (a level table) rather than derived from a tree."""
+        return self._table is not None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -234,7 +194,7 @@ class Hierarchy:
         """All nodes, leaves and inner ones."""
         if self.parent is not None:
             return len(self.parent)
-        return int(self.table.max()) + 1
+        return len(self.level_of) if self.level_of is not None else int(self.table.max()) + 1
 
     def tree(self) -> Ints:
         """The parent array, or an error for a hierarchy that does not nest."""
@@ -255,38 +215,41 @@ class Hierarchy:
     def depth(self) -> Ints:
         """Edges from each node up to its root."""
         parent = self.tree()
-        depth = np.zeros(len(parent), np.int32)
-        climbing = np.arange(len(parent), dtype=np.int32)
-        for _ in range(len(parent)):
-            climbing = parent[climbing]
-            above = climbing >= 0
-            if not above.any():
-                break
-            depth[above] += 1
-            climbing = np.where(above, climbing, self.roots[0])
+        depth = (parent >= 0).astype(np.int32)
+        jump = parent.copy()
+        while (inside := jump >= 0).any():  # each round doubles how far a node has looked up
+            depth[inside] += depth[jump[inside]]
+            jump[inside] = jump[jump[inside]]
         return _frozen(depth)
 
     @cached_property
     def leaf_counts(self) -> Ints:
         """How many values of the domain lie under each node."""
-        counts = np.zeros(self.node_count, np.int64)
         if self.parent is None:
+            counts = np.zeros(self.node_count, np.int32)
             for row in self.table:
                 nodes, number = np.unique(row, return_counts=True)
                 counts[nodes] = number
-        else:
-            counts[: self.size] = 1
-            for nodes in self._nodes_by_depth():
-                np.add.at(counts, self.parent[nodes], counts[nodes])
-        return _frozen(counts.astype(np.int32))
+            return _frozen(counts)
+        return _frozen(self.subtree_sums(np.ones(self.size, np.int64)).astype(np.int32))
 
-    def _nodes_by_depth(self) -> Iterable[Ints]:
-        """Non-root nodes, deepest first, in groups of one depth."""
-        order = np.argsort(-self.depth, kind="stable")
-        edges = np.flatnonzero(np.diff(self.depth[order])) + 1
-        for group in np.split(order, edges):
-            if self.depth[group[0]] > 0:
-                yield group.astype(np.int32)
+    def subtree_sums(self, leaves: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Per node the sum of a number per value (such as its row count) over the values under the node.
+
+        >>> Hierarchy.flat(["a", "b"]).subtree_sums([10, 5]).tolist()
+        [10, 5, 15]
+        """
+        sums = np.zeros(self.node_count, np.int64)
+        sums[: self.size] = leaves
+        parent = self.tree()
+        if self.height > SHALLOW:
+            from kanopy.kernels.trees import subtree_sums
+
+            return subtree_sums(parent, sums)
+        for depth in range(int(self.depth.max()), 0, -1):
+            nodes = np.flatnonzero(self.depth == depth)
+            np.add.at(sums, parent[nodes], sums[nodes])
+        return sums
 
     def children(self, node: int) -> list[int]:
         """The nodes directly under `node`."""
@@ -328,27 +291,25 @@ class Hierarchy:
         nodes = [self.find(value) if isinstance(value, str) else int(value) for value in values]
         if not nodes:
             raise HierarchyError("Give at least one value to find a common ancestor.")
-        common = np.int32(nodes[0])
+        parent = self.tree()
+        common = nodes[0]
         for node in nodes[1:]:
-            common = self.common_ancestors(np.array([common]), np.array([node]))[0]
-        if common < 0:
-            raise HierarchyError("These values have no common ancestor: the hierarchy has several roots.")
-        return int(common)
+            while common != node and common >= 0 and node >= 0:
+                # A parent's number is larger than its child's, so the smaller of two different nodes must climb.
+                if common < node:
+                    common = int(parent[common])
+                else:
+                    node = int(parent[node])
+            if common != node:
+                raise HierarchyError("These values have no common ancestor: the hierarchy has several roots.")
+        return common
 
     def common_ancestors(self, left: npt.ArrayLike, right: npt.ArrayLike) -> Ints:
         """Pairwise lowest common ancestors of two arrays of nodes; -1 where there is none."""
-        parent = self.tree()
-        a = np.asarray(left, np.int32).copy()
-        b = np.asarray(right, np.int32).copy()
-        while True:
-            # A parent's number is larger than its child's, so the smaller of two different nodes must climb.
-            differ = (a != b) & (a >= 0) & (b >= 0)
-            if not differ.any():
-                return np.where(a == b, a, np.int32(-1)).astype(np.int32)
-            climb_a = differ & (a < b)
-            climb_b = differ & (b < a)
-            a[climb_a] = parent[a[climb_a]]
-            b[climb_b] = parent[b[climb_b]]
+        from kanopy.kernels.trees import common_ancestors
+
+        a, b = np.broadcast_arrays(np.atleast_1d(np.asarray(left, np.int32)), np.asarray(right, np.int32))
+        return common_ancestors(self.tree(), np.ascontiguousarray(a), np.ascontiguousarray(b))
 
     def find(self, value: str) -> int:
         """The leaf of a value's label; the error suggests near misses."""
@@ -406,6 +367,24 @@ class Hierarchy:
             self._levels[level] = found
         return found
 
+    def nodes_at(self, level: int) -> Ints:
+        """All nodes of one level, also intervals that hold none of the values."""
+        if self.level_of is None:
+            return self.level(level).nodes
+        return np.flatnonzero(self.level_of == level).astype(np.int32)
+
+    def intervals_at(self, level: int) -> list[tuple[float, float]]:
+        """The intervals `(low, high)` of one level in ascending order, also those that hold none of the values.
+
+        >>> Hierarchy.from_intervals(np.array([1, 5, 1]), np.array([1, 5, 5]), np.array([2, 2, -1]), 2,
+        ...                          labels=["1", "5", "[1, 5]"]).intervals_at(0)
+        [(1, 1), (5, 5)]
+        """
+        if self.low is None or self.high is None:
+            raise HierarchyError("Only hierarchies over numbers have intervals.")
+        nodes = self.nodes_at(level)
+        return sorted(zip(self.low[nodes].tolist(), self.high[nodes].tolist(), strict=True))
+
     def labels_at(self, level: int) -> tuple[str, ...]:
         """The labels of one level, in the order of its codes."""
         return tuple(self.label(int(node)) for node in self.level(level).nodes)
@@ -437,58 +416,23 @@ class Hierarchy:
 
     def balanced(self) -> Hierarchy:
         """The same hierarchy with every leaf at one height (repeating the leaf), one node per level and label."""
-        return Hierarchy._from_table_of(self, self.table, self.name)
+        return derive.from_table_of(self, self.table, self.name)
 
     def with_levels(self, levels: int) -> Hierarchy:
         """A copy with at most `levels` levels, leaf level and top kept, the dropped ones spread evenly."""
-        if levels < 2:
-            raise HierarchyError("A hierarchy needs at least two levels: the values and the top.")
-        if levels > self.height:
-            return self
-        keep = sorted({round(i * self.height / (levels - 1)) for i in range(levels)})
-        if self._table is not None:
-            return Hierarchy._from_table_of(self, self._table[keep], self.name)
-        parent, rows, current = self.tree(), [], np.arange(self.size, dtype=np.int32)
-        for level in range(self.height + 1):
-            if level > 0:
-                current = np.where(self.depth[current] > self.height - level, parent[current], current)
-            if level in keep:
-                rows.append(current)
-        return Hierarchy._from_table_of(self, np.array(rows, np.int32), self.name)
+        return derive.with_levels(self, levels)
 
     def restrict(self, values: Iterable[str]) -> Hierarchy:
         """Only the given values (in the given order) and the nodes above them; levels stay the same."""
-        leaves = np.array([self.find(value) for value in values], np.int32)
-        if not len(leaves):
-            raise HierarchyError("Restricting a hierarchy needs at least one value.")
-        if self._table is not None or self.parent is None:
-            return Hierarchy._from_table_of(self, self.table[:, leaves], self.name)
-        used = np.zeros(self.node_count, bool)
-        current = leaves
-        while len(current):
-            used[current] = True
-            current = np.unique(self.parent[current])
-            current = current[(current >= 0)]
-            current = current[~used[current]]
-        inner = np.flatnonzero(used[self.size :]).astype(np.int32) + self.size
-        return self._take(np.concatenate([leaves, inner]), len(leaves))
+        return derive.restrict(self, values)
 
     def with_value(self, value: str) -> Hierarchy:
         """A copy that also knows `value`, as a leaf directly under the root at every level but the top."""
-        if value in self.index:
-            return self
-        if self.nested and len(self.roots) > 1:
-            raise HierarchyError(f"Cannot add {value!r}: the hierarchy has several roots. Join them under '*' first.")
-        rows = [(*row,) for row in self.rows()]
-        top = rows[0][-1] if self.height else value
-        rows.append((value,) * self.height + (top,) if self.height else (value,))
-        return Hierarchy.from_rows(rows, name=self.name)
+        return derive.with_value(self, value)
 
     def rooted(self, top: str = SUPPRESSED) -> Hierarchy:
         """A copy with one common top above several roots; unchanged if there is one already."""
-        if self.nested and len(self.roots) == 1:
-            return self
-        return Hierarchy.from_rows([(*row, top) for row in self.rows()], name=self.name)
+        return derive.rooted(self, top)
 
     def renamed(self, name: str) -> Hierarchy:
         """The same hierarchy under another attribute name."""
@@ -500,38 +444,8 @@ class Hierarchy:
             table=self._table,
             low=self.low,
             high=self.high,
+            level_of=self.level_of,
         )
-
-    def _take(self, nodes: Ints, size: int) -> Hierarchy:
-        """A sub-forest of the given nodes, leaves first."""
-        parent = self.tree()
-        number = np.full(self.node_count + 1, -1, np.int32)
-        number[nodes] = np.arange(len(nodes))
-        picked = [self.labels[node] for node in nodes]
-        low = None if self.low is None else self.low[nodes]
-        high = None if self.high is None else self.high[nodes]
-        return Hierarchy(size, picked, number[parent[nodes]], name=self.name, low=low, high=high)
-
-    @staticmethod
-    def _from_table_of(source: Hierarchy, table: Ints, name: str) -> Hierarchy:
-        """A hierarchy with an explicit level per row of `table`, whose entries are nodes of `source`."""
-        codes = np.empty_like(table)
-        picked: list[Ints] = []
-        start = 0
-        for level, row in enumerate(table):
-            nodes, first, dense = np.unique(row, return_index=True, return_inverse=True)
-            order = np.argsort(first, kind="stable")
-            rank = np.empty_like(order)
-            rank[order] = np.arange(len(order))
-            codes[level] = start + rank[dense]
-            picked.append(nodes[order])
-            start += len(nodes)
-        nodes = np.concatenate(picked).astype(np.int32)
-        labels = [source.labels[node] for node in nodes]
-        parent, broken = _parents_of_table(codes, len(labels))
-        low = None if source.low is None else source.low[nodes]
-        high = None if source.high is None else source.high[nodes]
-        return Hierarchy(table.shape[1], labels, None if broken else parent, name=name, table=codes, low=low, high=high)
 
     # ---- identity -----------------------------------------------------------------------------------------
 
@@ -555,39 +469,4 @@ def _frozen(array: Array) -> Array:
     return array
 
 
-def _parents_of_table(codes: Ints, nodes: int) -> tuple[Ints, tuple[int, list[int]] | None]:
-    """Parents of the nodes of a level table whose node numbers grow with the level.
-
-    The second result names the first level that does not nest and the nodes there with two parents.
-    """
-    parent = np.full(nodes, -1, np.int32)
-    for level in range(len(codes) - 1):
-        below, above = codes[level], codes[level + 1]
-        parent[below] = above
-        wrong = parent[below] != above
-        if wrong.any():
-            return parent, (level, [int(x) for x in np.unique(below[wrong])])
-    return parent, None
-
-
-def _heights(above: Mapping[str, str | None], leaves: Sequence[str]) -> dict[str, int]:
-    """Longest distance from a leaf up to each node; raises on cycles."""
-    level: dict[str, int] = {}
-    for leaf in leaves:
-        path, node, step = {leaf}, leaf, 0
-        level.setdefault(leaf, 0)
-        while (up := above[node]) is not None:
-            step += 1
-            if up in path:
-                raise HierarchyError(
-                    f"The hierarchy has a cycle through {some(sorted(path))}. Remove one of these links."
-                )
-            path.add(up)
-            if level.get(up, -1) >= step:
-                break
-            level[up] = step
-            node = up
-    unreached = [label for label in above if label not in level]
-    if unreached:
-        raise HierarchyError(f"The hierarchy has a cycle through {some(unreached)}. Remove one of these links.")
-    return level
+from kanopy.hierarchy import derive  # noqa: E402 - it builds on the class above

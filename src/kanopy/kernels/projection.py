@@ -10,92 +10,134 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.kernels.compiler import kernel
+from kanopy.kernels.compiler import helper, kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
 def _plain_small_cell_rows(
-    codes: Ints, counts: Longs, maps: Ints, starts: Longs, sizes: Longs, levels: Longs, k: int
-) -> Longs:
+    codes: Ints,
+    counts: Ints,
+    lifts: Ints,
+    starts: Longs,
+    sizes: Longs,
+    triples: Longs,
+    first: Longs,
+    last: Longs,
+    offsets: Longs,
+    k: int,
+    out: Longs,
+) -> None:
     """NumPy twin of `small_cell_rows`."""
-    result = np.zeros((levels[0], levels[1], levels[2]), np.int64)
-    for place in np.ndindex(*result.shape):
-        cell = np.zeros(codes.shape[1], np.int64)
-        for axis, level in enumerate(place):
-            begin = starts[axis, level]
-            cell = cell * sizes[axis, level] + maps[begin + codes[axis]]
-        rows = np.bincount(cell, weights=counts).astype(np.int64)
-        result[place] = rows[rows < k].sum()
-    return result
+    for t, triple in enumerate(triples):
+        place = offsets[t]
+        levels = [range(first[t, axis], last[j] + 1) for axis, j in enumerate(triple)]
+        for chosen in np.ndindex(*(len(r) for r in levels)):
+            cell = np.zeros(codes.shape[1], np.int64)
+            for axis, j in enumerate(triple):
+                level = levels[axis][chosen[axis]]
+                cell = cell * sizes[j, level] + lifts[starts[j, level] + codes[j]]
+            rows = np.bincount(cell, weights=counts).astype(np.int64)
+            out[place] = rows[rows < k].sum()
+            place += 1
+
+
+@helper
+def _roll_axis(source: Ints, target: Ints, outer: int, length: int, inner: int, step: Ints, new_length: int) -> None:
+    """Generalize the middle axis of a dense `[outer, length, inner]` table through `step`."""
+    target[: outer * new_length * inner] = 0
+    if inner == 1:
+        for o in range(outer):
+            for x in range(length):
+                target[o * new_length + step[x]] += source[o * length + x]
+        return
+    for o in range(outer):
+        for x in range(length):
+            a = (o * length + x) * inner
+            b = (o * new_length + step[x]) * inner
+            for i in range(inner):
+                target[b + i] += source[a + i]
+
+
+@helper
+def _steps(lifts: Ints, starts: Longs, sizes: Longs, values: int, j: int, low: int, high: int, out: Ints) -> None:
+    """`out[level - low]` maps codes of `level` to codes of `level + 1`."""
+    for level in range(low, high):
+        for x in range(values):
+            out[level - low, lifts[starts[j, level] + x]] = lifts[starts[j, level + 1] + x]
 
 
 @kernel(_plain_small_cell_rows)
 def small_cell_rows(
-    codes: Ints, counts: Longs, maps: Ints, starts: Longs, sizes: Longs, levels: Longs, k: int
-) -> Longs:
-    """For every combination of levels of three attributes, how many rows lie in cells of fewer than `k` rows.
+    codes: Ints,
+    counts: Ints,
+    lifts: Ints,
+    starts: Longs,
+    sizes: Longs,
+    triples: Longs,
+    first: Longs,
+    last: Longs,
+    offsets: Longs,
+    k: int,
+    out: Longs,
+) -> None:
+    """For triples of attributes and every combination of their levels: rows in cells of fewer than `k` rows.
 
-    `codes[axis, t]` are codes at the lowest level; `maps[starts[axis, level] + code]` lifts them to a level, which
-    has `sizes[axis, level]` codes. The table is generalized one axis after the other, so each step works on what
-    the previous one left.
+    `lifts[starts[j, level] + code]` lifts a code of attribute `j` at its lowest level (0 here) to `level`, which
+    has `sizes[j, level]` codes. Triple `t` runs from levels `first[t]` to `last[triples[t]]`; its results go to
+    `out[offsets[t]…]`, last attribute fastest. Tables are generalized step by step, each from the one before.
     """
-    n0, n1, n2 = sizes[0, 0], sizes[1, 0], sizes[2, 0]
-    base = np.zeros(n0 * n1 * n2, np.int64)
-    for t in range(codes.shape[1]):
-        c0 = maps[starts[0, 0] + codes[0, t]]
-        c1 = maps[starts[1, 0] + codes[1, t]]
-        c2 = maps[starts[2, 0] + codes[2, t]]
-        base[(c0 * n1 + c1) * n2 + c2] += counts[t]
-    first = np.empty(n0 * n1 * n2, np.int64)
-    second = np.empty(n0 * n1 * n2, np.int64)
-    third = np.empty(n0 * n1 * n2, np.int64)
-    # Maps between levels: the code at a higher level of each code at the lowest level that is used here.
-    lift0 = np.empty((levels[0], n0), np.int64)
-    lift1 = np.empty((levels[1], n1), np.int64)
-    lift2 = np.empty((levels[2], n2), np.int64)
-    for level in range(levels[0]):
-        for x in range(sizes[0, levels[0]]):
-            lift0[level, maps[starts[0, 0] + x]] = maps[starts[0, level] + x]
-    for level in range(levels[1]):
-        for x in range(sizes[1, levels[1]]):
-            lift1[level, maps[starts[1, 0] + x]] = maps[starts[1, level] + x]
-    for level in range(levels[2]):
-        for x in range(sizes[2, levels[2]]):
-            lift2[level, maps[starts[2, 0] + x]] = maps[starts[2, level] + x]
-    result = np.zeros((levels[0], levels[1], levels[2]), np.int64)
-    for i in range(levels[0]):
-        m0 = sizes[0, i]
-        first[: m0 * n1 * n2] = 0
-        for a in range(n0):
-            source = a * n1 * n2
-            target = lift0[i, a] * n1 * n2
-            for x in range(n1 * n2):
-                first[target + x] += base[source + x]
-        for j in range(levels[1]):
-            m1 = sizes[1, j]
-            second[: m0 * m1 * n2] = 0
-            for a in range(m0):
-                for b in range(n1):
-                    source = (a * n1 + b) * n2
-                    target = (a * m1 + lift1[j, b]) * n2
-                    for x in range(n2):
-                        second[target + x] += first[source + x]
-            for m in range(levels[2]):
-                m2 = sizes[2, m]
-                rows = np.int64(0)
-                if m2 == n2:
-                    for x in range(m0 * m1 * n2):
-                        if second[x] < k:
-                            rows += second[x]
-                else:
-                    third[: m0 * m1 * m2] = 0
-                    for ab in range(m0 * m1):
-                        for c in range(n2):
-                            third[ab * m2 + lift2[m, c]] += second[ab * n2 + c]
-                    for x in range(m0 * m1 * m2):
-                        if third[x] < k:
-                            rows += third[x]
-                result[i, j, m] = rows
-    return result
+    most = np.int64(1)
+    for t in range(len(triples)):
+        cells = np.int64(1)
+        for axis in range(3):
+            cells *= sizes[triples[t, axis], first[t, axis]]
+        most = max(most, cells)
+    buffers = np.empty((6, most), np.int32)
+    rows_of_codes = codes.shape[1]
+    for t in range(len(triples)):
+        a, b, c = triples[t, 0], triples[t, 1], triples[t, 2]
+        fa, fb, fc = first[t, 0], first[t, 1], first[t, 2]
+        na, nb, nc = sizes[a, fa], sizes[b, fb], sizes[c, fc]
+        la, lb, lc = last[a], last[b], last[c]
+        steps_a = np.empty((max(1, la - fa), na), np.int32)
+        steps_b = np.empty((max(1, lb - fb), nb), np.int32)
+        steps_c = np.empty((max(1, lc - fc), nc), np.int32)
+        _steps(lifts, starts, sizes, sizes[a, 0], a, fa, la, steps_a)
+        _steps(lifts, starts, sizes, sizes[b, 0], b, fb, lb, steps_b)
+        _steps(lifts, starts, sizes, sizes[c, 0], c, fc, lc, steps_c)
+        base = buffers[0]
+        base[: na * nb * nc] = 0
+        if fa == 0 and fb == 0 and fc == 0:
+            for x in range(rows_of_codes):
+                base[(codes[a, x] * nb + codes[b, x]) * nc + codes[c, x]] += counts[x]
+        else:
+            for x in range(rows_of_codes):
+                ca = np.int64(lifts[starts[a, fa] + codes[a, x]])
+                cb = np.int64(lifts[starts[b, fb] + codes[b, x]])
+                base[(ca * nb + cb) * nc + lifts[starts[c, fc] + codes[c, x]]] += counts[x]
+        place = offsets[t]
+        ia, ma = 0, na
+        for i in range(fa, la + 1):
+            if i > fa:
+                _roll_axis(buffers[ia], buffers[1 - ia], 1, ma, nb * nc, steps_a[i - 1 - fa], sizes[a, i])
+                ia, ma = 1 - ia, sizes[a, i]
+            ib, mb = ia, nb
+            for j in range(fb, lb + 1):
+                if j > fb:
+                    target = 3 if ib == 2 else 2
+                    _roll_axis(buffers[ib], buffers[target], ma, mb, nc, steps_b[j - 1 - fb], sizes[b, j])
+                    ib, mb = target, sizes[b, j]
+                ic, mc = ib, nc
+                for m in range(fc, lc + 1):
+                    if m > fc:
+                        target = 5 if ic == 4 else 4
+                        _roll_axis(buffers[ic], buffers[target], ma * mb, mc, 1, steps_c[m - 1 - fc], sizes[c, m])
+                        ic, mc = target, sizes[c, m]
+                    table = buffers[ic]
+                    rows = np.int64(0)
+                    for x in range(ma * mb * mc):
+                        rows += table[x] if table[x] < k else 0
+                    out[place] = rows
+                    place += 1

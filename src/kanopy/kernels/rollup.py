@@ -25,7 +25,7 @@ def _plain_roll_up(
     word: Longs,
     shift: Longs,
     mask: Longs,
-    maps: Ints,
+    deltas: Longs,
     start: Longs,
     out_keys: Longs,
     out_sizes: Longs,
@@ -36,8 +36,7 @@ def _plain_roll_up(
     for j in range(len(start)):
         if start[j] >= 0:
             field = (mapped[word[j]] >> shift[j]) & mask[j]
-            coarser = maps[start[j] + field].astype(np.int64)
-            mapped[word[j]] = (mapped[word[j]] & ~(mask[j] << shift[j])) | (coarser << shift[j])
+            mapped[word[j]] += deltas[start[j] + field]
     _, first, inverse = np.unique(mapped, axis=1, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -55,7 +54,7 @@ def roll_up(
     word: Longs,
     shift: Longs,
     mask: Longs,
-    maps: Ints,
+    deltas: Longs,
     start: Longs,
     out_keys: Longs,
     out_sizes: Longs,
@@ -64,17 +63,20 @@ def roll_up(
     """Join the classes of a finer table that a coarser candidate makes equal.
 
     `keys[w, c]` are packed keys; attribute `j` lives in word `word[j]` at bit `shift[j]`. Where `start[j] >= 0`,
-    its code `x` becomes `maps[start[j] + x]`; where it is -1 the field stays. Results go to `out_keys` and
+    `deltas[start[j] + code]` is
+    added to the word, which replaces the code; where it is -1 the field stays. Results go to `out_keys` and
     `out_sizes` in order of first appearance; the number of classes is returned. `slots` is scratch space whose
     length is a power of two of at least twice the number of classes.
     """
     words, count = keys.shape
     width = len(start)
-    capacity = 16
+    capacity, bits = 16, 4
     while capacity < 2 * count:
         capacity *= 2
+        bits += 1
     slots[:capacity] = -1
     limit = np.uint64(capacity - 1)
+    drop = np.uint64(64 - bits)
     changed = np.empty(width, np.int64)
     changes = 0
     for j in range(width):
@@ -87,11 +89,8 @@ def roll_up(
             key = keys[0, c]
             for i in range(changes):
                 j = changed[i]
-                field = (key >> shift[j]) & mask[j]
-                coarser = np.int64(maps[start[j] + field])
-                key = (key & ~(mask[j] << shift[j])) | (coarser << shift[j])
-            mixed = np.uint64(key) * _GOLDEN
-            slot = (mixed >> np.uint64(32)) & limit
+                key += deltas[start[j] + ((key >> shift[j]) & mask[j])]
+            slot = (np.uint64(key) * _GOLDEN) >> drop
             while True:
                 at = slots[slot]
                 if at < 0:
@@ -100,8 +99,8 @@ def roll_up(
                     out_sizes[found] = sizes[c]
                     found += 1
                     break
-                if out_keys[0, at] == key:
-                    out_sizes[at] += sizes[c]
+                if out_keys[0, np.uint64(at)] == key:
+                    out_sizes[np.uint64(at)] += sizes[c]
                     break
                 slot = (slot + np.uint64(1)) & limit
         return found
@@ -111,14 +110,13 @@ def roll_up(
             key_words[w] = keys[w, c]
         for i in range(changes):
             j = changed[i]
-            field = (key_words[word[j]] >> shift[j]) & mask[j]
-            coarser = np.int64(maps[start[j] + field])
-            key_words[word[j]] = (key_words[word[j]] & ~(mask[j] << shift[j])) | (coarser << shift[j])
+            word_now = key_words[word[j]]
+            key_words[word[j]] = word_now + deltas[start[j] + ((word_now >> shift[j]) & mask[j])]
         mixed = np.uint64(0)
         for w in range(words):
             mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
             mixed ^= mixed >> np.uint64(29)
-        slot = (mixed >> np.uint64(20)) & limit
+        slot = mixed >> drop
         while True:
             at = slots[slot]
             if at < 0:
@@ -150,12 +148,15 @@ def _plain_tally(
     extra: Floats,
     start: Longs,
     sums: Floats,
+    limit: int,
 ) -> tuple[int, int, int]:
     """NumPy twin of `tally`."""
     bad = sizes[violated]
+    sums[:] = 0.0
     for j in range(len(start)):
-        code = (keys[word[j], violated] >> shift[j]) & mask[j]
-        sums[j] = float((bad * extra[start[j] + code]).sum())
+        if bad.sum() <= limit:
+            code = (keys[word[j], violated] >> shift[j]) & mask[j]
+            sums[j] = float((bad * extra[start[j] + code]).sum())
     kept = sizes[~violated]
     return int((~violated).sum()), int(bad.sum()), int((kept * kept).sum())
 
@@ -171,23 +172,50 @@ def tally(
     extra: Floats,
     start: Longs,
     sums: Floats,
+    limit: int,
 ) -> tuple[int, int, int]:
-    """Kept classes, suppressed rows and the sum of squared kept sizes; `sums[j]` adds up, over suppressed
-    classes, size times `extra[start[j] + code]`: what suppressing them costs attribute `j` beyond its level."""
+    """Kept classes, suppressed rows and the sum of squared kept sizes of a candidate.
+
+    If at most `limit` rows are suppressed, `sums[j]` adds up, over suppressed classes, size times
+    `extra[start[j] + code]`: what suppressing them costs attribute `j` beyond its level.
+    """
     kept = 0
     suppressed = np.int64(0)
     squares = np.int64(0)
-    width = len(start)
-    for j in range(width):
-        sums[j] = 0.0
     for c in range(len(sizes)):
         size = sizes[c]
         if violated[c]:
             suppressed += size
-            for j in range(width):
-                code = (keys[word[j], c] >> shift[j]) & mask[j]
-                sums[j] += size * extra[start[j] + code]
         else:
             kept += 1
             squares += size * size
-    return kept, suppressed, squares
+    for j in range(len(start)):
+        sums[j] = 0.0
+        if suppressed <= limit:
+            for c in range(len(sizes)):
+                if violated[c]:
+                    sums[j] += sizes[c] * extra[start[j] + ((keys[word[j], c] >> shift[j]) & mask[j])]
+    return kept, suppressed, squares  # type: ignore[return-value]
+
+
+def _plain_smallest_finer(levels: Ints, classes: Longs, count: int, wanted: Ints) -> int:
+    """NumPy twin of `smallest_finer`."""
+    finer = np.flatnonzero((levels[:count] <= wanted).all(axis=1))
+    return int(finer[np.argmin(classes[finer])]) if len(finer) else -1
+
+
+@kernel(_plain_smallest_finer)
+def smallest_finer(levels: Ints, classes: Longs, count: int, wanted: Ints) -> int:
+    """Of the first `count` known tables, the one with fewest classes that is nowhere coarser than `wanted`."""
+    best = -1
+    for i in range(count):
+        if best >= 0 and classes[i] >= classes[best]:
+            continue
+        finer = True
+        for j in range(len(wanted)):
+            if levels[i, j] > wanted[j]:
+                finer = False
+                break
+        if finer:
+            best = i
+    return best

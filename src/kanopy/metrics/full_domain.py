@@ -52,16 +52,17 @@ class AttributeMetric:
         """Costs by level, given how many rows hold each value (`rows` includes rows suppressed from the start)."""
         raise NotImplementedError
 
-    def combine(self, losses: Sequence[Floats], weights: Sequence[float]) -> Floats:
+    def combine(self, losses: Sequence[Floats] | Floats, weights: Sequence[float]) -> Floats:
         """One score from the losses of the attributes (each a number or an array that broadcasts)."""
         total = sum(weights)
+        pairs = zip(losses, weights, strict=True)
         if self.mean == "geometric":
-            score: Floats = np.ones(())
-            for loss, weight in zip(losses, weights, strict=True):
-                score = score * (1.0 + loss) ** (weight / total)
-            return score - 1.0
+            score: Floats = np.zeros(())
+            for loss, weight in pairs:
+                score = score + (weight / total) * np.log1p(loss)
+            return np.expm1(score)
         score = np.zeros(())
-        for loss, weight in zip(losses, weights, strict=True):
+        for loss, weight in pairs:
             score = score + weight * loss
         return score if self.mean == "sum" else score / total
 
@@ -98,7 +99,8 @@ class GeometricLoss(Loss):
 
 @dataclass(frozen=True)
 class Precision(AttributeMetric):
-    """One minus Sweeney's precision: the mean level over the highest level; a suppressed value counts 1 (Sweeney 2002)."""
+    """One minus Sweeney's precision: the mean level over the highest level; a suppressed value counts 1
+    (Sweeney 2002)."""
 
     name: ClassVar[str] = "precision"
 

@@ -44,8 +44,11 @@ class Lattice:
 
     def levels(self, number: int) -> Levels:
         """The candidate behind a flat number."""
-        place = np.unravel_index(number, self.shape)
-        return tuple(int(x) + low for x, low in zip(place, self.lowest, strict=True))
+        place = []
+        for length in reversed(self.shape):
+            number, x = divmod(number, length)
+            place.append(x)
+        return tuple(x + low for x, low in zip(reversed(place), self.lowest, strict=True))
 
     def place(self, levels: Sequence[int]) -> Levels:
         """Grid coordinates of a candidate."""

@@ -15,10 +15,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import JobError, NoSolution
+from kanopy.errors import JobError
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.progress import Progress
 from kanopy.search.best_effort import best_effort
+from kanopy.search.exhaustive import judge_all, only_counts_rows
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
@@ -54,8 +55,13 @@ class Optimal:
         size = problem.lattice.size
         if size > self.most_candidates:
             return best_effort(problem, progress, self.name, self.budget_seconds)
-        search = _ByClasses(problem) if isinstance(problem.metric, ClassMetric) else _ByAttributes(problem)
-        best = search.run(progress, self.threads)
+        if not isinstance(problem.metric, ClassMetric):
+            best = _ByAttributes(problem).run(progress, self.threads)
+        elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
+            best = _ByClasses(problem).run(progress, self.threads)
+        else:
+            # With suppression, bounds on class sizes rule out little: judging all is faster than choosing.
+            best = judge_all(problem, progress).best()
         if best is None:
             raise no_solution(problem)
         return Solution(
@@ -86,6 +92,8 @@ class _Search:
 
     def report(self, progress: Progress, open_candidates: int) -> None:
         """Tell the caller how much of the lattice is settled."""
+        if not progress.active:
+            return
         done = 1.0 - open_candidates / self.lattice.size
         note = f"{self.problem.judged:,} judged" + (f", best {self.best.score:.4f}" if self.best else "")
         progress("searching", done, note)
@@ -106,10 +114,9 @@ class _ByAttributes(_Search):
 
     def run(self, progress: Progress, threads: int) -> Judgement | None:
         problem, lattice = self.problem, self.lattice
-        bounds = problem.lower_bounds().reshape(-1)
-        alive = np.ones(lattice.shape, np.bool_)
-        if problem.monotonic:
-            alive &= least_suppressed_rows(problem, threads) <= problem.max_suppressed_rows
+        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        alive = least <= problem.max_suppressed_rows
+        bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
         flat = alive.reshape(-1)
         pending = np.flatnonzero(flat)
         # Equal bounds are visited in the order in which ties are decided.
@@ -162,16 +169,3 @@ class _ByClasses(_Search):
             np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
             pending = pending[flat[pending] & (flat_bounds[pending] <= self.ceiling())]
         return self.best
-
-
-def exhaustive(problem: Problem, progress: Progress) -> Judgement:
-    """Judge every candidate: the plain oracle that the pruned search is compared with."""
-    best: Judgement | None = None
-    for number, levels in enumerate(problem.lattice):
-        progress("searching", number / problem.lattice.size)
-        judgement = problem.evaluate(levels)
-        if judgement.feasible and judgement.better_than(best):
-            best = judgement
-    if best is None:
-        raise NoSolution("No candidate satisfies the job.")
-    return best

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from kanopy.search.tables import ClassTable, ClassTables
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
 
 SCORE_TOLERANCE = 1e-12
 
@@ -118,25 +119,25 @@ class Problem:
         return tuple(metric.costs(h, marginal, self.domain.rows) for h, marginal in pairs)
 
     @cached_property
-    def _extra(self) -> tuple[Floats, list[list[int]]]:
+    def _extra(self) -> tuple[Floats, Longs]:
         """All extra costs in one array, and where each attribute's levels begin in it."""
+        most = max(len(c.extras) for c in self.costs)
+        starts = np.zeros((len(self.costs), most), np.int64)
         pieces: list[Floats] = []
-        starts: list[list[int]] = []
         length = 0
-        for cost in self.costs:
-            starts.append([])
-            for piece in cost.extras:
-                starts[-1].append(length)
+        for j, cost in enumerate(self.costs):
+            for level, piece in enumerate(cost.extras):
+                starts[j, level] = length
                 pieces.append(piece)
                 length += len(piece)
         return np.concatenate(pieces), starts
 
-    def violated(self, sizes: npt.NDArray[np.int64]) -> Mask:
+    def violated(self, sizes: Longs) -> Mask:
         """Per class, whether some model finds it unsafe."""
         classes = Classes(sizes)
-        result = np.zeros(len(sizes), np.bool_)
-        for model in self.models:
-            result |= model.violated(classes)
+        result = self.models[0].violated(classes)
+        for model in self.models[1:]:
+            result = result | model.violated(classes)
         return result
 
     def evaluate(self, levels: Levels) -> Judgement:
@@ -148,33 +149,72 @@ class Problem:
         """Judge a candidate whose class table is at hand."""
         packing = self.tables.packing
         extra, starts = self._extra
-        start = np.array([starts[j][level] for j, level in enumerate(levels)], np.int64)
+        start = starts[self._attributes, np.array(levels)]
         sums = np.empty(len(levels))
         kept, suppressed, squares = tally(
             table.keys, table.sizes, self.violated(table.sizes), packing.word, packing.shift, packing.mask,
-            extra, start, sums,
+            extra, start, sums, self.max_suppressed_rows,
         )  # fmt: skip
-        rows = self.domain.rows
-        if isinstance(self.metric, ClassMetric):
-            score = self.metric.score(rows, kept, suppressed + self.domain.excluded_rows, squares)
-        else:
-            score = self._attribute_score(levels, sums)
-        all_squares = int(np.dot(table.sizes, table.sizes))
         feasible = suppressed <= self.max_suppressed_rows
-        return Judgement(levels, feasible, score, int(suppressed), int(kept), table.count, all_squares)
+        score = math.inf
+        if feasible:
+            score = self._score(levels, kept, suppressed, squares, sums)
+        all_squares = int(np.dot(table.sizes, table.sizes))
+        return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares)
 
-    def _attribute_score(self, levels: Levels, extra: Floats) -> float:
-        metric = cast(AttributeMetric, self.metric)
-        losses = [c.loss(c.totals[level] + x) for c, level, x in zip(self.costs, levels, extra, strict=True)]
+    def _score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+        metric = self.metric
+        if isinstance(metric, ClassMetric):
+            return metric.score(self.domain.rows, kept, suppressed + self.domain.excluded_rows, squares)
+        totals, offsets, scales = self._cost_arrays
+        cost = totals[self._attributes, np.array(levels)] + extra
+        losses = np.maximum(0.0, (cost - offsets) / scales)
         return float(metric.combine(losses, self.weights))
 
-    def lower_bounds(self) -> Floats:
-        """For every candidate, a score it cannot go below, from one-attribute counts alone."""
+    @cached_property
+    def _attributes(self) -> npt.NDArray[np.intp]:
+        return np.arange(self.domain.width)
+
+    @cached_property
+    def _cost_arrays(self) -> tuple[Floats, Floats, Floats]:
+        """Totals `[attribute, level]`, offsets and scales (infinite where nothing can be lost)."""
+        most = max(len(c.totals) for c in self.costs)
+        totals = np.zeros((len(self.costs), most))
+        for j, c in enumerate(self.costs):
+            totals[j, : len(c.totals)] = c.totals
+        offsets = np.array([c.offset for c in self.costs])
+        scales = np.array([c.scale if c.scale > 0 else np.inf for c in self.costs])
+        return totals, offsets, scales
+
+    def lower_bounds(self, least_suppressed: Longs | None = None) -> Floats:
+        """For every candidate, a score it cannot go below, from one-attribute counts alone.
+
+        `least_suppressed` are rows each candidate must suppress; whichever they are, they cost each attribute at
+        least as much as the cheapest rows of its level.
+        """
+        lattice = self.lattice
         if isinstance(self.metric, ClassMetric):
-            return np.zeros(self.lattice.shape)
-        losses = list(self.lattice.spread([c.loss(c.totals) for c in self.costs]))
+            return np.zeros(lattice.shape)
+        if least_suppressed is None or not least_suppressed.any():
+            losses = list(lattice.spread([c.loss(c.totals) for c in self.costs]))
+        else:
+            losses = [self._losses_with(least_suppressed, j) for j in range(self.domain.width)]
         bounds = self.metric.combine(losses, self.weights)
-        return np.ascontiguousarray(np.broadcast_to(bounds, self.lattice.shape))
+        return np.ascontiguousarray(np.broadcast_to(bounds, lattice.shape))
+
+    def _losses_with(self, suppressed: Longs, j: int) -> Floats:
+        """Lower bounds on the loss of attribute `j` over the grid, given rows that must be suppressed."""
+        cost, hierarchy, marginal = self.costs[j], self.domain.hierarchies[j], self.domain.marginals[j]
+        losses = np.empty(self.lattice.shape)
+        for i, number in enumerate(range(self.lattice.lowest[j], self.lattice.highest[j] + 1)):
+            level = hierarchy.level(number)
+            rows = np.bincount(level.codes, weights=marginal, minlength=level.size)
+            cheapest = np.argsort(cost.extras[number], kind="stable")
+            filled = np.concatenate([[0.0], np.cumsum(rows[cheapest])])
+            spent = np.concatenate([[0.0], np.cumsum((rows * cost.extras[number])[cheapest])])
+            part = (slice(None),) * j + (i,)
+            losses[part] = cost.loss(cost.totals[number] + np.interp(suppressed[part], filled, spent))
+        return losses
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.classes import Domain
-from kanopy.kernels.rollup import roll_up
+from kanopy.kernels.rollup import roll_up, smallest_finer
 from kanopy.search.lattice import Lattice, Levels
 
 Ints = npt.NDArray[np.int32]
@@ -31,7 +31,7 @@ class ClassTable:
 
 
 class Packing:
-    """Where each attribute's code sits in the packed key, and the maps from any level to any higher one."""
+    """Where each attribute's code sits in the packed key, and what to add to a key to lift an attribute."""
 
     def __init__(self, domain: Domain, lattice: Lattice) -> None:
         width = domain.width
@@ -47,18 +47,19 @@ class Packing:
             used += bits
         self.words = word + 1
         self.starts: dict[tuple[int, int, int], int] = {}
-        maps: list[Ints] = []
+        pieces: list[Longs] = []
         length = 0
         for j, hierarchy in enumerate(domain.hierarchies):
             low, high = lattice.lowest[j], lattice.highest[j]
             for a in range(low, high + 1):
+                finer = hierarchy.level(a)
                 for b in range(a + 1, high + 1):
-                    one = np.zeros(hierarchy.level(a).size, np.int32)
-                    one[hierarchy.level(a).codes] = hierarchy.level(b).codes
+                    lifted = np.zeros(finer.size, np.int64)
+                    lifted[finer.codes] = hierarchy.level(b).codes
                     self.starts[j, a, b] = length
-                    maps.append(one)
-                    length += len(one)
-        self.maps = np.concatenate(maps) if maps else np.zeros(1, np.int32)
+                    pieces.append((lifted - np.arange(finer.size)) << self.shift[j])
+                    length += finer.size
+        self.deltas = np.concatenate(pieces) if pieces else np.zeros(1, np.int64)
 
     def pack(self, codes: list[Ints]) -> Longs:
         """Packed keys of rows of codes at the lowest levels."""
@@ -71,9 +72,8 @@ class Packing:
 class ClassTables:
     """Builds and keeps class tables, within a memory budget.
 
-    A candidate is rolled up from the smallest finer table at hand: a direct neighbour that was judged before, or
-    an anchor. Anchors generalize only the attributes with the largest domains and are built on first use; many
-    candidates share them.
+    A candidate is rolled up from the smallest finer table at hand. Besides judged candidates these are anchors:
+    they generalize only the attributes with the largest domains, are built on first use, and serve many candidates.
     """
 
     def __init__(self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000) -> None:
@@ -88,50 +88,53 @@ class ClassTables:
         self._slots = np.empty(capacity, np.int32)
         self._keys = np.empty((self.packing.words, count), np.int64)
         self._sizes = np.empty(count, np.int64)
-        self._kept: dict[Levels, ClassTable] = {}
+        self._tables: list[ClassTable] = []
+        self._number: dict[Levels, int] = {}
+        self._levels = np.empty((64, domain.width), np.int32)
+        self._classes = np.empty(64, np.int64)
         self._room = budget_bytes
         base = ClassTable(self.packing.pack(codes), domain.counts)
         self.base = self._rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
-        self._kept[lattice.lowest] = self.base
-        width = domain.width
-        self._anchor_widths = sorted({(width + 2) // 3, (2 * width + 2) // 3} - {0, width})
+        self._keep(lattice.lowest, self.base)
+        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
+        self._anchor_widths = [(2 * domain.width + 2) // 5]
 
     def table(self, levels: Levels) -> ClassTable:
         """The class table of a candidate."""
-        found = self._kept.get(levels)
-        if found is None:
-            source_levels, source = self._source(levels)
-            found = self._keep(levels, self._rolled(source, source_levels, levels))
-        return found
+        known = self._number.get(levels)
+        if known is not None:
+            return self._tables[known]
+        for width in self._anchor_widths:
+            self._build_anchor(levels, width)
+        return self._build(levels)
 
-    def _source(self, levels: Levels) -> tuple[Levels, ClassTable]:
-        best = self._anchor(levels, len(self._anchor_widths))
-        for j, level in enumerate(levels):
-            if level > self.lattice.lowest[j]:
-                neighbour = (*levels[:j], level - 1, *levels[j + 1 :])
-                near = self._kept.get(neighbour)
-                if near is not None and near.count < best[1].count:
-                    best = (neighbour, near)
-        return best
-
-    def _anchor(self, levels: Levels, depth: int) -> tuple[Levels, ClassTable]:
-        if depth == 0:
-            return self.lattice.lowest, self.base
+    def _build_anchor(self, levels: Levels, width: int) -> None:
         place = list(self.lattice.lowest)
-        for j in self.order[: self._anchor_widths[depth - 1]]:
+        for j in self.order[:width]:
             place[j] = levels[j]
         anchor = tuple(place)
-        found = self._kept.get(anchor)
-        if found is None:
-            below_levels, below = self._anchor(levels, depth - 1)
-            found = self._keep(anchor, self._rolled(below, below_levels, anchor))
-        return anchor, found
+        if anchor not in self._number:
+            self._build(anchor)
+
+    def _build(self, levels: Levels) -> ClassTable:
+        """Roll up from the smallest finer table that is kept (the base always is)."""
+        wanted = np.array(levels, np.int32)
+        source = smallest_finer(self._levels, self._classes, len(self._tables), wanted)
+        finer = tuple(self._levels[source].tolist())
+        return self._keep(levels, self._rolled(self._tables[source], finer, levels))
 
     def _keep(self, levels: Levels, table: ClassTable) -> ClassTable:
         cost = table.keys.nbytes + table.sizes.nbytes
-        if cost <= self._room:
+        if cost <= self._room or not self._tables:
             self._room -= cost
-            self._kept[levels] = table
+            number = len(self._tables)
+            if number == len(self._classes):
+                self._levels = np.concatenate([self._levels, np.empty_like(self._levels)])
+                self._classes = np.concatenate([self._classes, np.empty_like(self._classes)])
+            self._levels[number] = levels
+            self._classes[number] = table.count
+            self._number[levels] = number
+            self._tables.append(table)
         return table
 
     def _rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
@@ -141,7 +144,7 @@ class ClassTables:
             if a != b:
                 start[j] = packing.starts[j, a, b]
         found = roll_up(
-            source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.maps, start,
+            source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
             self._keys, self._sizes, self._slots,
         )  # fmt: skip
         return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())

@@ -1,0 +1,138 @@
+"""Checks that stand between raw labels and a `Hierarchy`: rows of one length, one parent each, no cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.errors import HierarchyError, some
+
+Ints = npt.NDArray[np.int32]
+ROWS_SHOWN = 5
+
+
+def level_table(
+    rows: Iterable[Sequence[str]], name: str, require_nesting: bool
+) -> tuple[int, list[str], Ints | None, Ints]:
+    """Size, labels, parents (`None` if it does not nest) and level table of rows of labels."""
+    table = [tuple(row) for row in rows]
+    if not table:
+        raise HierarchyError("The hierarchy has no rows. Give one row per value: value, broader, …, *.")
+    width = len(table[0])
+    ragged = [i + 1 for i, row in enumerate(table) if len(row) != width]
+    if ragged:
+        raise HierarchyError(
+            f"All rows of a hierarchy need the same number of levels ({width} in the first row); "
+            f"rows {some(ragged)} differ. Repeat a label to fill a level."
+        )
+    unique: dict[str, tuple[str, ...]] = {}
+    twice = [row for row in table if unique.setdefault(row[0], row) != row]
+    if twice:
+        shown = "; ".join(f"{row[0]!r}: {unique[row[0]][1:]} and {row[1:]}" for row in twice[:ROWS_SHOWN])
+        raise HierarchyError(f"Some values have two parents: {shown}. Keep one row per value.")
+    codes = np.empty((width, len(unique)), np.int32)
+    labels: list[str] = []
+    for level, column in enumerate(zip(*unique.values(), strict=True)):
+        index: dict[str, int] = {}
+        start = len(labels)
+        codes[level] = [start + index.setdefault(label, len(index)) for label in column]
+        labels.extend(index)
+    parent, broken = parents_of_table(codes, len(labels))
+    if broken is not None and require_nesting:
+        level, nodes = broken
+        raise HierarchyError(_not_nesting(codes, labels, level, nodes, name))
+    return len(unique), labels, None if broken else parent, codes
+
+
+def _not_nesting(codes: Ints, labels: Sequence[str], level: int, nodes: Sequence[int], name: str) -> str:
+    shown = []
+    for node in nodes[:ROWS_SHOWN]:
+        above = sorted({labels[up] for up in codes[level + 1][codes[level] == node]})
+        shown.append(f"{labels[node]!r} lies under both {above[0]!r} and {above[1]!r}")
+    more = f" and {len(nodes) - ROWS_SHOWN} more" if len(nodes) > ROWS_SHOWN else ""
+    return (
+        f"The hierarchy{f' of {name}' if name else ''} does not nest between level {level} and {level + 1}: "
+        f"{'; '.join(shown)}{more}. Each label must have one parent: give the parts different labels."
+    )
+
+
+def parents_of_table(codes: Ints, nodes: int) -> tuple[Ints, tuple[int, list[int]] | None]:
+    """Parents of the nodes of a level table whose node numbers grow with the level.
+
+    The second result names the first level that does not nest and the nodes there with two parents.
+    """
+    parent = np.full(nodes, -1, np.int32)
+    for level in range(len(codes) - 1):
+        below, above = codes[level], codes[level + 1]
+        parent[below] = above
+        wrong = parent[below] != above
+        if wrong.any():
+            return parent, (level, [int(x) for x in np.unique(below[wrong])])
+    return parent, None
+
+
+def forest(
+    pairs: Mapping[str, str | None] | Iterable[tuple[str, str | None]], leaves: Sequence[str] | None
+) -> tuple[int, list[str], Ints]:
+    """Size, labels (leaves first, parents after children) and parents from child and parent labels."""
+    above: dict[str, str | None] = {}
+    for child, up in pairs.items() if isinstance(pairs, Mapping) else pairs:
+        up = up or None
+        if child in above and above[child] is not None and up is not None and above[child] != up:
+            raise HierarchyError(f"{child!r} has two parents: {above[child]!r} and {up!r}. Keep one.")
+        above[child] = up if up is not None else above.get(child)
+        if up is not None:
+            above.setdefault(up, None)
+    if not above:
+        raise HierarchyError("The hierarchy is empty. Give child and parent labels.")
+    inner = {up for up in above.values() if up is not None}
+    own_leaves = [label for label in above if label not in inner]
+    if leaves is not None:
+        wrong = [label for label in leaves if label not in above]
+        if wrong:
+            raise HierarchyError(f"No such leaves in the hierarchy: {some(wrong)}.")
+        not_leaves = [label for label in leaves if label in inner]
+        if not_leaves:
+            raise HierarchyError(f"These have children, so they cannot be leaves: {some(not_leaves)}.")
+        above = _pruned(above, leaves)
+        own_leaves = list(leaves)
+    level = heights(above)
+    order = own_leaves + sorted((label for label in level if label in inner), key=lambda label: level[label])
+    index = {label: i for i, label in enumerate(order)}
+    parent = np.array([-1 if (up := above[label]) is None else index[up] for label in order], np.int32)
+    return len(own_leaves), order, parent
+
+
+def _pruned(above: Mapping[str, str | None], leaves: Sequence[str]) -> dict[str, str | None]:
+    """Only the given leaves and what lies above them."""
+    kept: dict[str, str | None] = {}
+    for leaf in leaves:
+        node: str | None = leaf
+        while node is not None and node not in kept:
+            kept[node] = above[node]
+            node = above[node]
+    return kept
+
+
+def heights(above: Mapping[str, str | None]) -> dict[str, int]:
+    """Longest distance from a leaf up to each node, in one pass from the leaves upwards; raises on cycles."""
+    waiting = dict.fromkeys(above, 0)
+    for up in above.values():
+        if up is not None:
+            waiting[up] += 1
+    ready = [label for label, children in waiting.items() if children == 0]
+    level = dict.fromkeys(ready, 0)
+    for label in ready:  # grows while it is read: a node becomes ready when its last child has been seen
+        up = above[label]
+        if up is None:
+            continue
+        level[up] = max(level.get(up, 0), level[label] + 1)
+        waiting[up] -= 1
+        if waiting[up] == 0:
+            ready.append(up)
+    cyclic = [label for label, children in waiting.items() if children > 0]
+    if cyclic:
+        raise HierarchyError(f"The hierarchy has a cycle through {some(cyclic)}. Remove one of these links.")
+    return level

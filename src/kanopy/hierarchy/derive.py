@@ -1,0 +1,152 @@
+"""Hierarchies made from another one: fewer levels, fewer values, one value more, one top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kanopy.errors import HierarchyError
+from kanopy.hierarchy.construct import parents_of_table
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy, Ints
+
+
+def from_table_of(source: Hierarchy, table: Ints, name: str) -> Hierarchy:
+    """A hierarchy with an explicit level per row of `table`, whose entries are nodes of `source`."""
+    codes = np.empty_like(table)
+    picked: list[Ints] = []
+    start = 0
+    for level, row in enumerate(table):
+        nodes, first, dense = np.unique(row, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        codes[level] = start + rank[dense]
+        picked.append(nodes[order])
+        start += len(nodes)
+    nodes = np.concatenate(picked).astype(np.int32)
+    parent, broken = parents_of_table(codes, len(nodes))
+    low = None if source.low is None else source.low[nodes]
+    high = None if source.high is None else source.high[nodes]
+
+    def labels() -> list[str]:
+        return [source.labels[node] for node in nodes]
+
+    return Hierarchy(table.shape[1], labels, None if broken else parent, name=name, table=codes, low=low, high=high)
+
+
+def with_levels(h: Hierarchy, levels: int) -> Hierarchy:
+    """At most `levels` levels; leaf level and top kept, the others picked evenly."""
+    if levels < 2:
+        raise HierarchyError("A hierarchy needs at least two levels: the values and the top.")
+    if levels > h.height:
+        return h
+    keep = sorted({round(i * h.height / (levels - 1)) for i in range(levels)})
+    if h.has_table:
+        return from_table_of(h, h.table[keep], h.name)
+    from kanopy.kernels.trees import ancestors_at_depth
+
+    parent, depth = h.tree(), h.depth
+    rows = [ancestors_at_depth(parent, depth, h.height - level)[: h.size] for level in keep]
+    return from_table_of(h, np.array(rows, np.int32), h.name)
+
+
+def restrict(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
+    """Only the given values (in the given order) and the nodes above them; levels stay the same."""
+    leaves = np.array([h.find(value) for value in values], np.int32)
+    if not len(leaves):
+        raise HierarchyError("Restricting a hierarchy needs at least one value.")
+    if len(np.unique(leaves)) < len(leaves):
+        raise HierarchyError("Restricting a hierarchy needs every value once.")
+    if h.has_table or h.parent is None:
+        return from_table_of(h, h.table[:, leaves], h.name)
+    wanted = np.zeros(h.size, np.int64)
+    wanted[leaves] = 1
+    used = h.subtree_sums(wanted) > 0
+    inner = np.flatnonzero(used[h.size :]).astype(np.int32) + h.size
+    return _take(h, np.concatenate([leaves, inner]), len(leaves))
+
+
+def _take(h: Hierarchy, nodes: Ints, size: int) -> Hierarchy:
+    """A sub-forest of the given nodes, leaves first."""
+    parent = h.tree()
+    number = np.full(h.node_count + 1, -1, np.int32)
+    number[nodes] = np.arange(len(nodes))
+
+    def labels() -> list[str]:
+        return [h.labels[node] for node in nodes]
+
+    low = None if h.low is None else h.low[nodes]
+    high = None if h.high is None else h.high[nodes]
+    return Hierarchy(size, labels, number[parent[nodes]], name=h.name, low=low, high=high)
+
+
+def with_value(h: Hierarchy, value: str) -> Hierarchy:
+    """Also `value`, as a leaf directly under the root. Over numbers it gets an interval of length 0.
+
+    A value without a number (such as a missing one) then costs nothing while it is published as it is, and as
+    much as the whole range as soon as it shares a node with any other value.
+    """
+    if value in h.index:
+        return h
+    top = np.unique(h.table[-1]) if h.has_table else h.roots
+    if len(top) > 1 or h.height == 0:
+        raise HierarchyError(f"Cannot add {value!r}: the hierarchy has several roots. Join them under '*' first.")
+    if not h.has_table:
+        parent = h.tree()
+        moved = np.where(parent >= 0, parent + 1, -1).astype(np.int32)
+        parent = np.insert(moved, h.size, int(top[0]) + 1)
+        low, high = _with_point(h.low, h.size, 1), _with_point(h.high, h.size, 1, h.low)
+        size = h.size
+        return Hierarchy(
+            size + 1,
+            lambda: (*h.labels[:size], value, *h.labels[size:]),
+            parent,
+            name=h.name,
+            low=low,
+            high=high,
+        )
+    extra = np.arange(h.node_count, h.node_count + h.height, dtype=np.int32)
+    column = np.append(extra, top).astype(np.int32)[:, None]
+    source = Hierarchy(
+        h.size,
+        lambda: (*h.labels, *([value] * h.height)),
+        None,
+        table=h.table,
+        low=_with_point(h.low, h.node_count, h.height),
+        high=_with_point(h.high, h.node_count, h.height, h.low),
+    )
+    return from_table_of(source, np.hstack([h.table, column]), h.name)
+
+
+def _with_point(bounds: Bounds | None, at: int, times: int, low: Bounds | None = None) -> Bounds | None:
+    """The bounds with `times` copies of the smallest lower bound inserted: an interval of length 0."""
+    if bounds is None:
+        return None
+    point = (bounds if low is None else low).min()
+    return np.concatenate([bounds[:at], np.full(times, point, bounds.dtype), bounds[at:]])
+
+
+def rooted(h: Hierarchy, top: str) -> Hierarchy:
+    """One common top above several roots; unchanged if there is one already."""
+    if h.nested and len(h.roots) == 1:
+        return h
+    if h.nested and not h.has_table:
+        parent = h.tree()
+        joined = np.append(np.where(parent < 0, len(parent), parent), -1).astype(np.int32)
+        low = None if h.low is None else np.append(h.low, h.low.min())
+        high = None if h.high is None else np.append(h.high, h.high.max())
+        return Hierarchy(h.size, lambda: (*h.labels, top), joined, name=h.name, low=low, high=high)
+    node = h.node_count
+    table = np.vstack([h.table, np.full((1, h.size), node, np.int32)])
+    if len(np.unique(h.table[-1])) == 1:
+        return h
+    source = Hierarchy(
+        h.size,
+        lambda: (*h.labels, top),
+        None,
+        table=table,
+        low=None if h.low is None else np.append(h.low, h.low.min()),
+        high=None if h.high is None else np.append(h.high, h.high.max()),
+    )
+    return from_table_of(source, table, h.name)

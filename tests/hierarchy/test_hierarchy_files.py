@@ -1,0 +1,208 @@
+"""Hierarchy files: what is written is read back, and bad files say what is wrong and in which line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanopy.errors import HierarchyError
+from kanopy.hierarchy.csv_format import level_table_csv, parent_child_csv, parse_csv
+from kanopy.hierarchy.dot_format import hierarchy_dot, parse_dot
+from kanopy.hierarchy.files import find_hierarchies, read_hierarchy, write_hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.json_format import hierarchy_json, parse_json
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+ROWS = [["Lyon", "France", "*"], ["Paris", "France", "*"], ["Rome", "Italy", "*"]]
+
+labels = st.text(
+    st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), min_size=1, max_size=6
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[list[str]]:
+    values = draw(st.lists(labels, min_size=1, max_size=8, unique=True))
+    height = draw(st.integers(1, 3))
+    tops = draw(st.lists(labels, min_size=3, max_size=3, unique=True))
+    rows = []
+    for i, value in enumerate(values):
+        row, group = [value], i
+        for level in range(1, height + 1):
+            group //= 2
+            row.append(f"{tops[group % 3]}{level}.{group}" if level < height else "*")
+        rows.append(row)
+    return rows
+
+
+def numeric() -> Hierarchy:
+    low, high = np.array([1, 2, 7, 1, 1]), np.array([1, 2, 7, 2, 7])
+    return Hierarchy.from_intervals(
+        low, high, np.array([3, 3, 4, 4, -1]), 3, labels=["1", "2", "7", "[1, 2]", "[1, 7]"], name="x"
+    )
+
+
+def same(a: Hierarchy, b: Hierarchy) -> bool:
+    bounds = all(
+        (p is None) == (q is None) and (p is None or (p.dtype == q.dtype and (p == q).all()))
+        for p, q in ((a.low, b.low), (a.high, b.high), (a.parent, b.parent))
+    )
+    return bounds and a.labels == b.labels and a.has_table == b.has_table and (a.table == b.table).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables())
+def test_every_format_gives_the_hierarchy_back(rows):
+    h = Hierarchy.from_rows(rows, name="x")
+    for separator in ";,\t|":
+        assert list(parse_csv(level_table_csv(h, separator), "x.csv").rows()) == list(h.rows())
+    assert same(parse_json(hierarchy_json(h), "x.json"), h)
+    assert same(parse_dot(hierarchy_dot(h), "x.dot"), h)
+
+
+@pytest.mark.parametrize("ending", ["json", "dot"])
+def test_numbers_keep_their_intervals_and_their_tree(tmp_path, ending):
+    h = numeric()
+    back = read_hierarchy(write_hierarchy(h, tmp_path / f"x.{ending}"))
+    assert same(back, h)
+    assert back.name == "x"
+
+
+def test_a_table_that_does_not_nest_survives_as_json_only(tmp_path):
+    h = Hierarchy.from_rows([["1", "a", "p"], ["2", "a", "q"]], require_nesting=False)
+    assert same(read_hierarchy(write_hierarchy(h, tmp_path / "h.json")), h)
+    with pytest.raises(HierarchyError, match="does not nest"):
+        write_hierarchy(h, tmp_path / "h.dot")
+
+
+def test_a_deep_tree_survives_as_json(tmp_path):
+    pairs = {f"v{i}": f"n{i}" for i in range(600)} | {f"n{i}": f"n{i + 1}" for i in range(599)}
+    h = Hierarchy.from_parents(pairs)
+    assert same(read_hierarchy(write_hierarchy(h, tmp_path / "deep.json")), h)
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_separator_and_encoding_are_detected(tmp_path, separator, encoding):
+    text = "\r\n".join(separator.join(row) for row in [["Orléans", '"France, the"', "*"], ["Köln", "Germany", "*"]])
+    path = tmp_path / "city.csv"
+    path.write_bytes(text.encode(encoding))
+    h = read_hierarchy(path)
+    assert h.labels_at(1) == ("France, the", "Germany")
+    assert h.name == "city"
+
+
+def test_child_parent_files_with_and_without_header():
+    h = Hierarchy.from_parents({"cat": "mammal", "dog": "mammal", "mammal": "animal", "carp": "animal"})
+    assert parse_csv(parent_child_csv(h), "a.csv").same_as(h)
+    assert parse_csv("cat;mammal\ndog;mammal\ncarp;animal\nmammal;animal\nanimal;\n", "a.csv").same_as(h)
+    assert parse_csv("parent,child\nmammal,cat\nmammal,dog\nanimal,carp\nanimal,mammal\n", "a.csv").same_as(h)
+
+
+def test_a_header_of_levels_is_skipped():
+    assert parse_csv("age,level 1,level 2\n1,low,*\n9,high,*\n", "f.csv", name="age").size == 2
+
+
+def test_foreign_nested_json():
+    text = '{"name": "animal", "children": [{"name": "fish", "children": [{"name": "carp"}]}, {"name": "cat"}]}'
+    assert set(parse_json(text, "a.json").values) == {"carp", "cat"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("\n\n", "empty"),
+        ("a\nb\n", "only one column"),
+        ("a;x;*\nb;*\nc;x;*\n", "line 2 has 2"),
+        ("a;x;*\nb;x;*\na;y;*\n", "'a' .lines 1 and 3"),
+        ("a;x;p\nb;x;q\n", r"'x' under 'p' .line 1. and 'q' .line 2"),
+        ("a;x;*\nb;;*\n", "line 2, level 1"),
+        ("child,parent\na,b\na,c\n", r"'a' under 'b' .line 2. and 'c' .line 3"),
+        ("child,parent\n", "no rows"),
+        ("child,parent\na,b\nb,a\n", "cycle"),
+    ],
+)
+def test_bad_csv_files_say_what_and_where(text, message):
+    with pytest.raises(HierarchyError, match=message) as caught:
+        parse_csv(text, "bad.csv")
+    assert "bad.csv" in str(caught.value) or "cycle" in message
+
+
+def test_not_nesting_shows_at_most_five():
+    text = "".join(f"{i};g{i % 7};{i % 2}\n" for i in range(14))
+    with pytest.raises(HierarchyError, match="and 2 more") as caught:
+        parse_csv(text, "bad.csv")
+    assert str(caught.value).count("under") == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.json", "{", "line 1"),
+        ("a.json", "{}", "empty"),
+        ("a.json", '{"format": "kanopy-hierarchy", "version": 1, "name": "", "values": 1}', "does not hold"),
+        ("a.dot", "graph { a -- b }", "line 1"),
+        ("a.dot", "", "no complete hierarchy"),
+        ("a.xml", "<a/>", ".csv, .json or .dot"),
+    ],
+)
+def test_other_bad_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(HierarchyError, match=message):
+        read_hierarchy(path)
+
+
+def test_missing_and_binary_files(tmp_path):
+    with pytest.raises(HierarchyError, match="no file"):
+        read_hierarchy(tmp_path / "none.csv")
+    (tmp_path / "a.csv").write_bytes(b"PK\x00\x01;x\n")
+    with pytest.raises(HierarchyError, match="not a text file"):
+        read_hierarchy(tmp_path / "a.csv")
+
+
+def test_nothing_is_left_behind_when_writing_fails(tmp_path):
+    twins = Hierarchy(2, ["a", "b", "other", "other", "*"], np.array([2, 3, 4, 4, -1], np.int32))
+    with pytest.raises(HierarchyError, match="share the labels"):
+        write_hierarchy(twins, tmp_path / "h.csv")
+    with pytest.raises(HierarchyError, match="Cannot write"):
+        write_hierarchy(numeric(), tmp_path / "no" / "h.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_found_by_column(tmp_path):
+    for name in ["age.csv", "adult_hierarchy_marital-status.csv", "x_net_income.csv", "Sex.json", "x_age.csv"]:
+        (tmp_path / name).write_text("a;*\n")
+    found = find_hierarchies(tmp_path, ["age", "marital-status", "income", "net_income", "sex", "zip"])
+    assert {column: path.name for column, path in found.items()} == {
+        "age": "age.csv",
+        "marital-status": "adult_hierarchy_marital-status.csv",
+        "net_income": "x_net_income.csv",
+        "sex": "Sex.json",
+    }
+    assert find_hierarchies(tmp_path, ["marital_status"])["marital_status"].name.endswith("marital-status.csv")
+    (tmp_path / "y_age.csv").write_text("a;*\n")
+    (tmp_path / "age.csv").unlink()
+    with pytest.raises(HierarchyError, match=r"x_age.csv.*y_age.csv"):
+        find_hierarchies(tmp_path, ["age"])
+    with pytest.raises(HierarchyError, match="no folder"):
+        find_hierarchies(tmp_path / "none", ["age"])
+
+
+@pytest.mark.skipif(not (SHARED / "data" / "arx_adult").is_dir(), reason="the shared ARX files are not here")
+def test_arx_files_are_read():
+    folder = SHARED / "data" / "arx_adult"
+    columns = ["sex", "age", "race", "marital-status", "education", "native-country"]
+    columns += ["workclass", "occupation", "salary-class"]
+    found = find_hierarchies(folder, columns)
+    assert set(found) == set(columns)
+    heights = {column: read_hierarchy(path, column=column).height for column, path in found.items()}
+    assert heights == {
+        "sex": 1, "age": 4, "race": 1, "marital-status": 2, "education": 3, "native-country": 2,
+        "workclass": 2, "occupation": 2, "salary-class": 1,
+    }  # fmt: skip
