@@ -15,6 +15,8 @@ from kanopy.hierarchy.column import Column, Longs, column_of, on_decimal_grid
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy, Ints
 
+MOST_INTERVALS = 2_000_000
+
 Edges = tuple[Longs, Longs]
 """First and last position of the intervals of one level, ascending."""
 
@@ -152,5 +154,10 @@ def whole_width(column: Column, amount: float, positions: int, what: str) -> int
         raise HierarchyError(
             f"{what}={amount} is larger than the range of {column.where[0].lower()}{column.where[1:]}, which has "
             f"{positions:,} possible values. Choose a smaller width, or suppress the column."
+        )
+    if positions // width > MOST_INTERVALS:
+        raise HierarchyError(
+            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into {positions // width:,} intervals. "
+            f"Choose a width that gives at most {MOST_INTERVALS:,}."
         )
     return width
