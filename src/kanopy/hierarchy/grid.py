@@ -157,7 +157,7 @@ def whole_width(column: Column, amount: float, positions: int, what: str) -> int
         )
     if positions // width > MOST_INTERVALS:
         raise HierarchyError(
-            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into {positions // width:,} intervals. "
-            f"Choose a width that gives at most {MOST_INTERVALS:,}."
+            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into "
+            f"{positions // width:,} intervals. Choose a width that gives at most {MOST_INTERVALS:,}."
         )
     return width
