@@ -41,6 +41,11 @@ class Progress:
         self._stage = ""
         self._last = 0.0
 
+    @property
+    def active(self) -> bool:
+        """Whether anyone listens: notes that take time to word can be left out otherwise."""
+        return self._callback is not None
+
     def __call__(self, stage: str, fraction: float | None = None, note: str = "") -> None:
         """Report; raises `Cancelled` if the callback says so."""
         if self._callback is None:

@@ -1,23 +1,252 @@
-"""The only judge of a candidate (in progress)."""
+"""The only judge of a full-domain candidate: groups, asks the models, prices the loss."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from kanopy.classes import Domain
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Classes, Domain, Recoding, full_domain_recoding
+from kanopy.errors import HierarchyError, JobError
+from kanopy.kernels.rollup import tally
+from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
+from kanopy.search.lattice import Lattice, Levels
+from kanopy.search.tables import ClassTable, ClassTables
+
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Longs = npt.NDArray[np.int64]
+
+SCORE_TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Judgement:
+    """What the judge says of a candidate. `suppressed_rows` leaves out rows excluded from the start."""
+
+    levels: Levels
+    feasible: bool
+    score: float
+    suppressed_rows: int
+    classes: int
+    all_classes: int
+    all_squares: int
+
+    def better_than(self, other: Judgement | None) -> bool:
+        """Lower score; at a tie the smaller sum of levels, then the first in lexicographic order."""
+        if other is None:
+            return True
+        margin = SCORE_TOLERANCE * (1.0 + abs(other.score))
+        if abs(self.score - other.score) > margin:
+            return self.score < other.score
+        return (sum(self.levels), self.levels) < (sum(other.levels), other.levels)
+
+
 class Problem:
-    """A domain, what "safe" means, and what counts as loss."""
+    """A domain, what "safe" means, what counts as loss, and the levels that are allowed.
 
-    domain: Domain
-    models: tuple[Model, ...]
-    weights: tuple[float, ...] = ()
-    max_suppressed_rows: int = 0
+    Every search asks `evaluate(levels)`; caching, roll-up and bounds live here.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        models: Sequence[Model],
+        metric: Metric | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        suppression_limit: float = 0.0,
+        lowest_levels: Sequence[int] | None = None,
+        highest_levels: Sequence[int] | None = None,
+    ) -> None:
+        if not 0.0 <= suppression_limit <= 1.0:
+            raise JobError(f"The suppression limit must lie between 0 and 100 %, not {suppression_limit:.0%}.")
+        self.suppression_limit = suppression_limit
+        self.domain = domain
+        self.models = tuple(models)
+        self.metric: Metric = metric if metric is not None else Loss()
+        self.weights = tuple(weights) if weights is not None else (1.0,) * domain.width
+        if len(self.weights) != domain.width or min(self.weights) < 0 or sum(self.weights) <= 0:
+            raise JobError("Weights must be zero or more, one per quasi-identifier, and not all zero.")
+        self.max_suppressed_rows = int(np.floor(suppression_limit * domain.rows + 1e-9))
+        heights = tuple(h.height for h in domain.hierarchies)
+        self.lattice = Lattice(
+            tuple(lowest_levels) if lowest_levels is not None else (0,) * domain.width,
+            tuple(highest_levels) if highest_levels is not None else heights,
+        )
+        for name, level, height in zip(domain.names, self.lattice.highest, heights, strict=True):
+            if level > height:
+                raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
+        self.judged = 0
 
     @property
     def k(self) -> int:
-        """The class size that the models ask for."""
+        """The class size that the models ask for (1 if none does)."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether generalizing further never needs more suppression: all models say so and all hierarchies nest."""
+        return all(model.monotonic for model in self.models) and all(h.nested for h in self.domain.hierarchies)
+
+    def require_nesting(self) -> None:
+        """Roll-ups and pruning need hierarchies that nest; say which does not."""
+        for name, hierarchy in zip(self.domain.names, self.domain.hierarchies, strict=True):
+            if not hierarchy.nested:
+                raise HierarchyError(
+                    f"The hierarchy of {name} does not nest: two values that share a group at one level can part "
+                    "again at a higher one, so classes cannot be rolled up and a coarser release can be less safe. "
+                    "Use a hierarchy whose levels nest (for divisors: chain=True)."
+                )
+
+    def require_monotonic(self, algorithm: str) -> None:
+        """Some algorithms rest on "more general is never less safe"; say which model breaks that."""
+        broken = [model.name for model in self.models if not model.monotonic]
+        if broken:
+            raise JobError(
+                f"The algorithm {algorithm!r} needs models for which a more general release is never less safe; "
+                f"{', '.join(broken)} is not one. Use algorithm 'optimal'."
+            )
+
+    # ---- judging ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tables(self) -> ClassTables:
+        """Class tables of candidates, rolled up on demand."""
+        self.require_nesting()
+        return ClassTables(self.domain, self.lattice)
+
+    @cached_property
+    def costs(self) -> tuple[AttributeCosts, ...]:
+        """Per attribute what each level costs under the metric; `loss` where the metric looks at classes only."""
+        metric = self.metric if isinstance(self.metric, AttributeMetric) else Loss()
+        pairs = zip(self.domain.hierarchies, self.domain.marginals, strict=True)
+        return tuple(metric.costs(h, marginal, self.domain.rows) for h, marginal in pairs)
+
+    @cached_property
+    def _extra(self) -> tuple[Floats, Longs]:
+        """All extra costs in one array, and where each attribute's levels begin in it."""
+        most = max(len(c.extras) for c in self.costs)
+        starts = np.zeros((len(self.costs), most), np.int64)
+        pieces: list[Floats] = []
+        length = 0
+        for j, cost in enumerate(self.costs):
+            for level, piece in enumerate(cost.extras):
+                starts[j, level] = length
+                pieces.append(piece)
+                length += len(piece)
+        return np.concatenate(pieces), starts
+
+    def violated(self, sizes: Longs) -> Mask:
+        """Per class, whether some model finds it unsafe."""
+        classes = Classes(sizes)
+        result = self.models[0].violated(classes)
+        for model in self.models[1:]:
+            result = result | model.violated(classes)
+        return result
+
+    def evaluate(self, levels: Levels) -> Judgement:
+        """Judge one candidate."""
+        self.judged += 1
+        return self.judge_table(levels, self.tables.table(levels))
+
+    def judge_table(self, levels: Levels, table: ClassTable) -> Judgement:
+        """Judge a candidate whose class table is at hand."""
+        packing = self.tables.packing
+        extra, starts = self._extra
+        start = starts[self._attributes, np.array(levels)]
+        sums = np.empty(len(levels))
+        kept, suppressed, squares = tally(
+            table.keys, table.sizes, self.violated(table.sizes), packing.word, packing.shift, packing.mask,
+            extra, start, sums, self.max_suppressed_rows,
+        )  # fmt: skip
+        feasible = suppressed <= self.max_suppressed_rows
+        score = math.inf
+        if feasible:
+            score = self._score(levels, kept, suppressed, squares, sums)
+        all_squares = int(np.dot(table.sizes, table.sizes))
+        return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares)
+
+    def _score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+        metric = self.metric
+        if isinstance(metric, ClassMetric):
+            return metric.score(self.domain.rows, kept, suppressed + self.domain.excluded_rows, squares)
+        totals, offsets, scales = self._cost_arrays
+        cost = totals[self._attributes, np.array(levels)] + extra
+        losses = np.maximum(0.0, (cost - offsets) / scales)
+        return float(metric.combine(losses, self.weights))
+
+    @cached_property
+    def _attributes(self) -> npt.NDArray[np.intp]:
+        return np.arange(self.domain.width)
+
+    @cached_property
+    def _cost_arrays(self) -> tuple[Floats, Floats, Floats]:
+        """Totals `[attribute, level]`, offsets and scales (infinite where nothing can be lost)."""
+        most = max(len(c.totals) for c in self.costs)
+        totals = np.zeros((len(self.costs), most))
+        for j, c in enumerate(self.costs):
+            totals[j, : len(c.totals)] = c.totals
+        offsets = np.array([c.offset for c in self.costs])
+        scales = np.array([c.scale if c.scale > 0 else np.inf for c in self.costs])
+        return totals, offsets, scales
+
+    def lower_bounds(self, least_suppressed: Longs | None = None) -> Floats:
+        """For every candidate, a score it cannot go below, from one-attribute counts alone.
+
+        `least_suppressed` are rows each candidate must suppress; whichever they are, they cost each attribute at
+        least as much as the cheapest rows of its level.
+        """
+        lattice = self.lattice
+        if isinstance(self.metric, ClassMetric):
+            return np.zeros(lattice.shape)
+        if least_suppressed is None or not least_suppressed.any():
+            losses = list(lattice.spread([c.loss(c.totals) for c in self.costs]))
+        else:
+            losses = [self._losses_with(least_suppressed, j) for j in range(self.domain.width)]
+        bounds = self.metric.combine(losses, self.weights)
+        return np.ascontiguousarray(np.broadcast_to(bounds, lattice.shape))
+
+    def _losses_with(self, suppressed: Longs, j: int) -> Floats:
+        """Lower bounds on the loss of attribute `j` over the grid, given rows that must be suppressed."""
+        cost, hierarchy, marginal = self.costs[j], self.domain.hierarchies[j], self.domain.marginals[j]
+        losses = np.empty(self.lattice.shape)
+        for i, number in enumerate(range(self.lattice.lowest[j], self.lattice.highest[j] + 1)):
+            level = hierarchy.level(number)
+            rows = np.bincount(level.codes, weights=marginal, minlength=level.size)
+            cheapest = np.argsort(cost.extras[number], kind="stable")
+            filled = np.concatenate([[0.0], np.cumsum(rows[cheapest])])
+            spent = np.concatenate([[0.0], np.cumsum((rows * cost.extras[number])[cheapest])])
+            part = (slice(None),) * j + (i,)
+            losses[part] = cost.loss(cost.totals[number] + np.interp(suppressed[part], filled, spent))
+        return losses
+
+    def recoding(self, levels: Levels) -> Recoding:
+        """The release of a candidate: its labels, with violating classes suppressed."""
+        table = self.tables.table(levels)
+        codes = [
+            h.level(level).codes[self.domain.tuples[:, j]].astype(np.int64)
+            for j, (h, level) in enumerate(zip(self.domain.hierarchies, levels, strict=True))
+        ]
+        packing = self.tables.packing
+        keys = np.zeros((packing.words, len(self.domain.counts)), np.int64)
+        for j, column in enumerate(codes):
+            keys[packing.word[j]] |= column << packing.shift[j]
+        bad = table.keys[:, self.violated(table.sizes)]
+        return full_domain_recoding(self.domain, levels, _members(keys, bad))
+
+
+def _members(keys: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Mask:
+    """Which columns of `keys` are among the columns of `wanted`."""
+    if wanted.shape[1] == 0:
+        return np.zeros(keys.shape[1], np.bool_)
+    if len(keys) == 1:
+        return np.isin(keys[0], wanted[0])
+    _, inverse = np.unique(np.concatenate([keys, wanted], axis=1), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    return np.isin(inverse[: keys.shape[1]], inverse[keys.shape[1] :])

@@ -1,0 +1,184 @@
+"""Commands about ontologies and the similarity of words. `cli/__init__.py` attaches `ontology` and `similarity`."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit
+from kanopy.errors import InputError
+
+if TYPE_CHECKING:
+    from kanopy.ontology.taxonomy import Taxonomy
+    from kanopy.ontology.words import WordPair
+
+ontology = typer.Typer(help="Compile and inspect ontologies.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the commands of this file to the `kanopy` command."""
+    app.add_typer(ontology, name="ontology")
+    app.command("similarity")(similarity)
+
+
+@ontology.command("compile")
+def compile_ontology(
+    source: Annotated[
+        Path, typer.Argument(help="A WordNet dict folder, or a .xml .obo .owl .rdf .ttl .csv .tsv file.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The compiled file to write (.npz).")],
+    name: Annotated[str, typer.Option(help="What to call the ontology.")] = "",
+    is_a: Annotated[list[str] | None, typer.Option(help="A relation that counts as is-a; may be repeated.")] = None,
+    json: Json = False,
+) -> None:
+    """Compile an ontology into one small file that loads fast."""
+    begin(json)
+    from kanopy.ontology.load import read_ontology, save
+
+    if output.suffix != ".npz":
+        raise InputError(f"Compiled ontologies end in .npz; {output.name!r} does not. Use -o {output.stem}.npz.")
+    if not output.resolve().parent.is_dir():
+        raise InputError(f"There is no folder {output.parent} to write to. Make it first.")
+    taxonomy = read_ontology(source, is_a=is_a or (), name=name)
+    save(taxonomy, output)
+    _show_info(taxonomy, str(output))
+
+
+@ontology.command("info")
+def info(
+    name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet",
+    json: Json = False,
+) -> None:
+    """What an ontology holds."""
+    begin(json)
+    from kanopy.ontology.load import load_ontology
+
+    _show_info(load_ontology(name_or_path), name_or_path)
+
+
+def _show_info(taxonomy: Taxonomy, file: str) -> None:
+    several = (taxonomy.parent_start[1:] - taxonomy.parent_start[:-1]) > 1
+    facts: dict[str, Any] = {
+        "name": taxonomy.name,
+        "file": file,
+        "concepts": taxonomy.size - (taxonomy.virtual_root >= 0),
+        "words": len(taxonomy.vocabulary),
+        "senses": len(taxonomy.sense_concepts),
+        "roots": [taxonomy.label(int(root)) for root in taxonomy.roots[:20]],
+        "root_count": len(taxonomy.roots),
+        "links": len(taxonomy.parents) - (len(taxonomy.roots) if taxonomy.virtual_root >= 0 else 0),
+        "concepts_with_several_parents": int(several.sum()),
+        "instances": int(taxonomy.is_instance.sum()),
+        "deepest": int(taxonomy.depth.max()),
+        "tag_counts": int(taxonomy.tag_counts.sum()),
+    }
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+
+        table = Table("", "", show_header=False, title=facts["name"] or file)
+        for key, value in facts.items():
+            text = (
+                ", ".join(value[:5]) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
+            )
+            table.add_row(key.replace("_", " "), text)
+        console.print(table)
+
+    emit(facts, show)
+
+
+def similarity(
+    words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="wu-palmer if not given.")] = "",
+    ontologies: Annotated[
+        list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; several are combined.")
+    ] = None,
+    pairs: Annotated[Path | None, typer.Option(help="A CSV file of two columns: all its pairs at once.")] = None,
+    benchmark: Annotated[
+        Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How similar words are in meaning: the best over their senses, unless a sense is given."""
+    begin(json)
+    from kanopy.ontology.load import load_ontology
+
+    if sum([bool(words), pairs is not None, benchmark is not None]) != 1:
+        raise InputError("Give either words, or --pairs FILE.csv, or --benchmark FILE.csv.")
+    loaded = [load_ontology(name) for name in ontologies or ["wordnet"]]
+    if benchmark is not None:
+        if len(loaded) > 1:
+            raise InputError("A benchmark judges one ontology at a time. Give --ontology once.")
+        _benchmark(loaded[0], benchmark, measure)
+        return
+    if pairs is not None:
+        from kanopy.ontology.benchmark import read_word_pairs
+
+        wanted = read_word_pairs(pairs)[0]
+    else:
+        if len(words or []) < 2:
+            raise InputError(f"Give at least two words, not only {(words or [''])[0]!r}.")
+        wanted = list(combinations(words or [], 2))
+    _similarities(loaded, wanted, measure or "wu-palmer")
+
+
+def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure: str) -> None:
+    from kanopy.ontology.combine import CombinedOntologies
+    from kanopy.ontology.measures import find_measure
+    from kanopy.ontology.words import word_similarities
+
+    chosen = find_measure(measure)
+    answers: list[tuple[Taxonomy, WordPair]]
+    if len(loaded) == 1:
+        answers = [(loaded[0], pair) for pair in word_similarities(loaded[0], wanted, chosen)]
+    else:
+        combined = CombinedOntologies(tuple(loaded))
+        answers = [combined.similarity(a, b, chosen) for a, b in wanted]
+    rows = [
+        {"a": pair.a, "b": pair.b, "similarity": pair.similarity, "lcs": taxonomy.sense_name(pair.lcs)}
+        | ({"ontology": taxonomy.name} if len(loaded) > 1 else {})
+        for taxonomy, pair in answers
+    ]
+
+    def show(console: Any) -> None:
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table("a", "b", "sense of a", "sense of b", "common subsumer", chosen.name)
+        table.columns[-1].justify = "right"
+        for taxonomy, pair in answers:
+            senses = (taxonomy.sense_name(concept) for concept in (pair.a_concept, pair.b_concept, pair.lcs))
+            table.add_row(escape(pair.a), escape(pair.b), *map(escape, senses), f"{pair.similarity:.4f}")
+        console.print(table)
+
+    emit({"measure": chosen.name, "pairs": rows}, show)
+
+
+def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
+    from kanopy.ontology.benchmark import agreement, read_word_pairs
+    from kanopy.ontology.measures import MEASURES, find_measure
+
+    pairs, ratings = read_word_pairs(file, ratings=True)
+    names = [find_measure(measure).name] if measure else list(MEASURES)
+    found = agreement(taxonomy, pairs, ratings, names)
+    rows = [
+        {"measure": item.measure, "pearson": item.pearson, "spearman": item.spearman}
+        | ({"reason": item.reason} if item.reason else {})
+        for item in found
+    ]
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+
+        table = Table("measure", "Pearson", "Spearman", "", title=f"{len(pairs)} word pairs of {file.name}")
+        for item in found:
+            values = ("-" if value is None else f"{value:.3f}" for value in (item.pearson, item.spearman))
+            table.add_row(item.measure, *values, item.reason)
+        console.print(table)
+
+    emit({"benchmark": str(file), "pairs": len(pairs), "measures": rows}, show)

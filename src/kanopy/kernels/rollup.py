@@ -1,0 +1,221 @@
+"""Class tables and how a coarser one is made from a finer one.
+
+A class table is a list of distinct packed keys with sizes. Each attribute owns a field of bits in one of the
+key's words; generalizing replaces fields through small maps and joins the keys that became equal. The cost is
+linear in the number of classes of the *finer* table, not in rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.kernels.compiler import kernel
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _plain_roll_up(
+    keys: Longs,
+    sizes: Longs,
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    deltas: Longs,
+    start: Longs,
+    out_keys: Longs,
+    out_sizes: Longs,
+    slots: Ints,
+) -> int:
+    """NumPy twin of `roll_up`."""
+    mapped = keys.copy()
+    for j in range(len(start)):
+        if start[j] >= 0:
+            field = (mapped[word[j]] >> shift[j]) & mask[j]
+            mapped[word[j]] += deltas[start[j] + field]
+    _, first, inverse = np.unique(mapped, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    found = len(order)
+    out_keys[:, :found] = mapped[:, first[order]]
+    out_sizes[:found] = np.bincount(rank[inverse.reshape(-1)], weights=sizes, minlength=found).astype(np.int64)
+    return found
+
+
+@kernel(_plain_roll_up)
+def roll_up(
+    keys: Longs,
+    sizes: Longs,
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    deltas: Longs,
+    start: Longs,
+    out_keys: Longs,
+    out_sizes: Longs,
+    slots: Ints,
+) -> int:
+    """Join the classes of a finer table that a coarser candidate makes equal.
+
+    `keys[w, c]` are packed keys; attribute `j` lives in word `word[j]` at bit `shift[j]`. Where `start[j] >= 0`,
+    `deltas[start[j] + code]` is
+    added to the word, which replaces the code; where it is -1 the field stays. Results go to `out_keys` and
+    `out_sizes` in order of first appearance; the number of classes is returned. `slots` is scratch space whose
+    length is a power of two of at least twice the number of classes.
+    """
+    words, count = keys.shape
+    width = len(start)
+    capacity, bits = 16, 4
+    while capacity < 2 * count:
+        capacity *= 2
+        bits += 1
+    slots[:capacity] = -1
+    limit = np.uint64(capacity - 1)
+    drop = np.uint64(64 - bits)
+    changed = np.empty(width, np.int64)
+    changes = 0
+    for j in range(width):
+        if start[j] >= 0:
+            changed[changes] = j
+            changes += 1
+    found = 0
+    if words == 1:
+        for c in range(count):
+            key = keys[0, c]
+            for i in range(changes):
+                j = changed[i]
+                key += deltas[start[j] + ((key >> shift[j]) & mask[j])]
+            slot = (np.uint64(key) * _GOLDEN) >> drop
+            while True:
+                at = slots[slot]
+                if at < 0:
+                    slots[slot] = found
+                    out_keys[0, found] = key
+                    out_sizes[found] = sizes[c]
+                    found += 1
+                    break
+                if out_keys[0, np.uint64(at)] == key:
+                    out_sizes[np.uint64(at)] += sizes[c]
+                    break
+                slot = (slot + np.uint64(1)) & limit
+        return found
+    key_words = np.empty(words, np.int64)
+    for c in range(count):
+        for w in range(words):
+            key_words[w] = keys[w, c]
+        for i in range(changes):
+            j = changed[i]
+            word_now = key_words[word[j]]
+            key_words[word[j]] = word_now + deltas[start[j] + ((word_now >> shift[j]) & mask[j])]
+        mixed = np.uint64(0)
+        for w in range(words):
+            mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
+            mixed ^= mixed >> np.uint64(29)
+        slot = mixed >> drop
+        while True:
+            at = slots[slot]
+            if at < 0:
+                slots[slot] = found
+                for w in range(words):
+                    out_keys[w, found] = key_words[w]
+                out_sizes[found] = sizes[c]
+                found += 1
+                break
+            same = True
+            for w in range(words):
+                if out_keys[w, at] != key_words[w]:
+                    same = False
+                    break
+            if same:
+                out_sizes[at] += sizes[c]
+                break
+            slot = (slot + np.uint64(1)) & limit
+    return found
+
+
+def _plain_tally(
+    keys: Longs,
+    sizes: Longs,
+    violated: npt.NDArray[np.bool_],
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    extra: Floats,
+    start: Longs,
+    sums: Floats,
+    limit: int,
+) -> tuple[int, int, int]:
+    """NumPy twin of `tally`."""
+    bad = sizes[violated]
+    sums[:] = 0.0
+    for j in range(len(start)):
+        if bad.sum() <= limit:
+            code = (keys[word[j], violated] >> shift[j]) & mask[j]
+            sums[j] = float((bad * extra[start[j] + code]).sum())
+    kept = sizes[~violated]
+    return int((~violated).sum()), int(bad.sum()), int((kept * kept).sum())
+
+
+@kernel(_plain_tally)
+def tally(
+    keys: Longs,
+    sizes: Longs,
+    violated: npt.NDArray[np.bool_],
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    extra: Floats,
+    start: Longs,
+    sums: Floats,
+    limit: int,
+) -> tuple[int, int, int]:
+    """Kept classes, suppressed rows and the sum of squared kept sizes of a candidate.
+
+    If at most `limit` rows are suppressed, `sums[j]` adds up, over suppressed classes, size times
+    `extra[start[j] + code]`: what suppressing them costs attribute `j` beyond its level.
+    """
+    kept = 0
+    suppressed = np.int64(0)
+    squares = np.int64(0)
+    for c in range(len(sizes)):
+        size = sizes[c]
+        if violated[c]:
+            suppressed += size
+        else:
+            kept += 1
+            squares += size * size
+    for j in range(len(start)):
+        sums[j] = 0.0
+        if suppressed <= limit:
+            for c in range(len(sizes)):
+                if violated[c]:
+                    sums[j] += sizes[c] * extra[start[j] + ((keys[word[j], c] >> shift[j]) & mask[j])]
+    return kept, suppressed, squares  # type: ignore[return-value]
+
+
+def _plain_smallest_finer(levels: Ints, classes: Longs, count: int, wanted: Ints) -> int:
+    """NumPy twin of `smallest_finer`."""
+    finer = np.flatnonzero((levels[:count] <= wanted).all(axis=1))
+    return int(finer[np.argmin(classes[finer])]) if len(finer) else -1
+
+
+@kernel(_plain_smallest_finer)
+def smallest_finer(levels: Ints, classes: Longs, count: int, wanted: Ints) -> int:
+    """Of the first `count` known tables, the one with fewest classes that is nowhere coarser than `wanted`."""
+    best = -1
+    for i in range(count):
+        if best >= 0 and classes[i] >= classes[best]:
+            continue
+        finer = True
+        for j in range(len(wanted)):
+            if levels[i, j] > wanted[j]:
+                finer = False
+                break
+        if finer:
+            best = i
+    return best

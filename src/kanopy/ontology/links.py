@@ -1,0 +1,91 @@
+"""What a reader hands over, and the checks on is-a links: unknown parents, cycles, depths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.errors import OntologyError, some
+
+Ints = npt.NDArray[np.int32]
+
+DEEPEST = 30_000
+
+
+@dataclass(frozen=True)
+class Concept:
+    """One concept as a reader found it: its key, its terms (preferred first), the keys of its parents, its line."""
+
+    key: str
+    terms: tuple[str, ...]
+    parents: tuple[str, ...] = ()
+    line: int = 0
+    is_instance: bool = False
+    parts: tuple[str, ...] = ()
+
+
+def csr(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Lists as one flat array and where each starts."""
+    start = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(items) for items in lists], out=start[1:])
+    return start, np.array([item for items in lists for item in items], np.int32)
+
+
+def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
+    unknown = [(record, up) for record in records for up in record.parents if up not in index]
+    if unknown:
+        shown = "; ".join(
+            f"{f'line {record.line}: ' if record.line else ''}{record.key!r} has the parent {up!r}"
+            for record, up in unknown[:5]
+        )
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        raise OntologyError(
+            f"Some parents do not exist{where}: {shown}{more}. Add the missing concepts or remove the links "
+            "(a file that was cut off ends like this, too)."
+        )
+
+
+def topological_order(start: Ints, parents: Ints, label: Callable[[int], str], where: str) -> list[int]:
+    """Parents before children; on a cycle an error that shows it."""
+    size = len(start) - 1
+    children: list[list[int]] = [[] for _ in range(size)]
+    up_lists = [parents[start[c] : start[c + 1]].tolist() for c in range(size)]
+    for child, ups in enumerate(up_lists):
+        for up in ups:
+            children[up].append(child)
+    waiting = [len(ups) for ups in up_lists]
+    order = [c for c in range(size) if not waiting[c]]
+    for concept in order:
+        for child in children[concept]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
+    if len(order) == size:
+        return order
+    # Everything left lies on or below a cycle: climbing among what is left must come back to a concept.
+    left = {c for c in range(size) if waiting[c]}
+    path: list[int] = []
+    node = min(left)
+    while node not in path:
+        path.append(node)
+        node = min(up for up in up_lists[node] if up in left)
+    cycle = [*path[path.index(node) :], node]
+    shown = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
+    raise OntologyError(
+        f"The is-a links{where} run in a circle: {shown}. Remove one of these links ({some(cycle[:-1])})."
+    )
+
+
+def depths(order: Sequence[int], parents: Sequence[Sequence[int]], top: int) -> tuple[Ints, Ints]:
+    """Longest and shortest path to a root, in edges; `top` is the depth of a concept without parents."""
+    longest, shortest = [top] * len(order), [top] * len(order)
+    for concept in order:
+        if parents[concept]:
+            longest[concept] = 1 + max(longest[up] for up in parents[concept])
+            shortest[concept] = 1 + min(shortest[up] for up in parents[concept])
+    if max(longest) > DEEPEST:
+        raise OntologyError(f"The taxonomy is {max(longest):,} levels deep; more than {DEEPEST:,} are not supported.")
+    return np.array(longest, np.int32), np.array(shortest, np.int32)

@@ -1,0 +1,96 @@
+"""Open an ontology by name or by path: `load_ontology("wordnet")`, `load_ontology("diseases.obo")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kanopy.errors import OntologyError, near_miss
+from kanopy.ontology import lmf, obo, parent_csv, skos, wordnet
+from kanopy.ontology.compiled import load_compiled, save
+from kanopy.ontology.taxonomy import Taxonomy
+
+__all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save"]
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+BUILT_IN: Mapping[str, Path] = {
+    "wordnet": DATA / "wordnet30.npz",
+}
+
+READERS: Mapping[str, Callable[..., Taxonomy]] = {
+    ".npz": load_compiled,
+    ".xml": lmf.read_lmf,
+    ".xml.gz": lmf.read_lmf,
+    ".obo": obo.read_obo,
+    ".owl": obo.read_obo,
+    ".rdf": skos.read_skos,
+    ".ttl": skos.read_skos,
+    ".csv": parent_csv.read_parent_csv,
+    ".tsv": parent_csv.read_parent_csv,
+}
+
+
+def load_ontology(name_or_path: str | Path) -> Taxonomy:
+    """An ontology that comes with Kanopy (`wordnet`), or one read from a file or a WordNet `dict` folder.
+
+    The format follows from the suffix: compiled `.npz`, WN-LMF `.xml` (also `.xml.gz`), `.obo`, `.owl`, SKOS `.rdf`
+    and `.ttl`, parent-child `.csv` and `.tsv`. The same unchanged file is read only once per process.
+
+    >>> wordnet = load_ontology("wordnet")
+    >>> [wordnet.sense_name(c) for c in wordnet.senses("tiger")]
+    ['tiger#1', 'tiger#2']
+    """
+    path = _locate(name_or_path)
+    files = list(path.glob("*")) if path.is_dir() else [path]
+    return _load(path.resolve(), max((file.stat().st_mtime_ns for file in files), default=0))
+
+
+def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "") -> Taxonomy:
+    """Read an ontology afresh, with a name of one's own and other relations that count as is-a.
+
+    `is_a` names relations as the source does: `@` in WordNet folders, `hypernym` in WN-LMF, `is_a` or `part_of` in OBO.
+    """
+    found = _locate(path)
+    options: dict[str, Any] = {"is_a": tuple(is_a)} if is_a else {}
+    taxonomy: Taxonomy
+    if found.is_dir():
+        taxonomy = wordnet.compile_wordnet(found, **options)
+    else:
+        reader = _reader(found)
+        if is_a and reader not in (lmf.read_lmf, obo.read_obo):
+            raise OntologyError(f"{found.name} has one kind of link only. Leave out the relations that count as is-a.")
+        taxonomy = reader(found, **options)
+    return replace(taxonomy, name=name) if name else taxonomy
+
+
+def _locate(name_or_path: str | Path) -> Path:
+    text = str(name_or_path)
+    path = BUILT_IN.get(text.lower(), Path(text))
+    if not path.exists():
+        raise OntologyError(
+            f"There is no ontology {text!r}: it is neither built in nor a file. {near_miss(text.lower(), BUILT_IN)}"
+        )
+    return path
+
+
+@lru_cache(maxsize=8)
+def _load(path: Path, changed: int) -> Taxonomy:
+    del changed  # only part of the key: a changed file is read again
+    taxonomy: Taxonomy = wordnet.compile_wordnet(path) if path.is_dir() else _reader(path)(path)
+    return taxonomy
+
+
+def _reader(path: Path) -> Callable[..., Taxonomy]:
+    if path.stat().st_size == 0:
+        raise OntologyError(f"{path.name} is empty. Give an ontology with at least one concept.")
+    for suffix, reader in READERS.items():
+        if path.name.lower().endswith(suffix):
+            return reader
+    raise OntologyError(
+        f"Kanopy cannot tell the format of {path.name} from its suffix. Use one of {', '.join(READERS)}, "
+        "or a folder with WordNet's data.noun and index.noun."
+    )

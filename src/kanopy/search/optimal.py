@@ -1,0 +1,171 @@
+"""The best full-domain release, proved.
+
+Candidates are ruled out only by bounds that cannot err: one-attribute counts bound the loss before any grouping;
+three-attribute tables bound the suppressed rows; and, where every model is monotonic, a candidate that needs too
+much suppression rules out everything finer. What remains is judged in an order that lets each answer, good or
+bad, rule out as much as possible.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.errors import JobError
+from kanopy.metrics.full_domain import ClassMetric
+from kanopy.progress import Progress
+from kanopy.search.best_effort import best_effort
+from kanopy.search.exhaustive import judge_all, only_counts_rows
+from kanopy.search.lattice import Levels
+from kanopy.search.no_solution import no_solution
+from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+from kanopy.search.projections import least_suppressed_rows
+from kanopy.search.solution import Solution
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """Full-domain optimum: the feasible candidate of least loss, ties by smaller sum of levels, then lexicographic.
+
+    Up to `most_candidates` the answer is proved optimal. Beyond that it becomes a best-effort search that stops
+    after `budget_seconds` and says so.
+    """
+
+    name: ClassVar[str] = "optimal"
+    recoding: ClassVar[str] = "full-domain"
+
+    most_candidates: int = 1_000_000
+    budget_seconds: float = 30.0
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        if self.budget_seconds <= 0:
+            raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
+
+    def solve(self, problem: Problem, progress: Progress) -> Solution:
+        """Search; raises `NoSolution` if no candidate is feasible."""
+        problem.require_nesting()
+        size = problem.lattice.size
+        if size > self.most_candidates:
+            return best_effort(problem, progress, self.name, self.budget_seconds)
+        if not isinstance(problem.metric, ClassMetric):
+            best = _ByAttributes(problem).run(progress, self.threads)
+        elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
+            best = _ByClasses(problem).run(progress, self.threads)
+        else:
+            # With suppression, bounds on class sizes rule out little: judging all is faster than choosing.
+            best = judge_all(problem, progress).best()
+        if best is None:
+            raise no_solution(problem)
+        return Solution(
+            algorithm=self.name,
+            recoding=problem.recoding(best.levels),
+            score=best.score,
+            levels=best.levels,
+            optimal=True,
+            judged=problem.judged,
+            candidates=size,
+        )
+
+
+class _Search:
+    """Shared bookkeeping: which candidates are still open, and the best one so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.lattice = problem.lattice
+        self.best: Judgement | None = None
+        self.started = time.monotonic()
+
+    def ceiling(self) -> float:
+        """Candidates whose bound lies above this cannot win, not even by a tie."""
+        if self.best is None:
+            return np.inf
+        return self.best.score + SCORE_TOLERANCE * (1.0 + abs(self.best.score))
+
+    def report(self, progress: Progress, open_candidates: int) -> None:
+        """Tell the caller how much of the lattice is settled."""
+        if not progress.active:
+            return
+        done = 1.0 - open_candidates / self.lattice.size
+        note = f"{self.problem.judged:,} judged" + (f", best {self.best.score:.4f}" if self.best else "")
+        progress("searching", done, note)
+
+    def judge(self, levels: Levels) -> Judgement:
+        """Evaluate one candidate and remember it if it is the best."""
+        judgement = self.problem.evaluate(levels)
+        if judgement.feasible and judgement.better_than(self.best):
+            self.best = judgement
+        return judgement
+
+
+class _ByAttributes(_Search):
+    """For losses bounded by one-attribute counts: pick from the middle of what is open, sorted by bound.
+
+    A feasible pick closes everything with a higher bound than its score; an infeasible one closes everything finer.
+    """
+
+    def run(self, progress: Progress, threads: int) -> Judgement | None:
+        problem, lattice = self.problem, self.lattice
+        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        alive = least <= problem.max_suppressed_rows
+        bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
+        flat = alive.reshape(-1)
+        pending = np.flatnonzero(flat)
+        # Equal bounds are visited in the order in which ties are decided.
+        pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
+        part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
+        if not problem.monotonic:
+            part = 0.0
+        while len(pending):
+            self.report(progress, len(pending))
+            number = int(pending[int(part * (len(pending) - 1))])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if judgement.feasible:
+                pending = pending[: np.searchsorted(bounds[pending], self.ceiling(), side="right")]
+            elif problem.monotonic:
+                alive[lattice.finer(levels)] = False
+            pending = pending[flat[pending]]
+        return self.best
+
+
+class _ByClasses(_Search):
+    """For losses of class sizes: finer first, because every judged candidate bounds all that are more general."""
+
+    def run(self, progress: Progress, threads: int) -> Judgement | None:
+        problem, lattice = self.problem, self.lattice
+        metric = problem.metric
+        assert isinstance(metric, ClassMetric)
+        rows = problem.domain.rows
+        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
+        alive = (least <= problem.max_suppressed_rows) if problem.monotonic else np.ones(lattice.shape, np.bool_)
+        flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
+        pending = np.flatnonzero(flat)
+        heights = lattice.heights.reshape(-1)
+        pending = pending[np.lexsort((pending, heights[pending]))]
+        turn = 0
+        while len(pending):
+            self.report(progress, len(pending))
+            # Alternate between the finest open candidate, which raises bounds for all above it, and one from the
+            # middle, which finds good releases early and closes what is finer when it fails.
+            turn += 1
+            number = int(pending[0] if turn % 2 else pending[len(pending) // 2])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if not judgement.feasible and problem.monotonic:
+                alive[lattice.finer(levels)] = False
+            part = bounds[lattice.coarser(levels)]
+            np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
+            pending = pending[flat[pending] & (flat_bounds[pending] <= self.ceiling())]
+        return self.best

@@ -1,0 +1,150 @@
+"""Class tables of full-domain candidates, each rolled up from a finer one that is already there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Domain
+from kanopy.kernels.rollup import roll_up, smallest_finer
+from kanopy.search.lattice import Lattice, Levels
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+WORD_BITS = 63
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """The classes of one candidate: packed keys `[word, class]` and sizes."""
+
+    keys: Longs
+    sizes: Longs
+
+    @property
+    def count(self) -> int:
+        """How many classes."""
+        return len(self.sizes)
+
+
+class Packing:
+    """Where each attribute's code sits in the packed key, and what to add to a key to lift an attribute."""
+
+    def __init__(self, domain: Domain, lattice: Lattice) -> None:
+        width = domain.width
+        self.word = np.zeros(width, np.int64)
+        self.shift = np.zeros(width, np.int64)
+        self.mask = np.zeros(width, np.int64)
+        word, used = 0, 0
+        for j, hierarchy in enumerate(domain.hierarchies):
+            bits = max(1, (hierarchy.level(lattice.lowest[j]).size - 1).bit_length())
+            if used + bits > WORD_BITS:
+                word, used = word + 1, 0
+            self.word[j], self.shift[j], self.mask[j] = word, used, (1 << bits) - 1
+            used += bits
+        self.words = word + 1
+        self.starts: dict[tuple[int, int, int], int] = {}
+        pieces: list[Longs] = []
+        length = 0
+        for j, hierarchy in enumerate(domain.hierarchies):
+            low, high = lattice.lowest[j], lattice.highest[j]
+            for a in range(low, high + 1):
+                finer = hierarchy.level(a)
+                for b in range(a + 1, high + 1):
+                    lifted = np.zeros(finer.size, np.int64)
+                    lifted[finer.codes] = hierarchy.level(b).codes
+                    self.starts[j, a, b] = length
+                    pieces.append((lifted - np.arange(finer.size)) << self.shift[j])
+                    length += finer.size
+        self.deltas = np.concatenate(pieces) if pieces else np.zeros(1, np.int64)
+
+    def pack(self, codes: list[Ints]) -> Longs:
+        """Packed keys of rows of codes at the lowest levels."""
+        keys = np.zeros((self.words, len(codes[0])), np.int64)
+        for j, column in enumerate(codes):
+            keys[self.word[j]] |= column.astype(np.int64) << self.shift[j]
+        return keys
+
+
+class ClassTables:
+    """Builds and keeps class tables, within a memory budget.
+
+    A candidate is rolled up from the smallest finer table at hand. Besides judged candidates these are anchors:
+    they generalize only the attributes with the largest domains, are built on first use, and serve many candidates.
+    """
+
+    def __init__(self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000) -> None:
+        self.lattice = lattice
+        self.packing = Packing(domain, lattice)
+        self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
+        codes = [h.level(lattice.lowest[j]).codes[domain.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
+        count = len(domain.counts)
+        capacity = 16
+        while capacity < 2 * count:
+            capacity *= 2
+        self._slots = np.empty(capacity, np.int32)
+        self._keys = np.empty((self.packing.words, count), np.int64)
+        self._sizes = np.empty(count, np.int64)
+        self._tables: list[ClassTable] = []
+        self._number: dict[Levels, int] = {}
+        self._levels = np.empty((64, domain.width), np.int32)
+        self._classes = np.empty(64, np.int64)
+        self._room = budget_bytes
+        base = ClassTable(self.packing.pack(codes), domain.counts)
+        self.base = self._rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
+        self._keep(lattice.lowest, self.base)
+        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
+        self._anchor_widths = [(2 * domain.width + 2) // 5]
+
+    def table(self, levels: Levels) -> ClassTable:
+        """The class table of a candidate."""
+        known = self._number.get(levels)
+        if known is not None:
+            return self._tables[known]
+        for width in self._anchor_widths:
+            self._build_anchor(levels, width)
+        return self._build(levels)
+
+    def _build_anchor(self, levels: Levels, width: int) -> None:
+        place = list(self.lattice.lowest)
+        for j in self.order[:width]:
+            place[j] = levels[j]
+        anchor = tuple(place)
+        if anchor not in self._number:
+            self._build(anchor)
+
+    def _build(self, levels: Levels) -> ClassTable:
+        """Roll up from the smallest finer table that is kept (the base always is)."""
+        wanted = np.array(levels, np.int32)
+        source = smallest_finer(self._levels, self._classes, len(self._tables), wanted)
+        finer = tuple(self._levels[source].tolist())
+        return self._keep(levels, self._rolled(self._tables[source], finer, levels))
+
+    def _keep(self, levels: Levels, table: ClassTable) -> ClassTable:
+        cost = table.keys.nbytes + table.sizes.nbytes
+        if cost <= self._room or not self._tables:
+            self._room -= cost
+            number = len(self._tables)
+            if number == len(self._classes):
+                self._levels = np.concatenate([self._levels, np.empty_like(self._levels)])
+                self._classes = np.concatenate([self._classes, np.empty_like(self._classes)])
+            self._levels[number] = levels
+            self._classes[number] = table.count
+            self._number[levels] = number
+            self._tables.append(table)
+        return table
+
+    def _rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
+        packing = self.packing
+        start = np.full(len(finer), -1, np.int64)
+        for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
+            if a != b:
+                start[j] = packing.starts[j, a, b]
+        found = roll_up(
+            source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
+            self._keys, self._sizes, self._slots,
+        )  # fmt: skip
+        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
