@@ -27,8 +27,8 @@ class Outline:
 class Comparison:
     """Outlines, and how the groupings of each two hierarchies agree.
 
-    `shared_groups[i][j]` counts the groups of values that hierarchy i has and j has too (values themselves and the whole
-    domain are not counted); `groups[i]` is how many i has. Both look only at values that all hierarchies know.
+    `shared_groups[i][j]` counts the groups of values that hierarchy i has and j has too (values themselves and the
+    whole domain are not counted); `groups[i]` is how many i has. Both look only at values that all hierarchies know.
     """
 
     outlines: tuple[Outline, ...]

@@ -127,8 +127,7 @@ def parse_date(text: str, written: str | None = None) -> dt.date | None:
     try:
         if written is not None:
             return dt.datetime.strptime(text.strip(), written).date()
-        # Only the long form: "20240229" is more often a number than a date.
-        return dt.date.fromisoformat(text.strip()) if "-" in text else None
+        return dt.date.fromisoformat(text.strip())
     except ValueError:
         return None
 

@@ -202,7 +202,9 @@ def _spans(parent: Ints, low: Bounds, high: Bounds) -> tuple[Bounds, Bounds]:
             up_low, up_high = lows[above], highs[above]
             lows[above] = a if up_low is None else min(up_low, a)
             highs[above] = b if up_high is None else max(up_high, b)
-    return np.array(lows, low.dtype), np.array(highs, high.dtype)
+    if low.dtype.kind == "i":
+        return np.array(lows, np.int64), np.array(highs, np.int64)
+    return np.array(lows, np.float64), np.array(highs, np.float64)
 
 
 def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | None = None) -> Hierarchy:

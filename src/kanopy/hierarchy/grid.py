@@ -45,7 +45,11 @@ class GridBuilder(NumericBuilder):
         >>> Cgh(min_width=4).intervals(range(1, 17))
         [[(1, 4), (5, 8), (9, 12), (13, 16)], [(1, 8), (9, 16)], [(1, 16)]]
         """
-        column = on_decimal_grid(column_of(values, counts).numeric(self.method))
+        return self.intervals_of(column_of(values, counts))
+
+    def intervals_of(self, column: Column) -> list[list[tuple[float, float]]]:
+        """The same from an already reduced column."""
+        column = on_decimal_grid(column.numeric(self.method))
         if column.size == 1:
             assert column.numbers is not None
             point = column.numbers[0].item()
@@ -157,7 +161,7 @@ def whole_width(column: Column, amount: float, positions: int, what: str) -> int
         )
     if positions // width > MOST_INTERVALS:
         raise HierarchyError(
-            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into {positions // width:,} intervals. "
-            f"Choose a width that gives at most {MOST_INTERVALS:,}."
+            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into "
+            f"{positions // width:,} intervals. Choose a width that gives at most {MOST_INTERVALS:,}."
         )
     return width

@@ -23,7 +23,7 @@ from kanopy.hierarchy.base import Builder
 from kanopy.hierarchy.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.cardinality import Cbgh, Han
 from kanopy.hierarchy.column import Column, column_of
-from kanopy.hierarchy.dates import Dates, parse_date
+from kanopy.hierarchy.dates import Dates
 from kanopy.hierarchy.divisors import Cgh, Dbgh
 from kanopy.hierarchy.grouping import Order
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -68,7 +68,7 @@ def suggest_hierarchies(
         raise HierarchyError(
             f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
         )
-    column = _typed(column)
+    column = column.inferred()
     found = []
     for builder in candidates(column, k):
         try:
@@ -140,21 +140,6 @@ def _for_text(column: Column) -> list[Builder]:
     return [*builders, Order(fan_out=(2,)), Order(fan_out=(5,)), Suppress()]
 
 
-def _typed(column: Column) -> Column:
-    """Text that spells dates or numbers throughout is treated as such; codes with leading zeros stay text."""
-    if column.kind != "text":
-        return column
-    labels = column.labels()
-    if all(parse_date(label) is not None for label in labels):
-        return Dates().dates(column)
-    if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
-        return column
-    try:
-        return column.numeric("suggest")
-    except HierarchyError:
-        return column
-
-
 def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int) -> Suggestion:
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _widths(hierarchy, column)
@@ -217,7 +202,7 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int) -> tup
     """
     column = values if isinstance(values, Column) else column_of(values)
     if hierarchy.low is not None:
-        column = _typed(column)
+        column = column.inferred()
     unknown = [label for label in column.labels() if label not in hierarchy.index]
     if unknown:
         hierarchy.find(unknown[0])
