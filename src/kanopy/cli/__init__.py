@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from kanopy.cli import release
+from kanopy.cli import hierarchies, ontologies, release
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -26,6 +26,8 @@ app = typer.Typer(
 app.command()(release.init)
 app.command()(release.anonymize)
 app.command()(release.check)
+hierarchies.attach(app)
+ontologies.attach(app)
 
 
 def main() -> None:
