@@ -43,12 +43,15 @@ def test_blocks_and_pairs_agree_with_twins_and_definition(
     slots = _slots_of(taxonomy, columns)
     up = (taxonomy.parent_start, taxonomy.parents)
     tail = (slots.start, slots.parents, slots.columns)
-    deepest = (rows, *up, taxonomy.depth, slots.slot_of, slots.concept, *tail)
+    deepest = (rows, *up, taxonomy.depth, slots.slot_of, slots.concept, *tail, True)
     informative = (rows, *up, content, slots.slot_of, slots.concept, *tail)
     distance = (rows, *up, slots.slot_of, *tail)
     expected = np.array([[deepest_by_definition(taxonomy, a, b) for b in columns.tolist()] for a in rows.tolist()])
     for function in (subsumers.deepest_block, subsumers.deepest_block.plain):
         assert_array_equal(np.stack(function(*deepest), axis=-1), expected)
+        depth, edges, nothing = function(*deepest[:-1], False)
+        assert_array_equal(np.stack([depth, edges], axis=-1), expected[..., :2])
+        assert nothing.size == 0
     ancestors = [taxonomy.ancestors_of(c) for c in range(taxonomy.size)]
     common = [[ancestors[a].keys() & ancestors[b].keys() for b in columns] for a in rows]
     shortest = [

@@ -62,7 +62,7 @@ def wu_palmer(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, depth_offset: int
     >>> round(float(wu_palmer(w, w.sense("cat"), w.sense("mammal"))), 4)
     0.8462
     """
-    lcs = deepest_common_subsumer(taxonomy, a, b)
+    lcs = deepest_common_subsumer(taxonomy, a, b, with_concept=False)
     twice_n3 = 2 * (lcs.depth + depth_offset)
     with np.errstate(invalid="ignore"):  # only with an offset of 0: the root against itself is 0/0
         similarity: Floats = twice_n3 / (lcs.edges + twice_n3)
