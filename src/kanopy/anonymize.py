@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanopy.classes import Classes, Domain
 from kanopy.errors import DataError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.progress import Callback, Progress
@@ -20,11 +21,13 @@ from kanopy.spec import HierarchySource, Job
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy.classes import Domain
     from kanopy.report.report import Report
     from kanopy.search.solution import Solution
     from kanopy.table.frames import Restore
     from kanopy.verify import Verification
+
+
+PREVIEW_ROWS = 12
 
 
 class Clock:
@@ -84,9 +87,42 @@ class Result:
     @property
     def report(self) -> Report:
         """Numbers, pictures and the script that reproduces the run."""
-        from kanopy.release_report import report_of
+        from kanopy import __version__
+        from kanopy.privacy.models import KAnonymity
+        from kanopy.report.report import Facts, Preview, build_report
 
-        return report_of(self)
+        job, domain = self.job, self.domain
+        return build_report(
+            Facts(
+                domain=domain,
+                solution=self.solution,
+                models=(KAnonymity(job.k),),
+                metric=job.metric,
+                weights=tuple(job.weights.get(name, 1.0) for name in domain.names),
+                suppression_limit=job.suppress,
+                losses=self.losses,
+                column_losses=self.column_losses,
+                roles=self._facts["roles"],
+                missing_policy=job.missing,
+                missing_rows=self._facts["missing_rows"],
+                unknown_policy=job.unknown,
+                unknown_rows=self._facts["unknown_rows"],
+                before=Preview(tuple(self._before.columns), _as_text(self._before)),
+                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(self._before.height))),
+                classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
+                verification={"verified": True, **self.verification.to_dict()},
+                seconds=self.clock.total(),
+                source=self._facts["source"],
+                job_toml=job.to_toml(),
+                version=__version__,
+                notes=self.notes,
+            )
+        )
+
+    @property
+    def score(self) -> float:
+        """The job's metric of this release."""
+        return self.losses.get(self.job.metric, self.solution.score)
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data: what `kanopy anonymize --json` prints."""
@@ -97,7 +133,7 @@ class Result:
             "k": self.job.k,
             "levels": self.levels,
             "metric": self.job.metric,
-            "score": solution.score,
+            "score": self.score,
             "losses": self.losses,
             "column_losses": self.column_losses,
             "rows": self.domain.rows,
@@ -115,11 +151,18 @@ class Result:
         v = self.verification
         return (
             f"<Result: {self.domain.rows:,} rows, {v.classes:,} classes, smallest {v.smallest_class:,}, "
-            f"{self.solution.recoding.suppressed_rows:,} suppressed, {self.job.metric} {self.solution.score:.4f}>"
+            f"{self.solution.recoding.suppressed_rows:,} suppressed, {self.job.metric} {self.score:.4f}>"
         )
 
 
-def anonymize(data: Any, job: Job, *, progress: Callback | None = None, clock: Clock | None = None) -> Result:
+def anonymize(
+    data: Any,
+    job: Job,
+    *,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    source: str | None = None,
+) -> Result:
     """Find the release that keeps most information under the job, and prove that it satisfies it.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
@@ -175,29 +218,39 @@ def anonymize(data: Any, job: Job, *, progress: Callback | None = None, clock: C
         "roles": roles,
         "missing_rows": {c.name: int(c.missing_rows.sum()) for c in counted.columns if c.missing_rows is not None},
         "unknown_rows": {c.name: int(c.unknown_rows.sum()) for c in counted.columns if c.unknown_rows is not None},
-        "source": str(data) if isinstance(data, (str, Path)) else f"{type(data).__module__.split('.')[0]} frame",
+        "source": source or _name_of(data),
     }
     notes = (*notes, *solution.notes)
-    before = frame.select([name for name in frame.columns if name not in dropped]).head(12)
+    visible = frame.select([name for name in frame.columns if name not in dropped])
+    before = (visible if kept is None else visible.filter(kept)).head(PREVIEW_ROWS)
     return Result(
-        published,
-        solution,
-        domain,
-        job,
-        verification,
-        losses,
-        column_losses,
-        notes,
-        clock,
-        restore,
-        kept,
-        before,
-        facts,
+        frame=published,
+        solution=solution,
+        domain=domain,
+        job=job,
+        verification=verification,
+        losses=losses,
+        column_losses=column_losses,
+        notes=notes,
+        clock=clock,
+        _restore=restore,
+        _kept=kept,
+        _before=before,
+        _facts=facts,
     )
 
 
+def _name_of(data: Any) -> str:
+    """What the report calls a table: its path, or the library it came from."""
+    return str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
+
+
+def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(tuple(None if value is None else str(value) for value in row) for row in frame.iter_rows())
+
+
 def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The role of every column. Unnamed columns are published as they are, unless their name says who a row is about."""
+    """The role of every column. Unnamed columns are published as they are, unless their name says whose row it is."""
     from kanopy.table.roles import identifying_name
 
     columns = frame.columns

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +14,11 @@ from hypothesis import strategies as st
 from kanopy.errors import OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.ontology.compiled import load_compiled, save
+from kanopy.ontology.glosses import wordnet_folders
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.taxonomy import Concept, Taxonomy
+from kanopy.ontology.text_pool import TextPool
+from kanopy.ontology.wordnet import compile_wordnet
 
 
 @st.composite
@@ -179,3 +186,45 @@ def test_words_without_a_sense_are_explained(text: str, message: str) -> None:
 def test_a_key_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(OntologyError, match="keys look like '00001740-n'"):
         load_ontology("wordnet").find_key("1740")
+
+
+def _fresh(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_wordnet_loads_in_under_a_third_of_a_second() -> None:
+    code = (
+        "import numpy, time; from kanopy.ontology.load import load_ontology; start = time.process_time();"
+        "load_ontology('wordnet').senses('tiger'); print(time.process_time() - start)"
+    )
+    assert min(float(_fresh(code)) for _ in range(2)) < 0.3
+
+
+def test_importing_kanopy_loads_neither_ontology_nor_compiler() -> None:
+    code = "import sys, kanopy; print([m for m in sys.modules if m.startswith('kanopy.ontology') or m == 'numba'])"
+    assert _fresh(code) == "[]"
+
+
+def test_a_few_pairs_need_no_compiler() -> None:
+    code = (
+        "import sys; from kanopy.ontology.load import load_ontology; from kanopy.ontology.words import word_similarity;"
+        "word_similarity(load_ontology('wordnet'), 'cat', 'dog'); print('numba' in sys.modules)"
+    )
+    assert _fresh(code) == "False"
+
+
+@pytest.mark.slow
+def test_shipped_wordnet_is_what_the_compiler_makes(tmp_path: Path) -> None:
+    folder = next((f for f in wordnet_folders() if (f / "data.noun").is_file()), None)
+    if folder is None:
+        pytest.skip("no WordNet is installed here")
+    made = compile_wordnet(folder, name="WordNet 3.0")
+    if made.size != 82_115:
+        pytest.skip("the installed WordNet is another version")
+    save(made, tmp_path / "w.npz")
+    again, shipped = load_compiled(tmp_path / "w.npz"), load_ontology("wordnet")
+    for name, value in vars(shipped).items():
+        if isinstance(value, np.ndarray):
+            assert np.array_equal(getattr(again, name), value), name
+        elif isinstance(value, TextPool):
+            assert getattr(again, name).data == value.data, name

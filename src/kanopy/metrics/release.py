@@ -79,7 +79,7 @@ def _lowest_level_of_nodes(domain: Domain, j: int) -> Floats:
 def _entropy(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> float:
     losses = []
     kept_rows = domain.rows - domain.excluded_rows
-    for j, (hierarchy, marginal) in enumerate(zip(domain.hierarchies, domain.marginals, strict=True)):
+    for j, marginal in enumerate(domain.marginals):
         under = _rows_under_nodes(domain, j)
         present = marginal[marginal > 0]
         most = float((present * np.log2(kept_rows / present)).sum())

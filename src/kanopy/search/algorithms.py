@@ -9,6 +9,7 @@ from kanopy.errors import JobError, near_miss
 from kanopy.search.datafly import Datafly
 from kanopy.search.incognito import Incognito
 from kanopy.search.kmember import KMember
+from kanopy.search.mondrian import Mondrian
 from kanopy.search.optimal import Optimal
 from kanopy.search.samarati import Samarati
 from kanopy.search.solution import Algorithm
@@ -19,6 +20,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "datafly": Datafly,
     "incognito": Incognito,
     "k-member": KMember,
+    "mondrian": Mondrian,
 }
 
 
