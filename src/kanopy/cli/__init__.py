@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from kanopy.cli import release
+from kanopy.cli import release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(release.init)
 app.command()(release.anonymize)
 app.command()(release.check)
+app.command()(reproduce.reproduce)
 
 
 def main() -> None:
