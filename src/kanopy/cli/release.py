@@ -133,7 +133,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     proved = "proved optimal" if solution.optimal else "not proved optimal"
     out.print(
         f"[bold green]✓[/] Every published combination of {len(result.domain.names)} quasi-identifiers is shared by at "
-        f"least [bold]{verification.smallest_class:,}[/] rows (k = {result.job.k}), checked again on the published labels."
+        f"least [bold]{verification.smallest_class:,}[/] rows (k = {result.job.k}), checked again on what is published."
     )
     table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
     for title, side in (("column", "left"), ("level", "right"), ("of", "right"), ("loss", "right")):

@@ -198,7 +198,7 @@ class Report:
         """
         facts, solution = self.facts, self.facts.solution
         levels = solution.levels
-        return _plain(
+        plain: dict[str, Any] = _plain(
             {
                 "algorithm": solution.algorithm,
                 "optimal": solution.optimal,
@@ -233,6 +233,7 @@ class Report:
                 "version": facts.version,
             }
         )
+        return plain
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
