@@ -1,0 +1,358 @@
+"""The values of one column as builders need them: distinct, ascending, counted, and as exact whole numbers.
+
+Whatever a column holds (integers, floats, decimals, dates, text that spells numbers), builders compute on
+*positions*: 64-bit integers in the unit of the data (1, 0.01, a day, a microsecond). So ties are exact, and labels
+come back in the digits the data had. Missing values (null, NaN, empty text) are no part of a builder's domain: the
+policy of the table decides about them later.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.errors import HierarchyError, some
+from kanopy.hierarchy.hierarchy import Bounds
+
+Longs = npt.NDArray[np.int64]
+Kind = Literal["integer", "decimal", "real", "date", "datetime", "text"]
+
+LARGEST = 2**61
+MOST_DIGITS = 15
+GRID_STEPS = 10**6
+"""Continuous numbers are divided on a decimal grid of at least this many steps over their range."""
+EPOCH = dt.datetime(1970, 1, 1)
+MICROSECOND = dt.timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Distinct values in ascending order with their labels, counts and (unless text) positions."""
+
+    kind: Kind
+    labels: Callable[[], Sequence[str]]
+    counts: Longs
+    name: str = ""
+    positions: Longs | None = None
+    numbers: Bounds | None = None
+    digits: int = 0
+    raw: Sequence[Any] = field(default=(), repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many distinct values there are."""
+        return len(self.counts)
+
+    @property
+    def rows(self) -> int:
+        """How many rows hold a value."""
+        return int(self.counts.sum())
+
+    @property
+    def where(self) -> str:
+        """The column in an error message."""
+        return f"The column {self.name!r}" if self.name else "The column"
+
+    def numeric(self, method: str) -> Column:
+        """This column with positions; text is read as numbers, or refused with the offending values."""
+        return self if self.kind != "text" else _numbers_in_text(self, method)
+
+    def units(self, amount: float, what: str) -> int:
+        """An amount in the data's unit (a width, a cut point) as a whole number of positions."""
+        exact = Decimal(str(amount)).scaleb(self.digits)
+        if exact != exact.to_integral_value():
+            raise HierarchyError(
+                f"{what}={amount} is finer than the data, which has {self.digits} digits after the point. Round it."
+            )
+        return int(exact)
+
+    def text(self, position: int) -> str:
+        """A position as people write it."""
+        if self.kind == "date":
+            return dt.date.fromordinal(position).isoformat()
+        if self.kind == "datetime":
+            return (EPOCH + position * MICROSECOND).isoformat(sep=" ")
+        if self.digits == 0:
+            return str(position)
+        written = f"{Decimal(position).scaleb(-self.digits):f}"
+        return written if self.kind == "decimal" and self.keeps_zeros else written.rstrip("0").rstrip(".")
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether the data writes trailing zeros (decimals and text do, floats do not)."""
+        return len(self.raw) > 0 and not isinstance(self.raw[0], float)
+
+    def bounds(self, positions: Longs) -> Bounds:
+        """Positions as the numbers that `Hierarchy.low` and `high` hold."""
+        if self.digits == 0:
+            return positions.astype(np.int64)
+        return (positions / 10.0**self.digits).astype(np.float64)
+
+
+def column_of(values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Column:
+    """Reduce raw values (with or without repetition, with or without nulls) to a `Column`.
+
+    >>> column = column_of([30, None, 25, 30])
+    >>> column.kind, list(column.labels()), column.counts.tolist()
+    ('integer', ['25', '30'], [1, 2])
+    """
+    array = _as_array(values)
+    weights = None if counts is None else _weights(counts)
+    if array is not None and array.dtype.kind in "iuf":
+        column = _from_numbers(array, weights, name)
+    else:
+        items = array.tolist() if array is not None else _as_list(values)
+        column = _from_objects(items, weights, name)
+    if column.size == 0:
+        raise HierarchyError(f"{column.where} holds no values, only missing ones. There is nothing to generalize.")
+    return column
+
+
+def _as_array(values: Any) -> npt.NDArray[Any] | None:
+    """The values as a NumPy array if that loses nothing (no nulls inside a column of integers, for instance)."""
+    if isinstance(values, np.ndarray):
+        return values
+    nulls = getattr(values, "null_count", None)  # Polars says by a method, Arrow by an attribute
+    if nulls is not None and (nulls() if callable(nulls) else nulls) == 0 and hasattr(values, "to_numpy"):
+        array = np.asarray(values.to_numpy())
+        return array if array.dtype.kind in "iuf" else None
+    if nulls is None and hasattr(values, "to_numpy") and getattr(getattr(values, "dtype", None), "kind", "") in "iuf":
+        return np.asarray(values.to_numpy())
+    return None
+
+
+def _as_list(values: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def _weights(counts: Iterable[int]) -> Longs:
+    weights = np.asarray(counts if isinstance(counts, np.ndarray) else list(counts))
+    if weights.dtype.kind not in "iu" or (weights < 0).any():
+        raise HierarchyError("Counts must be whole numbers of rows, none of them negative.")
+    return weights.astype(np.int64)
+
+
+def _check_lengths(values: int, counts: int) -> None:
+    if values != counts:
+        raise HierarchyError(f"There are {values:,} values but {counts:,} counts. Give one count per value.")
+
+
+def _from_numbers(array: npt.NDArray[Any], weights: Longs | None, name: str) -> Column:
+    if weights is not None:
+        _check_lengths(len(array), len(weights))
+    if array.dtype.kind == "f":
+        present = ~np.isnan(array)
+        array = array[present].astype(np.float64)
+        weights = None if weights is None else weights[present]
+        if np.isinf(array).any():
+            raise HierarchyError(_infinite(name))
+    elif array.dtype.kind == "u" and len(array) and int(array.max()) >= LARGEST:
+        raise HierarchyError(f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text.")
+    if weights is None:
+        distinct, counted = np.unique(array, return_counts=True)
+    else:
+        distinct, inverse = np.unique(array[weights > 0], return_inverse=True)
+        counted = np.zeros(len(distinct), np.int64)
+        np.add.at(counted, inverse, weights[weights > 0])
+    counted = counted.astype(np.int64)
+    if array.dtype.kind != "f":
+        return _integers(distinct.astype(np.int64), counted, name)
+    return _floats(distinct, counted, name)
+
+
+def _infinite(name: str) -> str:
+    return (
+        f"The column{f' {name!r}' if name else ''} holds infinite values, which fit into no interval. "
+        "Replace them by a largest value (top coding) or treat them as missing."
+    )
+
+
+def _integers(distinct: Longs, counts: Longs, name: str) -> Column:
+    if len(distinct) and max(abs(int(distinct[0])), abs(int(distinct[-1]))) >= LARGEST:
+        raise HierarchyError(f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text.")
+    return Column("integer", lambda: [str(x) for x in distinct.tolist()], counts, name, distinct, distinct)
+
+
+def _floats(distinct: npt.NDArray[np.float64], counts: Longs, name: str) -> Column:
+    """Floats that are decimals with few digits become those decimals; others stay real numbers."""
+    largest = float(np.abs(distinct).max()) if len(distinct) else 0.0
+    for digits in range(MOST_DIGITS + 1):
+        if largest * 10.0**digits >= 2**53:
+            break
+        scaled = np.rint(distinct * 10.0**digits)
+        if (scaled / 10.0**digits == distinct).all():
+            positions = scaled.astype(np.int64)
+            if digits == 0:
+                return _integers(positions, counts, name)
+            labels = _float_labels(distinct)
+            return Column("decimal", labels, counts, name, positions, distinct, digits, distinct[:1].tolist())
+    return _real(distinct, counts, name, _float_labels(distinct))
+
+
+def _float_labels(distinct: npt.NDArray[np.float64]) -> Callable[[], list[str]]:
+    def labels() -> list[str]:
+        return [str(int(x)) if x == int(x) else repr(x) for x in distinct.tolist()]
+
+    return labels
+
+
+def _real(distinct: npt.NDArray[np.float64], counts: Longs, name: str, labels: Callable[[], Sequence[str]]) -> Column:
+    """Real numbers: positions on the finest grid of powers of two that 61 bits allow over the range."""
+    extent = float(distinct[-1] - distinct[0])
+    if not math.isfinite(extent):
+        raise HierarchyError(f"The range of the column {name!r} is too large to compute with. Rescale it.")
+    step = math.floor(math.log2(LARGEST / extent)) if extent > 0 else 0
+    positions = np.rint(np.ldexp(distinct - distinct[0], step)).astype(np.int64)
+    return Column("real", labels, counts, name, positions, distinct)
+
+
+def on_decimal_grid(column: Column) -> Column:
+    """Real numbers rounded down to a grid of at least a million decimal steps, for builders that divide a range."""
+    if column.kind != "real":
+        return column
+    assert column.numbers is not None
+    extent = float(column.numbers[-1] - column.numbers[0])
+    digits = max(0, math.ceil(math.log10(GRID_STEPS / extent))) if extent > 0 else 0
+    positions = np.floor(column.numbers * 10.0**digits).astype(np.int64)
+    return Column("real", column.labels, column.counts, column.name, positions, column.numbers, digits, [0.0])
+
+
+def is_missing(value: Any) -> bool:
+    """Null, NaN, NaT or empty text.
+
+    >>> [is_missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, True, False]
+    """
+    if value is None or (isinstance(value, str) and not value):
+        return True
+    if isinstance(value, float):
+        return math.isnan(value)
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _from_objects(items: list[Any], weights: Longs | None, name: str) -> Column:
+    counter: Counter[Any] = Counter()
+    if weights is None:
+        counter.update(items)
+    else:
+        _check_lengths(len(items), len(weights))
+        for value, number in zip(items, weights.tolist(), strict=True):
+            if number:
+                counter[value] += number
+    for value in [value for value in counter if is_missing(value)]:
+        del counter[value]
+    kinds = {type(value) for value in counter}
+    if kinds and kinds <= {int, float, np.int64, np.float64, np.int32, np.float32}:
+        values, numbers = list(counter), np.array(list(counter.values()), np.int64)
+        if kinds <= {int, np.int64, np.int32}:
+            return _from_numbers(_int_array(values, name), numbers, name)
+        return _from_numbers(np.array(values, np.float64), numbers, name)
+    if kinds and all(issubclass(kind, Decimal | int) and kind is not bool for kind in kinds):
+        return _decimals([(Decimal(v), str(v), n) for v, n in counter.items()], name)
+    if kinds and all(issubclass(kind, dt.datetime) for kind in kinds):
+        return _moments({_python_moment(v): n for v, n in counter.items()}, name)
+    if kinds and all(issubclass(kind, dt.date) and not issubclass(kind, dt.datetime) for kind in kinds):
+        return dates_column([(v, v.isoformat(), n) for v, n in counter.items()], name)
+    return _texts(counter, name)
+
+
+def _int_array(values: list[Any], name: str) -> Longs:
+    try:
+        return np.array(values, np.int64)
+    except OverflowError as error:
+        message = f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text."
+        raise HierarchyError(message) from error
+
+
+def _python_moment(value: Any) -> dt.datetime:
+    moment: dt.datetime = value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
+    return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def _moments(counter: dict[dt.datetime, int], name: str) -> Column:
+    ordered = sorted(counter)
+    positions = np.array([(moment - EPOCH) // MICROSECOND for moment in ordered], np.int64)
+    counts = np.array([counter[moment] for moment in ordered], np.int64)
+    labels = [moment.isoformat() for moment in ordered]
+    return Column("datetime", lambda: labels, counts, name, positions, positions, raw=ordered)
+
+
+def dates_column(items: Iterable[tuple[dt.date, str, int]], name: str) -> Column:
+    """A column of days from (date, label, count)."""
+    ordered = sorted(items)
+    positions = np.array([date.toordinal() for date, _, _ in ordered], np.int64)
+    counts = np.array([number for _, _, number in ordered], np.int64)
+    labels = [label for _, label, _ in ordered]
+    return Column("date", lambda: labels, counts, name, positions, positions, raw=[date for date, _, _ in ordered])
+
+
+def _texts(counter: Counter[Any], name: str) -> Column:
+    merged: Counter[str] = Counter()
+    for value, number in counter.items():
+        merged[text_label(value)] += number
+    ordered = sorted(merged)
+    counts = np.array([merged[label] for label in ordered], np.int64)
+    return Column("text", lambda: ordered, counts, name, raw=ordered)
+
+
+def text_label(value: Any) -> str:
+    """The label of a value in published data.
+
+    >>> text_label(True), text_label(2.0), text_label("x")
+    ('true', '2', 'x')
+    """
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return str(value)
+
+
+def _decimals(items: list[tuple[Decimal, str, int]], name: str) -> Column:
+    """Exact decimals, each with the label it had; equal numbers written differently stay apart."""
+    if any(value.is_infinite() for value, _, _ in items):
+        raise HierarchyError(_infinite(name))
+    digits = max((max(0, -int(value.as_tuple().exponent)) for value, _, _ in items), default=0)
+    ordered = sorted(items)
+    counts = np.array([number for _, _, number in ordered], np.int64)
+    labels = [label for _, label, _ in ordered]
+    largest = max((abs(value) for value, _, _ in ordered), default=Decimal(0))
+    if largest.scaleb(digits) >= LARGEST:
+        return _real(np.array([float(value) for value, _, _ in ordered]), counts, name, lambda: labels)
+    positions = np.array([int(value.scaleb(digits)) for value, _, _ in ordered], np.int64)
+    numbers: Bounds = positions if digits == 0 else positions / 10.0**digits
+    kind: Kind = "decimal" if digits else "integer"
+    return Column(kind, lambda: labels, counts, name, positions, numbers, digits, labels[:1])
+
+
+def _numbers_in_text(column: Column, method: str) -> Column:
+    items, wrong = [], []
+    for label, number in zip(column.labels(), column.counts.tolist(), strict=True):
+        try:
+            value = Decimal(label.strip())
+            if not value.is_finite():
+                raise InvalidOperation
+            items.append((value, label, number))
+        except InvalidOperation:
+            wrong.append(label)
+    if wrong:
+        raise HierarchyError(
+            f"{column.where} holds text where {method} needs numbers: {some(wrong)}. "
+            "Declare these values missing, correct them, or use a method for text (order, groups, prefix, suppress)."
+        )
+    return _decimals(items, column.name)
