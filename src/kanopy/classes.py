@@ -7,6 +7,7 @@ the groups of rows that a release makes equal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,8 +102,7 @@ class Recoding:
         used = self.group_sizes > 0
         result = np.full(len(self.codes), -1, np.int32)
         if used.any():
-            _, inverse = np.unique(self.codes[used], axis=0, return_inverse=True)
-            result[used] = inverse.reshape(-1)
+            result[used] = _number_rows(self.codes[used], [len(labels) for labels in self.labels])
         return result
 
     @cached_property
@@ -138,6 +138,18 @@ class Classes:
     def smallest(self) -> int:
         """The size of the smallest class; 0 if nothing is published."""
         return int(self.sizes.min()) if len(self.sizes) else 0
+
+
+def _number_rows(codes: Ints, sizes: Sequence[int]) -> Ints:
+    """Equal rows of codes get equal numbers, dense from 0."""
+    if math.prod(max(1, size) for size in sizes) < 2**62:
+        keys = np.zeros(len(codes), np.int64)
+        for j, size in enumerate(sizes):
+            keys = keys * max(1, size) + codes[:, j]
+        _, inverse = np.unique(keys, return_inverse=True)
+    else:
+        _, inverse = np.unique(codes, axis=0, return_inverse=True)
+    return inverse.reshape(-1).astype(np.int32)
 
 
 def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuples: npt.NDArray[np.bool_]) -> Recoding:

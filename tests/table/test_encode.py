@@ -119,6 +119,14 @@ def test_unknown_numbers() -> None:
         assert encode_column(series, ages, unknown="add").codes.tolist() == [1, 10, 11]
 
 
+def test_many_unknown_values_are_added_alike() -> None:
+    series = pl.Series("sex", ["m", *(f"v{i}" for i in range(80))])
+    column = encode_column(series, SEX, unknown="add")
+    assert column.hierarchy.size == 82 and column.decode(0).to_list() == series.to_list()
+    assert column.decode(1).to_list() == ["known", *series.to_list()[1:]]
+    assert set(column.decode(2)) == {"*"}
+
+
 def test_policies_are_checked() -> None:
     with pytest.raises(JobError, match="Did you mean 'suppress'"):
         encode_column(pl.Series("x", ["f"]), SEX, missing="supress")

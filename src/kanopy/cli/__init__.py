@@ -10,6 +10,7 @@ import sys
 
 import typer
 
+from kanopy.cli import hierarchies, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -21,6 +22,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+app.command()(release.init)
+app.command()(release.anonymize)
+app.command()(release.check)
+hierarchies.attach(app)
+ontologies.attach(app)
 
 
 def main() -> None:

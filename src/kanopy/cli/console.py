@@ -36,6 +36,14 @@ def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> N
         show(console())
 
 
+def note(text: str) -> None:
+    """A remark for the user, always on standard error."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, highlight=False).print(Text("Note: ", style="bold yellow").append(text, style="default"))
+
+
 def fail(error: KanopyError) -> int:
     """Show an error in plain words; the exit status says of which kind it is."""
     from rich.console import Console

@@ -65,6 +65,25 @@ class Column:
         """This column with positions; text is read as numbers, or refused with the offending values."""
         return self if self.kind != "text" else _numbers_in_text(self, method)
 
+    def inferred(self) -> Column:
+        """This column with positions if its texts spell numbers or ISO dates throughout.
+
+        Codes with leading zeros (007, 01307) stay text: as numbers they would lose what they mean.
+        """
+        if self.kind != "text":
+            return self
+        labels = self.labels()
+        days = [_iso_date(label) for label in labels]
+        if all(day is not None for day in days):
+            items = zip(days, labels, self.counts.tolist(), strict=True)
+            return dates_column([(day, label, number) for day, label, number in items if day], self.name)
+        if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
+            return self
+        try:
+            return self.numeric("")
+        except HierarchyError:
+            return self
+
     def units(self, amount: float, what: str) -> int:
         """An amount in the data's unit (a width, a cut point) as a whole number of positions."""
         exact = Decimal(str(amount)).scaleb(self.digits)
@@ -297,6 +316,14 @@ def dates_column(items: Iterable[tuple[dt.date, str, int]], name: str) -> Column
     counts = np.array([number for _, _, number in ordered], np.int64)
     labels = [label for _, label, _ in ordered]
     return Column("date", lambda: labels, counts, name, positions, positions, raw=[date for date, _, _ in ordered])
+
+
+def _iso_date(text: str) -> dt.date | None:
+    try:
+        # Only the long form: "20240229" is more often a number than a date.
+        return dt.date.fromisoformat(text.strip()) if "-" in text else None
+    except ValueError:
+        return None
 
 
 def _texts(counter: Counter[Any], name: str) -> Column:

@@ -50,7 +50,7 @@ class Dates(Builder):
             period(granularity, dt.datetime(2000, 1, 1))
 
     def build_column(self, column: Column) -> Hierarchy:
-        column = self._dates(column)
+        column = self.dates(column)
         assert column.positions is not None
         moments = [_moment(column, int(position)) for position in column.positions]
         size = column.size
@@ -99,7 +99,8 @@ class Dates(Builder):
     def _unit(column: Column) -> dt.timedelta:
         return dt.timedelta(days=1) if column.kind == "date" else MICROSECOND
 
-    def _dates(self, column: Column) -> Column:
+    def dates(self, column: Column) -> Column:
+        """The column as dates: as it is, or read from text."""
         if column.kind in ("date", "datetime"):
             return column
         items, wrong = [], []
@@ -126,8 +127,7 @@ def parse_date(text: str, written: str | None = None) -> dt.date | None:
     try:
         if written is not None:
             return dt.datetime.strptime(text.strip(), written).date()
-        # Only the long form: "20240229" is more often a number than a date.
-        return dt.date.fromisoformat(text.strip()) if "-" in text else None
+        return dt.date.fromisoformat(text.strip())
     except ValueError:
         return None
 

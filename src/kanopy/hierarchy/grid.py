@@ -15,6 +15,8 @@ from kanopy.hierarchy.column import Column, Longs, column_of, on_decimal_grid
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy, Ints
 
+MOST_INTERVALS = 2_000_000
+
 Edges = tuple[Longs, Longs]
 """First and last position of the intervals of one level, ascending."""
 
@@ -43,7 +45,11 @@ class GridBuilder(NumericBuilder):
         >>> Cgh(min_width=4).intervals(range(1, 17))
         [[(1, 4), (5, 8), (9, 12), (13, 16)], [(1, 8), (9, 16)], [(1, 16)]]
         """
-        column = on_decimal_grid(column_of(values, counts).numeric(self.method))
+        return self.intervals_of(column_of(values, counts))
+
+    def intervals_of(self, column: Column) -> list[list[tuple[float, float]]]:
+        """The same from an already reduced column."""
+        column = on_decimal_grid(column.numeric(self.method))
         if column.size == 1:
             assert column.numbers is not None
             point = column.numbers[0].item()
@@ -152,5 +158,10 @@ def whole_width(column: Column, amount: float, positions: int, what: str) -> int
         raise HierarchyError(
             f"{what}={amount} is larger than the range of {column.where[0].lower()}{column.where[1:]}, which has "
             f"{positions:,} possible values. Choose a smaller width, or suppress the column."
+        )
+    if positions // width > MOST_INTERVALS:
+        raise HierarchyError(
+            f"{what}={amount} would cut {column.where[0].lower()}{column.where[1:]} into "
+            f"{positions // width:,} intervals. Choose a width that gives at most {MOST_INTERVALS:,}."
         )
     return width

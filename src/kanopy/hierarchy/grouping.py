@@ -44,6 +44,7 @@ class Order(Builder):
         return (self.fan_out,) if isinstance(self.fan_out, int) else self.fan_out
 
     def build_column(self, column: Column) -> Hierarchy:
+        column = column if self.order else column.inferred()
         if self.order or column.kind == "text":
             return self._named(column)
         if column.size == 1:

@@ -224,9 +224,7 @@ def _nearest(
 
 
 @helper
-def _furthest(
-    lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, origin: Ints, stack: Longs, bounds: Longs
-) -> int:
+def _furthest(lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, origin: Ints, stack: Longs, bounds: Longs) -> int:
     """The free tuple whose distance to `origin` is largest; of equals the one with the lowest row."""
     lowest_row = boxes.lowest_row
     box_low = boxes.low

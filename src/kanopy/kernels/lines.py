@@ -145,3 +145,29 @@ def stretch_costs(lines: Lines, j: int, lo: int, hi: int) -> Longs:
     result[hi + 1 :] = np.maximum.accumulate(np.maximum(gap[hi:], own))
     result[:lo] = np.maximum.accumulate(np.maximum(gap[:lo][::-1], own))[::-1]
     return result
+
+
+def pair_costs(lines: Lines, j: int, lo: npt.NDArray[np.int32], hi: npt.NDArray[np.int32]) -> Longs:
+    """`stretch_cost` for arrays of stretches of attribute `j` (plain NumPy).
+
+    >>> import numpy as np
+    >>> lines = make_lines([False], [np.zeros(4, int)], [np.zeros(4, int)], [np.array([1, 3, 1])])
+    >>> pair_costs(lines, 0, np.array([2, 0, 1]), np.array([3, 3, 1])).tolist()
+    [1, 3, 0]
+    """
+    base, end = int(lines.head[j, START]), int(lines.head[j + 1, START])
+    cells = lines.cells[base:end]
+    if lines.head[j, FREE]:
+        return np.asarray(cells[hi, VALUE] - cells[lo, VALUE], np.int64)
+    # Doubling: after step s, `reach[x]` is the largest GAP among the 2**s gaps from x on.
+    result = np.where(lo == hi, cells[lo, POINT], 0).astype(np.int64)
+    reach, place, left = cells[:, GAP].copy(), np.asarray(lo, np.int64).copy(), np.asarray(hi - lo, np.int64).copy()
+    step = 1
+    while left.any():
+        odd = (left & step) > 0
+        result[odd] = np.maximum(result[odd], reach[place[odd]])
+        place[odd] += step
+        left[odd] -= step
+        reach = np.maximum(reach, np.concatenate([reach[step:], np.zeros(min(step, len(reach)), np.int64)]))
+        step *= 2
+    return result

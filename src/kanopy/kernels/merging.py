@@ -100,6 +100,30 @@ def _distance(
         whole[i], num[i], den[i] = w, n, d
 
 
+@helper
+def _sort_exactly(order: Longs, start: int, stop: int, whole: Longs, num: Longs, den: Longs) -> None:
+    """Stable merge sort of order[start:stop] by exact distance."""
+    source = order[start:stop].copy()
+    n = stop - start
+    target = np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for left in range(0, n, 2 * width):
+            middle = min(left + width, n)
+            right = min(left + 2 * width, n)
+            i, j = left, middle
+            for k in range(left, right):
+                if j >= right or (i < middle and compare(whole, num, den, source[j], source[i]) >= 0):
+                    target[k] = source[i]
+                    i += 1
+                else:
+                    target[k] = source[j]
+                    j += 1
+        source, target = target, source
+        width *= 2
+    order[start:stop] = source
+
+
 def _merge_plain(
     linkage: int, enough: int, low: Longs, high: Longs, rows: Longs, weight: Longs
 ) -> tuple[Ints, Ints, Ints]:
@@ -221,33 +245,23 @@ def merge_neighbours(
             p = before
             if left[p] >= 0 and compare(whole, num, den, left[p], p) <= 0:
                 p = left[p]
-    # Stable merge sort of the merges by (distance, boundary); bottom-up, with the exact comparison.
-    order = np.argsort(boundary[:merges])
-    spare = np.empty(merges, np.int64)
-    width = 1
-    while width < merges:
-        for start in range(0, merges, 2 * width):
-            middle = min(start + width, merges)
-            stop = min(start + 2 * width, merges)
-            i, j, k = start, middle, start
-            while i < middle and j < stop:
-                if compare(merge_whole, merge_num, merge_den, order[j], order[i]) < 0:
-                    spare[k] = order[j]
-                    j += 1
-                else:
-                    spare[k] = order[i]
-                    i += 1
-                k += 1
-            while i < middle:
-                spare[k] = order[i]
-                i += 1
-                k += 1
-            while j < stop:
-                spare[k] = order[j]
-                j += 1
-                k += 1
-        order, spare = spare, order
-        width *= 2
+    # Order by (distance, boundary). Boundaries are unique, so placing the merges by them is the first sort; then a
+    # stable sort by the whole part of the distance; then, only where that ties, the exact fractions.
+    at = np.full(m, -1, np.int64)
+    for i in range(merges):
+        at[boundary[i]] = i
+    order = at[at >= 0]
+    order = order[np.argsort(merge_whole[order], kind="mergesort")]
+    start = 0
+    while start < merges:
+        stop = start
+        fractions = False
+        while stop < merges and merge_whole[order[stop]] == merge_whole[order[start]]:
+            fractions = fractions or merge_num[order[stop]] != 0
+            stop += 1
+        if fractions and stop - start > 1:
+            _sort_exactly(order, start, stop, merge_whole, merge_num, merge_den)
+        start = stop
     rank = np.empty(m + merges, np.int64)
     rank[:m] = np.arange(m)
     for i in range(merges):

@@ -64,10 +64,12 @@ def deepest_block(
     slot_start: Ints,
     slot_parents: Ints,
     columns: Ints,
+    with_concept: bool,
 ) -> tuple[Ints, Ints, Ints]:
-    """[row, column] -> depth of the deepest common subsumer, edges N1 + N2 to it, and its concept."""
+    """[row, column] -> depth of the deepest common subsumer, edges N1 + N2 to it, and its concept (or nothing)."""
     shape = (len(rows), len(columns))
-    out_depth, out_edges, out_concept = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.int32)
+    out_depth, out_edges = np.empty(shape, np.int32), np.empty(shape, np.int32)
+    out_concept = np.empty(shape if with_concept else (0, 0), np.int32)
     distance = np.full(len(depth), -1, np.int32)
     queue = np.empty(len(depth), np.int32)
     near = np.full(len(slot_concept), -1, np.int32)
@@ -90,7 +92,9 @@ def deepest_block(
             packed = best[columns[column]]
             out_depth[row, column] = (packed >> DEPTH_SHIFT) - 1
             out_edges[row, column] = EDGE_LIMIT - ((packed >> EDGE_SHIFT) & EDGE_LIMIT)
-            out_concept[row, column] = CONCEPT_LIMIT - (packed & CONCEPT_LIMIT)
+        if with_concept:
+            for column in range(len(columns)):
+                out_concept[row, column] = CONCEPT_LIMIT - (best[columns[column]] & CONCEPT_LIMIT)
         for at in range(count):
             if slot_of[queue[at]] >= 0:
                 near[slot_of[queue[at]]] = -1

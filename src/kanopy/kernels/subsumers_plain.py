@@ -58,6 +58,7 @@ def plain_deepest_block(
     slot_start: Ints,
     slot_parents: Ints,
     columns: Ints,
+    with_concept: bool,
 ) -> tuple[Ints, Ints, Ints]:
     near = _near(rows, parent_start, parents, slot_of, len(slot_concept))
     best = np.zeros(near.shape, np.int64)
@@ -71,7 +72,8 @@ def plain_deepest_block(
             | (CONCEPT_LIMIT - concept)
         )
         best[slot] = np.where(near[slot] >= 0, own, value)
-    return unpack(np.ascontiguousarray(best[columns].T))
+    found, edges, concepts = unpack(np.ascontiguousarray(best[columns].T))
+    return found, edges, concepts if with_concept else np.empty((0, 0), np.int32)
 
 
 def plain_distance_block(

@@ -13,6 +13,7 @@ from kanopy.kernels.compiler import kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def _depths_plain(parent: Ints) -> Ints:
@@ -103,3 +104,50 @@ def ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
         else:
             found[node] = node
     return found
+
+
+def _best_cut_plain(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+    n = len(parent)
+    below, groups_below, blocked = [0.0] * n, [0] * n, [False] * n
+    inner = [False] * n
+    best, groups = [0.0] * n, [0] * n
+    for node, above in enumerate(parent.tolist()):
+        best[node], groups[node] = float(cost[node]), int(rows[node] > 0)
+        if inner[node] and not blocked[node] and below[node] < best[node]:
+            best[node], groups[node] = below[node], groups_below[node]
+        if above >= 0:
+            inner[above] = True
+            below[above] += best[node]
+            groups_below[above] += groups[node]
+            blocked[above] = blocked[above] or 0 < rows[node] < k
+    return np.array(best), np.array(groups, np.int64)
+
+
+@kernel(_best_cut_plain)
+def best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+    """Per node the least total cost of replacing its values by nodes at or below it that hold at least `k` rows.
+
+    The second result is how many nodes that takes. A node that itself holds fewer than `k` rows is not judged: its
+    entry is its own cost, and no cut of the nodes above it goes below them.
+    """
+    n = len(parent)
+    below = np.zeros(n)
+    groups_below = np.zeros(n, np.int64)
+    blocked = np.zeros(n, np.bool_)
+    inner = np.zeros(n, np.bool_)
+    best = np.zeros(n)
+    groups = np.zeros(n, np.int64)
+    for node in range(n):
+        best[node] = cost[node]
+        groups[node] = 1 if rows[node] > 0 else 0
+        if inner[node] and not blocked[node] and below[node] < best[node]:
+            best[node] = below[node]
+            groups[node] = groups_below[node]
+        above = parent[node]
+        if above >= 0:
+            inner[above] = True
+            below[above] += best[node]
+            groups_below[above] += groups[node]
+            if 0 < rows[node] < k:
+                blocked[above] = True
+    return best, groups

@@ -33,9 +33,12 @@ def _owners(start: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 def terms(taxonomy: Taxonomy) -> FeatureSets:
     """The terms of each concept."""
-    owner = _owners(taxonomy.term_start)
-    words = len(taxonomy.vocabulary)
-    return _once(taxonomy, "terms", lambda: FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, words))
+
+    def make() -> FeatureSets:
+        owner = _owners(taxonomy.term_start)
+        return FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, len(taxonomy.vocabulary))
+
+    return _once(taxonomy, "terms", make)
 
 
 def subsumers_of(taxonomy: Taxonomy) -> FeatureSets:

@@ -37,7 +37,10 @@ def csr(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
 def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
     unknown = [(record, up) for record in records for up in record.parents if up not in index]
     if unknown:
-        shown = "; ".join(f"line {record.line}: {record.key!r} has the parent {up!r}" for record, up in unknown[:5])
+        shown = "; ".join(
+            f"{f'line {record.line}: ' if record.line else ''}{record.key!r} has the parent {up!r}"
+            for record, up in unknown[:5]
+        )
         more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         raise OntologyError(
             f"Some parents do not exist{where}: {shown}{more}. Add the missing concepts or remove the links "

@@ -60,8 +60,8 @@ def read_lmf(path: str | Path, *, part_of_speech: str = "n", is_a: Sequence[str]
         if known:
             ordered[word] = list(known)
     concepts = [
-        Concept(key, _terms(key, members, forms), ups, number, instance, parts)
-        for number, (key, (ups, parts, instance, members)) in enumerate(found.items(), 1)
+        Concept(key, _terms(key, members, forms), ups, is_instance=instance, parts=parts)
+        for key, (ups, parts, instance, members) in found.items()
     ]
     extras = {
         "other_words": TextPool.of(

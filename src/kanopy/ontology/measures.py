@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,13 +59,18 @@ class Measure:
             return float(information_content(taxonomy, self.content).max())
         return math.log(2.0 * taxonomy.max_depth_in_nodes)
 
-    def least_common_subsumer(self, taxonomy: Taxonomy, a: int, b: int) -> int:
-        """The common subsumer this measure rests on: the most informative one, or else the deepest."""
+    def least_common_subsumers(self, taxonomy: Taxonomy, a: Sequence[int], b: Sequence[int]) -> list[int]:
+        """The common subsumer this measure rests on, per pair: the most informative one, or else the deepest."""
         if not self.content:
-            return int(deepest_common_subsumer(taxonomy, a, b).concept)
-        content = information_content(taxonomy, self.content)
-        near, far = taxonomy.ancestors_of(a), taxonomy.ancestors_of(b)
-        return max(near.keys() & far.keys(), key=lambda c: (content[c], taxonomy.depth[c], -near[c] - far[c], -c))
+            return [int(concept) for concept in deepest_common_subsumer(taxonomy, a, b).concept]
+        content, depth = information_content(taxonomy, self.content), taxonomy.depth
+        above = {concept: taxonomy.ancestors_of(concept) for concept in {*a, *b}}
+        found = []
+        for near, far in ((above[x], above[y]) for x, y in zip(a, b, strict=True)):
+            common = near.keys() & far.keys()
+            # the keys differ in their last part, so the choice does not depend on the order of the set
+            found.append(max((content[c], depth[c], -near[c] - far[c], -c) for c in common)[3])
+        return [-concept for concept in found]
 
 
 _RADA = "Rada et al. 1989"

@@ -46,8 +46,12 @@ class Slots:
 _slots: WeakKeyDictionary[Taxonomy, tuple[bytes, Slots]] = WeakKeyDictionary()
 
 
-def deepest_common_subsumer(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> CommonSubsumer:
+def deepest_common_subsumer(
+    taxonomy: Taxonomy, a: Concepts, b: Concepts, *, with_concept: bool = True
+) -> CommonSubsumer:
     """The common subsumer of greatest longest-path depth; of several the one with the fewest edges, then the first.
+
+    Formulas that need only its depth and edges may go `with_concept=False` (blocks then leave the concepts empty).
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
@@ -62,7 +66,7 @@ def deepest_common_subsumer(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Com
         slots = _slots_of(taxonomy, columns)
         found = subsumers.deepest_block(
             rows, taxonomy.parent_start, taxonomy.parents, taxonomy.depth,
-            slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns,
+            slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns, with_concept,
         )  # fmt: skip
         return CommonSubsumer(*found)
     return CommonSubsumer(*unpack(_joint(taxonomy, left, right, None)[0].reshape(shape)))

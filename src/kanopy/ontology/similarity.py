@@ -62,7 +62,7 @@ def wu_palmer(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, depth_offset: int
     >>> round(float(wu_palmer(w, w.sense("cat"), w.sense("mammal"))), 4)
     0.8462
     """
-    lcs = deepest_common_subsumer(taxonomy, a, b)
+    lcs = deepest_common_subsumer(taxonomy, a, b, with_concept=False)
     twice_n3 = 2 * (lcs.depth + depth_offset)
     with np.errstate(invalid="ignore"):  # only with an offset of 0: the root against itself is 0/0
         similarity: Floats = twice_n3 / (lcs.edges + twice_n3)
@@ -87,19 +87,16 @@ def rodriguez_egenhofer(
     """w·S(synsets) + u·S(features) + v·S(neighbourhoods). Rodríguez, Egenhofer 2003 (eq. 10).
 
     Choices: each S is Tversky's ratio (eq. 8); synsets are the terms, features the parts (own and inherited),
-    neighbourhoods the direct parents and children with the concept itself. Where both concepts have no parts, that
-    share of the weight goes to the other two. Not symmetric.
+    neighbourhoods the direct parents and children with the concept itself. A component that is empty for both concepts
+    (mostly parts) hands its weight to the others. Not symmetric.
     """
-    parts = whole_parts(taxonomy)
-    none = (parts.sizes[np.asarray(a)] == 0) & (parts.sizes[np.asarray(b)] == 0)
-    u_here = np.where(none, 0.0, u)
-    weighted = (
-        w * _tversky_ratio(taxonomy, terms(taxonomy), a, b)
-        + u_here * _tversky_ratio(taxonomy, parts, a, b)
-        + v * _tversky_ratio(taxonomy, neighbours(taxonomy), a, b)
-    )
-    found: Floats = weighted / (w + u_here + v) * (w + u + v)
-    return found
+    weighted, weights = np.zeros(()), np.zeros(())
+    for weight, sets in ((w, terms(taxonomy)), (u, whole_parts(taxonomy)), (v, neighbours(taxonomy))):
+        both_empty = (sets.sizes[np.asarray(a)] == 0) & (sets.sizes[np.asarray(b)] == 0)
+        here = np.where(both_empty, 0.0, weight)
+        weighted = weighted + here * _tversky_ratio(taxonomy, sets, a, b)
+        weights = weights + here
+    return _ratio(weighted, weights) * (w + u + v)
 
 
 def x_similarity(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, glosses: Glosses | None = None) -> Floats:

@@ -40,7 +40,7 @@ def read_skos(path: str | Path, *, language: str = "en") -> Taxonomy:
     for subject, predicate, value, tongue, line in triples:
         if predicate == RDF + "type" and value == SKOS + "Concept":
             lines.setdefault(subject, line)
-        elif predicate in (SKOS + "broader", SKOS + "broaderGeneric", SKOS + "broaderTransitive"):
+        elif predicate in (SKOS + "broader", SKOS + "broaderGeneric"):
             lines.setdefault(subject, line)
             broader.setdefault(subject, {})[value] = None
         elif predicate == SKOS + "narrower":

@@ -143,9 +143,8 @@ class Taxonomy:
         for number, record in enumerate(records):
             if index.setdefault(record.key, number) != number:
                 first = records[index[record.key]]
-                raise OntologyError(
-                    f"The concept {record.key!r} occurs twice{where} (lines {first.line} and {record.line}). Keep one."
-                )
+                lines = f" (lines {first.line} and {record.line})" if record.line else ""
+                raise OntologyError(f"The concept {record.key!r} occurs twice{where}{lines}. Keep one.")
         refuse_unknown_parents(records, index, where)
         parents = [list(dict.fromkeys(index[up] for up in record.parents)) for record in records]
         terms: list[tuple[str, ...]] = [record.terms or (record.key,) for record in records]

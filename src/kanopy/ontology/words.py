@@ -81,14 +81,17 @@ def _batch(
     left = [x for a, b in pairs for x in senses[a] for _ in senses[b]]
     right = [y for a, b in pairs for _ in senses[a] for y in senses[b]]
     values = np.asarray(measure(taxonomy, np.array(left, np.int32), np.array(right, np.int32)))
-    results, start = [], 0
+    best, start = [], 0
     for a, b in pairs:
         count = len(senses[a]) * len(senses[b])
-        best = start + int(np.argmax(values[start : start + count]))  # the first of equals: the most frequent senses
-        lcs = measure.least_common_subsumer(taxonomy, left[best], right[best])
-        results.append(WordPair(a, b, float(values[best]), left[best], right[best], lcs))
+        best.append(start + int(np.argmax(values[start : start + count])))  # first of equals: the most frequent senses
         start += count
-    return results
+    chosen_left, chosen_right = [left[at] for at in best], [right[at] for at in best]
+    lcs = measure.least_common_subsumers(taxonomy, chosen_left, chosen_right)
+    return [
+        WordPair(a, b, float(values[at]), x, y, common)
+        for (a, b), at, x, y, common in zip(pairs, best, chosen_left, chosen_right, lcs, strict=True)
+    ]
 
 
 def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure = "wu-palmer") -> Floats:

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kanopy.classes import Domain, Ints, Longs
+from kanopy.classes import Domain
 from kanopy.errors import JobError, NoSolution
 from kanopy.kernels.kmember import CLUSTER, FREE_ROWS, grow_clusters, join_cluster, make_boxes, make_pool
 from kanopy.progress import SILENT, Progress
-from kanopy.search.measure import Measure, make_measure
+from kanopy.search.groups import Groups, merge_until_safe
+from kanopy.search.measure import make_measure
+from kanopy.search.solution import Solution
+
+if TYPE_CHECKING:
+    from kanopy.search.problem import Problem
 
 SLICE_ROWS = 2_000
+"""Records placed between two looks at the progress callback."""
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """A partition of the rows: cluster per row (-1 for excluded rows), and per cluster its stretch per attribute.
+@dataclass(frozen=True)
+class KMember:
+    """Greedy k-member clustering: every class is grown record by record from a far-away start.
 
-    `costs / denominator` is the sum over the attributes of each cluster's loss; exact unless `exact` is false.
+    `free` names numeric attributes generalized to plain ranges instead of hierarchy nodes; `seed` is the row that
+    serves as the first reference. Byun, Kamra, Bertino, Li 2006; with hierarchies: Campan, Cooper, Truta 2011.
     """
 
-    of_row: Ints
-    low: Ints
-    high: Ints
-    costs: Longs
-    sizes: Longs
-    measure: Measure
+    free: tuple[str, ...] = ()
+    seed: int = 0
+    name: ClassVar[str] = "k-member"
+    recoding: ClassVar[str] = "local"
 
-    @property
-    def count(self) -> int:
-        """How many clusters there are."""
-        return len(self.sizes)
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
+        groups = k_member_clusters(
+            problem.domain, problem.k, free=self.free, seed=self.seed, weights=problem.weights, progress=progress
+        )
+        return local_solution(self.name, groups, problem, progress)
 
-    def total_loss(self) -> Fraction:
-        """NTIL as an exact fraction: the loss of all records over that of a fully generalized table."""
-        rows, width = int(self.sizes.sum()), self.low.shape[1]
-        spent = sum(int(cost) * int(size) for cost, size in zip(self.costs, self.sizes, strict=True))
-        return Fraction(spent, self.measure.denominator * rows * width)
+
+def local_solution(name: str, groups: Groups, problem: Problem, progress: Progress) -> Solution:
+    """The answer of a clustering, made safe for models that look at more than sizes."""
+    safe, merged = merge_until_safe(groups, problem.domain, problem.models, progress)
+    notes = [f"{merged} groups were merged with their nearest to satisfy the privacy models."] if merged else []
+    if not groups.measure.exact:
+        notes.append("Costs were rounded to binary digits: their exact common denominator is too large.")
+    return Solution(name, safe.recoding(problem.domain), float(safe.total_loss()), notes=tuple(notes))
 
 
 def k_member_clusters(
@@ -50,7 +60,7 @@ def k_member_clusters(
     seed: int = 0,
     weights: tuple[float, ...] = (),
     progress: Progress = SILENT,
-) -> Clusters:
+) -> Groups:
     """Cluster the rows of a domain greedily into groups of at least `k`, each as alike as can be found.
 
     Row `seed` is the first reference. The free row furthest from the reference starts a cluster; the row that adds
@@ -88,7 +98,7 @@ def k_member_clusters(
     for row in usable[of_row[usable] < 0]:
         place = measure.positions[domain.tuple_of_row[row]]
         of_row[row] = join_cluster(lines, place, count, sizes, low, high, costs)
-    return Clusters(of_row, low, high, costs, sizes, measure)
+    return Groups(of_row, low, high, measure)
 
 
 def check_k(k: int, rows: int) -> None:

@@ -205,9 +205,7 @@ def whole_units(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], name: 
     return np.rint((numbers - low) / (high - low) * 2**40).astype(np.int64), False
 
 
-def _common_scale(
-    wholes: Sequence[int], weights: Sequence[float], multiplier: int
-) -> tuple[list[Fraction], int, bool]:
+def _common_scale(wholes: Sequence[int], weights: Sequence[float], multiplier: int) -> tuple[list[Fraction], int, bool]:
     """Per attribute the factor that turns its units into costs, the common denominator, and whether it is exact.
 
     An attribute that does not vary (whole = 0) costs nothing.
@@ -227,4 +225,4 @@ def _common_scale(
 def _scaled(units: Longs, factor: Fraction) -> Longs:
     if factor.denominator == 1:
         return units * int(factor)
-    return np.rint(units * float(factor)).astype(np.int64)
+    return np.asarray(np.rint(units * float(factor)), np.int64)

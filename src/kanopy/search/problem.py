@@ -66,6 +66,7 @@ class Problem:
     ) -> None:
         if not 0.0 <= suppression_limit <= 1.0:
             raise JobError(f"The suppression limit must lie between 0 and 100 %, not {suppression_limit:.0%}.")
+        self.suppression_limit = suppression_limit
         self.domain = domain
         self.models = tuple(models)
         self.metric: Metric = metric if metric is not None else Loss()
@@ -102,6 +103,15 @@ class Problem:
                     "again at a higher one, so classes cannot be rolled up and a coarser release can be less safe. "
                     "Use a hierarchy whose levels nest (for divisors: chain=True)."
                 )
+
+    def require_monotonic(self, algorithm: str) -> None:
+        """Some algorithms rest on "more general is never less safe"; say which model breaks that."""
+        broken = [model.name for model in self.models if not model.monotonic]
+        if broken:
+            raise JobError(
+                f"The algorithm {algorithm!r} needs models for which a more general release is never less safe; "
+                f"{', '.join(broken)} is not one. Use algorithm 'optimal'."
+            )
 
     # ---- judging ------------------------------------------------------------------------------------------
 

@@ -154,6 +154,15 @@ def _scan(content: Path | bytes, dialect: Dialect, fields: int) -> tuple[int, np
         blank = np.zeros(blank_count, np.int64)
 
 
+def _quotes_values(content: Path | bytes, dialect: Dialect) -> bool:
+    """Whether any value starts with a quote, so that quotes have a meaning in this file."""
+    data = _whole(content)
+    quote, newline = dialect.quote.encode(), dialect.newline[-1:].encode()
+    return data.lstrip(b"\xef\xbb\xbf\r\n").startswith(quote) or any(
+        before + quote in data for before in (dialect.separator.encode(), newline)
+    )
+
+
 def _ragged(bad: np.ndarray, count: int, fields: int, name: str) -> DataError:
     lines = "; ".join(f"line {line:,} has {found:,}" for line, found in bad[:5].tolist())
     more = f" and {count - 5:,} more" if count > 5 else ""
@@ -171,9 +180,11 @@ def _explain(
     name: str,
     error: Exception,
 ) -> tuple[pl.DataFrame, Dialect]:
-    """What to do when the parser gave up: read without quotes if that fits, else say which line is wrong."""
+    """What to do when the parser gave up: read quotes as ordinary letters if no value starts with one (`5" pipe`), else
+    say which line is wrong.
+    """
     _, bad, bad_count, _, open_line = _scan(content, dialect, len(names))
-    if dialect.quote:
+    if dialect.quote and not _quotes_values(content, dialect):
         unquoted = Dialect(dialect.separator, "", dialect.encoding, dialect.newline)
         _, _, wrong, _, _ = _scan(content, unquoted, len(names))
         if wrong == 0:

@@ -189,8 +189,9 @@ def encode_column(
                 "(counted from 1, without the header). Fill them in, or choose missing='as-value' or 'suppress'."
             )
         if missing == "as-value":
-            hierarchy = hierarchy.with_value(_free_label(hierarchy))
-            missing_leaf = hierarchy.size - 1
+            label = _free_label(hierarchy)
+            hierarchy = hierarchy.with_value(label)
+            missing_leaf = hierarchy.index[label]
             codes[missing_rows] = missing_leaf
     return EncodedColumn(
         name, codes, hierarchy, missing, missing_rows, missing_leaf, unknown_rows, tuple(unknown_values)
@@ -207,10 +208,10 @@ def _free_label(hierarchy: Hierarchy) -> str:
 
 
 def _extended(hierarchy: Hierarchy, values: Iterable[str]) -> Hierarchy:
-    """The hierarchy with all given values as leaves under its top; one pass instead of one per value."""
+    """The hierarchy with all given values as leaves under its top; many at once unless nodes carry intervals."""
     first, *rest = values
     hierarchy = hierarchy.with_value(first)
-    if len(rest) > 3:
+    if len(rest) > 50 and hierarchy.low is None:
         rows = list(hierarchy.rows())
         top = rows[0][-1]
         rows += [(value,) * hierarchy.height + (top if hierarchy.height else value,) for value in rest]
@@ -270,6 +271,8 @@ def _leaves(plain: pl.Series, hierarchy: Hierarchy, tokens: set[str]) -> tuple[I
         return leaves.cast(pl.Int32).to_numpy().astype(np.int32, copy=True), None, None
     codes = leaves.cast(pl.Int32).fill_null(-1).to_numpy().astype(np.int32, copy=True)
     gone = plain.is_null()
+    if leaves.null_count() == plain.null_count():
+        return codes, gone.to_numpy().astype(bool), None  # only true nulls have no leaf: nothing to tell apart
     if plain.dtype == pl.String:
         gone = gone | plain.is_in(list(tokens)).fill_null(False)
     elif tokens - {""}:

@@ -229,3 +229,13 @@ def _typical_length(column: pl.Series) -> float:
         return 0.0
     mean = column.drop_nulls().head(10_000).str.len_chars().mean()
     return float(mean) if isinstance(mean, (int, float)) else 0.0
+
+
+def identifying_name(name: str) -> str | None:
+    """What a column's name says about whose row it is, or `None`: such columns never leave unless the job says so.
+
+    >>> identifying_name("patient_name"), identifying_name("age")
+    ("a person's name", None)
+    """
+    strong = {meaning: words for meaning, words in _IDENTIFIERS.items() if meaning != "a record number"}
+    return _meaning(_words(name), strong)

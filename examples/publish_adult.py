@@ -1,0 +1,50 @@
+"""Publish the bundled Adult data: five quasi-identifiers, k = 5, at most 2 % of the rows suppressed.
+
+Run: python examples/publish_adult.py [FOLDER]. Writes release.csv, report.html, report.json and reproduce.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import kanopy
+from kanopy.table.sinks import staged
+
+
+def main(folder: Path) -> None:
+    data = kanopy.datasets.adult()
+    job = kanopy.Job(
+        quasi=["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"],
+        sensitive=["income"],
+        identifiers=["fnlwgt"],
+        k=5,
+        suppress="2%",
+        hierarchies={
+            name: hierarchy
+            for name, hierarchy in kanopy.datasets.adult_hierarchies().items()
+            if name not in ("income", "hours-per-week", "education-num", "relationship")
+        },
+        insensitive=["relationship", "capital-gain", "capital-loss", "hours-per-week", "education-num"],
+    )
+    print(f"Anonymizing {data.height:,} rows of the Adult data (k = {job.k}) …")
+    result = kanopy.anonymize(data, job)
+    folder.mkdir(parents=True, exist_ok=True)
+    report = result.report
+    with staged() as release:
+        release.table(result.frame, folder / "release.csv")
+        release.bytes(folder / "report.html", report.to_html().encode())
+        release.bytes(folder / "report.json", report.to_json().encode())
+        release.bytes(folder / "reproduce.py", report.to_script().encode())
+    print(result)
+    print("Proved optimal." if result.solution.optimal else "Not proved optimal.", end=" ")
+    print(f"{result.solution.judged:,} of {result.solution.candidates:,} candidates judged.")
+    for name, level in (result.levels or {}).items():
+        print(f"  {name:<15} level {level}   loss {result.column_losses[name]:.3f}")
+    second = kanopy.check(result.data, quasi=job.quasi, sensitive=job.sensitive)
+    print(f"Checked again: the smallest class has {second.k} rows, {second.unique_rows} rows are unique.")
+    print(f"Open {folder / 'report.html'} in a browser.")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output"))

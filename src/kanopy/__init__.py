@@ -1,0 +1,70 @@
+"""Kanopy turns a table about people into one that may be published.
+
+Everything a user may import is here; it is loaded on first use, so that `import kanopy` is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from kanopy.anonymize import Result, anonymize
+    from kanopy.check import Check, check
+    from kanopy.errors import KanopyError, NoSolution
+    from kanopy.hierarchy.builders import build_hierarchy
+    from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.spec import Job
+    from kanopy.table import datasets
+    from kanopy.table.sources import read_table
+
+_HOMES = {
+    "anonymize": "kanopy.anonymize",
+    "Result": "kanopy.anonymize",
+    "check": "kanopy.check",
+    "Check": "kanopy.check",
+    "Job": "kanopy.spec",
+    "Hierarchy": "kanopy.hierarchy.hierarchy",
+    "build_hierarchy": "kanopy.hierarchy.builders",
+    "read_hierarchy": "kanopy.hierarchy.files",
+    "write_hierarchy": "kanopy.hierarchy.files",
+    "read_table": "kanopy.table.sources",
+    "datasets": "kanopy.table",
+    "NoSolution": "kanopy.errors",
+    "KanopyError": "kanopy.errors",
+}
+
+__all__ = [
+    "Check",
+    "Hierarchy",
+    "Job",
+    "KanopyError",
+    "NoSolution",
+    "Result",
+    "anonymize",
+    "build_hierarchy",
+    "check",
+    "datasets",
+    "read_hierarchy",
+    "read_table",
+    "write_hierarchy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"kanopy has no attribute {name!r}")
+    if name == "datasets":
+        value: Any = importlib.import_module("kanopy.table.datasets")
+    else:
+        value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,388 @@
+"""Commands about hierarchies: methods, build, show, suggest, compare. `cli/__init__.py` attaches them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit
+from kanopy.errors import InputError
+
+if TYPE_CHECKING:
+    from kanopy.hierarchy.base import Builder
+    from kanopy.hierarchy.column import Column
+    from kanopy.hierarchy.hierarchy import Hierarchy
+
+hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
+
+LARGEST_LISTING = 5_000_000
+"""Level tables with more entries than this are not listed in JSON."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Data = Annotated[str, typer.Argument(help="A CSV, Parquet, Excel or database source.")]
+ColumnName = Annotated[str, typer.Argument(help="The column.")]
+Missing = Annotated[list[str] | None, typer.Option(help="A text that means missing, such as '?'; may be repeated.")]
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the commands of this file to the `kanopy` command."""
+    app.add_typer(hierarchy, name="hierarchy")
+
+
+@hierarchy.command("methods")
+def methods(json: Json = False) -> None:
+    """List the methods that build hierarchies, with their parameters."""
+    begin(json)
+    from kanopy.hierarchy.builders import BUILDERS
+
+    listed = [
+        {
+            "name": name,
+            "summary": kind.summary,
+            "parameters": {field.name: _default(field) for field in dataclasses.fields(kind)},
+            "kinds": sorted(kind.fits),
+        }
+        for name, kind in BUILDERS.items()
+    ]
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+
+        table = Table("method", "what it does", "parameters", box=None, pad_edge=False)
+        for entry in listed:
+            parameters = ", ".join(f"{key}={value}" for key, value in dict(entry["parameters"]).items())
+            table.add_row(str(entry["name"]), str(entry["summary"]), parameters)
+        console.print(table)
+
+    emit({"methods": listed}, show)
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return list(field.default) if isinstance(field.default, tuple) else field.default
+    return {}
+
+
+@hierarchy.command("build")
+def build(
+    data: Data,
+    column: ColumnName,
+    method: Annotated[str, typer.Option("--method", "-m", help="See `kanopy hierarchy methods`.")] = "auto",
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A parameter: name=value.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A .csv, .json or .dot file.")] = None,
+    k: Annotated[int, typer.Option("-k", help="For method auto: the smallest group.")] = 5,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Build a hierarchy from the values of a column."""
+    begin(json)
+    from kanopy.hierarchy.builders import make_builder
+    from kanopy.hierarchy.files import write_hierarchy
+
+    parameters = dict(parse_parameter(text) for text in param or ())
+    reduced = _column(data, column, missing)
+    if method == "auto":
+        from kanopy.hierarchy.suggest import suggest_hierarchies
+
+        best = suggest_hierarchies(reduced, k=int(parameters.pop("k", k)))[0]
+        if parameters:
+            raise InputError("The method auto takes no parameter but k. Name a method with --method.")
+        builder, built = best.builder, best.hierarchy
+    else:
+        builder = make_builder(method, **parameters)
+        built = builder.build_column(reduced)
+    if output is not None:
+        _check_output(output, data)
+        write_hierarchy(built, output)
+
+    def show(console: Any) -> None:
+        from rich.text import Text
+
+        console.print(Text(_tree_or_levels(built)))
+        if output is not None:
+            console.print(Text(f"Written to {output}"))
+
+    emit(build_json(builder, built, reduced), show)
+
+
+def parse_parameter(text: str) -> tuple[str, Any]:
+    """A parameter as typed: JSON, a comma-separated list, or plain text.
+
+    >>> [parse_parameter(text)[1] for text in ("k=5", "widths=5,10,20", "chain=false", "label={low}–{high}")]
+    [5, (5, 10, 20), False, '{low}–{high}']
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"A parameter is written name=value, not {text!r}.")
+    return name.strip().replace("-", "_"), _parsed(value)
+
+
+def _parsed(value: str) -> Any:
+    lowered = value.strip().casefold()
+    if lowered in ("true", "yes", "false", "no"):
+        return lowered in ("true", "yes")
+    if lowered == "none":
+        return None
+    try:
+        return json_module.loads(value)
+    except json_module.JSONDecodeError:
+        if "," in value and "{" not in value:
+            return tuple(_parsed(part.strip()) for part in value.split(",") if part.strip())
+        return value
+
+
+def _column(data: str, column: str, missing: list[str] | None) -> Column:
+    """The values of one column, with the given texts taken for missing."""
+    from kanopy.hierarchy.column import column_of
+    from kanopy.table.sources import read_table
+
+    series = read_table(data, columns=[column])[column]
+    if missing:
+        wanted = set(missing)
+        return column_of([None if str(value) in wanted else value for value in series.to_list()], name=column)
+    return column_of(series, name=column)
+
+
+def _check_output(output: Path, data: str) -> None:
+    if Path(data).exists() and output.exists() and output.resolve() == Path(data).resolve():
+        raise InputError(f"{output} is the data itself. Choose another file for the hierarchy.")
+
+
+def build_json(builder: Builder, h: Hierarchy, column: Column) -> dict[str, Any]:
+    """What `build --json` prints.
+
+    `levels` begins with the values for trees that grow from the data, and with the narrowest intervals for methods
+    that divide a range (cgh, dbgh, cbgh, equal_width, widths, cuts): there the values themselves are not a level of
+    the method's own. Levels of text are lists of labels.
+    """
+    from kanopy.hierarchy.grid import GridBuilder
+
+    numeric = h.low is not None and h.high is not None
+    typed = column.inferred()
+    parent = None if h.parent is None else h.parent.tolist()
+    nodes = []
+    for node, label in enumerate(h.labels):
+        low = _bound(typed, h.low[node].item()) if h.low is not None else None
+        high = _bound(typed, h.high[node].item()) if h.high is not None else None
+        above = None if parent is None or parent[node] < 0 else parent[node]
+        nodes.append({"min": low, "max": high, "parent": above, "label": label})
+    levels: list[Any] | None
+    if isinstance(builder, GridBuilder) and column.size > 1:
+        levels = [[[_bound(typed, x) for x in pair] for pair in level] for level in builder.intervals_of(column)]
+    elif (h.height + 1) * h.size > LARGEST_LISTING:
+        levels = None
+    elif numeric:
+        levels = [[[_bound(typed, x) for x in pair] for pair in h.intervals_at(level)] for level in range(h.height + 1)]
+    else:
+        levels = [list(h.labels_at(level)) for level in range(h.height + 1)]
+    return {
+        "method": builder.method,
+        "column": column.name,
+        "height": h.height,
+        "leaves": h.size,
+        "nested": h.nested,
+        "levels": levels,
+        "nodes": nodes,
+    }
+
+
+def _bound(column: Column, value: float) -> Any:
+    """A bound as JSON: numbers as they are, dates as text."""
+    return column.text(int(value)) if column.kind in ("date", "datetime") else value
+
+
+def _tree_or_levels(h: Hierarchy) -> str:
+    from kanopy.report.tree import tree_text
+
+    if h.nested:
+        return tree_text(h)
+    lines = ["This hierarchy does not nest; its levels are:"]
+    for level in range(h.height + 1):
+        labels = h.labels_at(level)
+        more = f" … {len(labels) - 12} more" if len(labels) > 12 else ""
+        lines.append(f"{level}: " + "  ".join(labels[:12]) + more)
+    return "\n".join(lines)
+
+
+@hierarchy.command("show")
+def show_file(
+    file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
+    svg: Annotated[Path | None, typer.Option(help="Also draw it as SVG into this file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write an interactive page into this file.")] = None,
+    level: Annotated[int | None, typer.Option(help="Mark the nodes of this level in the drawings.")] = None,
+    lines: Annotated[int, typer.Option(help="About how many lines to print.")] = 60,
+    json: Json = False,
+) -> None:
+    """Show a hierarchy as a tree, folded when it is large."""
+    begin(json)
+    from kanopy.hierarchy.compare import outline
+    from kanopy.hierarchy.files import read_hierarchy, write_text_whole
+    from kanopy.report.tree import tree_html, tree_svg, tree_text
+
+    h = read_hierarchy(file, require_nesting=False)
+    written = []
+    for target, draw in ((svg, tree_svg), (html, tree_html)):
+        if target is not None:
+            _check_output(target, str(file))
+            write_text_whole(target, draw(h, level=level))
+            written.append(str(target))
+
+    def show(console: Any) -> None:
+        from rich.text import Text
+
+        console.print(Text(tree_text(h, lines=lines) if h.nested else _tree_or_levels(h)))
+        for target in written:
+            console.print(Text(f"Written to {target}"))
+
+    facts = outline(h)
+    emit(
+        {
+            "name": facts.name,
+            "leaves": facts.values,
+            "height": facts.height,
+            "nodes": facts.nodes,
+            "nodes_per_level": list(facts.nodes_per_level),
+            "nested": facts.nested,
+            "written": written,
+        },
+        show,
+    )
+
+
+@hierarchy.command("suggest")
+def suggest(
+    data: Data,
+    column: ColumnName,
+    k: Annotated[int, typer.Option("-k", help="The smallest group.")] = 5,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the best one here.")] = None,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Try the methods that fit a column and rank them by the loss they cause."""
+    begin(json)
+    from kanopy.hierarchy.files import write_hierarchy
+    from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
+
+    ranking = suggest_hierarchies(_column(data, column, missing), k=k)
+    note = halving_note(ranking)
+    if output is not None:
+        _check_output(output, data)
+        write_hierarchy(ranking[0].hierarchy, output)
+    listed = [
+        {
+            "method": entry.method,
+            "parameters": dataclasses.asdict(entry.builder),
+            "loss": entry.loss,
+            "typical_loss": entry.typical_loss,
+            "groups": entry.groups,
+            "height": entry.hierarchy.height,
+            "reason": entry.reason,
+        }
+        for entry in ranking
+    ]
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("method", "loss", "typical loss", "groups", "levels", box=None, pad_edge=False)
+        for entry in ranking:
+            numbers = f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}", f"{entry.groups:,}"
+            table.add_row(_called(entry.builder), *numbers, str(entry.hierarchy.height + 1))
+        console.print(table)
+        console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
+        console.print(Text(f"Loss: of the best cut into groups of at least {k} rows; typical: averaged over larger k."))
+        if note:
+            console.print(Text(note))
+
+    emit({"column": column, "k": k, "best": ranking[0].method, "note": note, "ranking": listed}, show)
+
+
+def _called(builder: Builder) -> str:
+    """The method with the parameters that differ from their defaults."""
+    changed = []
+    for field in dataclasses.fields(builder):
+        value = getattr(builder, field.name)
+        if value != field.default and value:
+            changed.append(f"{field.name}={value}")
+    return builder.method + (f" ({', '.join(changed)})" if changed else "")
+
+
+@hierarchy.command("compare")
+def compare(
+    files: Annotated[list[Path], typer.Argument(help="Two or more hierarchy files.")],
+    data: Annotated[str | None, typer.Option(help="Data on which to measure the loss.")] = None,
+    column: Annotated[str | None, typer.Option(help="The column of the data.")] = None,
+    k: Annotated[int, typer.Option("-k", help="The smallest group.")] = 5,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Compare hierarchies: levels, nodes per level, shared groupings, and the loss on data."""
+    begin(json)
+    from kanopy.hierarchy.compare import compare_hierarchies
+    from kanopy.hierarchy.files import read_hierarchy
+    from kanopy.hierarchy.suggest import loss_at
+
+    if (data is None) != (column is None):
+        raise InputError("To measure the loss give both --data and --column.")
+    hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
+    found = compare_hierarchies(hierarchies)
+    reduced = None if data is None or column is None else _column(data, column, missing)
+    losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
+    listed = [
+        {
+            "file": str(file),
+            "leaves": facts.values,
+            "height": facts.height,
+            "nodes": facts.nodes,
+            "nodes_per_level": list(facts.nodes_per_level),
+            "nested": facts.nested,
+            "groups": groups,
+            "loss": None if loss is None else loss[0],
+        }
+        for file, facts, groups, loss in zip(files, found.outlines, found.groups, losses, strict=True)
+    ]
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("file", "values", "height", "nodes per level", "loss", box=None, pad_edge=False)
+        for entry in listed:
+            sizes = entry["nodes_per_level"]
+            loss = "" if entry["loss"] is None else f"{entry['loss']:.4f}"
+            table.add_row(str(entry["file"]), str(entry["leaves"]), str(entry["height"]), _short(sizes), loss)
+        console.print(table)
+        console.print(Text(_agreement(files, found.groups, found.shared_groups, found.same)))
+
+    emit(
+        {
+            "hierarchies": listed,
+            "common_values": found.common_values,
+            "shared_groups": [list(row) for row in found.shared_groups],
+            "same": found.same,
+            "k": k,
+        },
+        show,
+    )
+
+
+def _short(sizes: Any) -> str:
+    shown = [str(size) for size in sizes]
+    return " ".join(shown if len(shown) <= 12 else [*shown[:6], "…", *shown[-5:]])
+
+
+def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:
+    if same:
+        return "They generalize every value alike."
+    lines = []
+    for i in range(1, len(files)):
+        lines.append(
+            f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values "
+            f"(of {groups[0]} and {groups[i]})."
+        )
+    return "\n".join(lines)

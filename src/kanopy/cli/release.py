@@ -1,0 +1,218 @@
+"""`kanopy init`, `kanopy anonymize` and `kanopy check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit, note, progress_bar
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")]
+
+
+def anonymize(
+    data: Annotated[
+        str, typer.Argument(help="The table: a CSV, Parquet, Excel or Arrow file, a database, an address.")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the release goes; the suffix gives the format.")],
+    job: Annotated[Path | None, typer.Option("--job", help="A job file (`kanopy init` writes one).")] = None,
+    quasi: Annotated[str | None, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")] = None,
+    suppress: Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")] = None,
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="A folder with <column>.csv or files ending in _<column>.csv.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="The loss to minimise: loss, aecs, discernibility, …")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="optimal, samarati, datafly, incognito, k-member, …")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", help="A parameter of the algorithm, e.g. strict=true; repeatable.")
+    ] = None,
+    sensitive: Annotated[str | None, typer.Option("--sensitive", "-s", help="Sensitive columns.")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns that never leave.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Columns that are published as they are.")] = None,
+    missing: Annotated[str | None, typer.Option(help="Missing values: as-value, suppress or error.")] = None,
+    missing_tokens: Annotated[str | None, typer.Option(help="Texts that mean missing, e.g. '?,NA'.")] = None,
+    unknown: Annotated[str | None, typer.Option(help="Values a hierarchy lacks: error, suppress or add.")] = None,
+    drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write a report: .html, .json, or .py for the script.")] = None,
+    json_mode: Json = False,
+) -> None:
+    """Find the release that keeps most information, prove that it is safe, and write it."""
+    from kanopy.anonymize import Clock
+    from kanopy.anonymize import anonymize as run
+    from kanopy.spec import Job
+    from kanopy.table.sinks import check_writable, staged
+    from kanopy.table.sources import local_path
+
+    begin(json_mode)
+    clock = Clock()
+    given = Job.read(job) if job is not None else Job()
+    changes = _changes(
+        quasi=quasi, k=k, suppress=suppress, metric=metric, algorithm=algorithm, sensitive=sensitive,
+        identifiers=identifiers, insensitive=insensitive, missing=missing, missing_tokens=missing_tokens,
+        unknown=unknown, suppressed_rows="drop" if drop_suppressed else None,
+        parameters=_parameters(param) if param else None,
+    )  # fmt: skip
+    inputs = [path for path in (local_path(data),) if path is not None]
+    check_writable(output, inputs)
+    if report is not None:
+        check_writable(report, inputs, table=False)
+    wanted = given.replaced(**changes) if changes else given
+    if hierarchies is not None:
+        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
+    _start_compiler()
+    with progress_bar() as show:
+        from kanopy.table.sources import read_source
+
+        with clock.stage("read"):
+            source = read_source(data)
+        result = run(source.frame, wanted, progress=show, clock=clock, source=data)
+        with clock.stage("write"), staged(forbidden=inputs) as release:
+            release.table(result.frame, output, dialect=source.dialect)
+            if report is not None:
+                release.bytes(report, _report_bytes(result, report))
+    for line in result.notes:
+        note(line)
+    emit(result.summary(), lambda out: _show_release(out, result, output, report))
+
+
+def _changes(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _parameters(pairs: list[str]) -> dict[str, Any]:
+    """`name=value` options, values read as TOML where possible."""
+    import tomllib
+
+    from kanopy.errors import JobError
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise JobError(f"Write parameters as name=value, not {pair!r}.")
+        try:
+            found[name.strip()] = tomllib.loads(f"x = {value}")["x"]
+        except tomllib.TOMLDecodeError:
+            found[name.strip()] = value
+    return found
+
+
+def _found(folder: Path, job: Any) -> dict[str, Any]:
+    from kanopy.hierarchy.files import find_hierarchies
+
+    return dict(find_hierarchies(folder, job.quasi))
+
+
+def _start_compiler() -> None:
+    """Load the compiled kernels while the table is being read."""
+    import importlib
+    import threading
+
+    threading.Thread(target=lambda: importlib.import_module("kanopy.search.algorithms"), daemon=True).start()
+
+
+def _report_bytes(result: Any, path: Path) -> bytes:
+    report = result.report
+    text: str
+    if path.suffix == ".json":
+        text = report.to_json()
+    elif path.suffix == ".py":
+        text = report.to_script()
+    else:
+        text = report.to_html()
+    return text.encode("utf-8")
+
+
+def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
+    from rich.table import Table
+
+    solution, verification = result.solution, result.verification
+    proved = "proved optimal" if solution.optimal else "not proved optimal"
+    out.print(
+        f"[bold green]✓[/] Every published combination of {len(result.domain.names)} quasi-identifiers is shared by at "
+        f"least [bold]{verification.smallest_class:,}[/] rows (k = {result.job.k}), checked again on what is published."
+    )
+    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
+    for title, side in (("column", "left"), ("level", "right"), ("of", "right"), ("loss", "right")):
+        table.add_column(title, justify=side)  # type: ignore[arg-type]
+    levels = result.levels or {}
+    for name, hierarchy in zip(result.domain.names, result.domain.hierarchies, strict=True):
+        loss = result.column_losses[name]
+        bar = "█" * round(loss * 20)
+        table.add_row(name, str(levels.get(name, "–")), str(hierarchy.height), f"{loss:.3f} [cyan]{bar:<20}[/]")
+    out.print(table)
+    rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
+    out.print(
+        f"{result.job.metric} {result.score:.4f} · {rows:,} rows · {verification.classes:,} classes · "
+        f"{suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved} · "
+        f"{solution.judged:,} of {solution.candidates:,} candidates judged"
+    )
+    seconds = result.clock.total()
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items() if name != "total" and value >= 0.005)
+    out.print(f"[dim]{seconds['total']:.2f} s ({parts})[/]")
+    out.print(f"Release: [bold]{output}[/]" + (f"   Report: [bold]{report}[/]" if report else ""), soft_wrap=True)
+
+
+def check(
+    data: Annotated[str, typer.Argument(help="The table to look at.")],
+    quasi: Annotated[str, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")],
+    sensitive: Annotated[str | None, typer.Option("--sensitive", "-s", help="Sensitive columns.")] = None,
+    json_mode: Json = False,
+) -> None:
+    """How anonymous is a table as it stands?"""
+    from kanopy.check import check as look
+    from kanopy.table.sources import read_table
+
+    begin(json_mode)
+    columns = [name.strip() for name in quasi.split(",") if name.strip()]
+    confidential = [name.strip() for name in (sensitive or "").split(",") if name.strip()]
+    found = look(read_table(data), columns, confidential)
+
+    def show(out: Any) -> None:
+        verdict = "[bold green]✓[/]" if found.k >= 2 else "[bold red]✗[/]"
+        out.print(f"{verdict} {found.rows:,} rows fall into {found.classes:,} classes; the smallest has {found.k:,}.")
+        out.print(
+            f"{found.unique_rows:,} rows ({found.unique_rows / found.rows:.2%}) are unique, "
+            f"{found.suppressed_rows:,} are suppressed. An average class has {found.average_class:,.1f} rows."
+        )
+        out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
+        for name, numbers in found.sensitive.items():
+            out.print(f"{name}: every class has at least {numbers['distinct']} different values.")
+
+    emit(found.to_dict(), show)
+
+
+def init(
+    data: Annotated[str, typer.Argument(help="The table to look at.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
+    force: Annotated[bool, typer.Option(help="Overwrite an existing job file.")] = False,
+    json_mode: Json = False,
+) -> None:
+    """Guess roles and hierarchies, write a commented job file, and show why."""
+    from kanopy.errors import JobError
+    from kanopy.guess import guess_job
+    from kanopy.table.sinks import write_bytes_atomically
+    from kanopy.table.sources import read_table
+
+    begin(json_mode)
+    if output.exists() and not force:
+        raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
+    guessed = guess_job(read_table(data), data)
+    write_bytes_atomically(output, guessed.text.encode("utf-8"))
+
+    def show(out: Any) -> None:
+        from rich.table import Table
+
+        table = Table(header_style="bold", box=None, pad_edge=False)
+        for title in ("column", "role", "hierarchy", "why"):
+            table.add_column(title)
+        for column in guessed.columns:
+            table.add_row(column["column"], column["role"], column["hierarchy"] or "", column["reason"])
+        out.print(table)
+        out.print(f"Wrote [bold]{output}[/]. Read it, correct it, then run:")
+        out.print(f"  kanopy anonymize {data} --job {output} -o release.csv --report report.html", soft_wrap=True)
+
+    emit({"job": str(output), "columns": guessed.columns}, show)

@@ -1,0 +1,103 @@
+"""The engine for tables that fit in memory: counts tuples and applies recodings; knows nothing of privacy or search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy.classes import Domain, Recoding, Sensitive
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A table reduced to its domain, and the encoded columns it came from."""
+
+    domain: Domain
+    columns: tuple[EncodedColumn, ...]
+
+
+class LocalEngine:
+    """Polars and NumPy on one machine."""
+
+    def count(
+        self,
+        frame: pl.DataFrame,
+        hierarchies: Mapping[str, Hierarchy],
+        *,
+        sensitive: Sequence[str] = (),
+        missing: str = "as-value",
+        unknown: str = "error",
+        missing_tokens: Sequence[str] = (),
+    ) -> Counted:
+        """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples."""
+        columns = tuple(
+            encode_column(frame[name], hierarchy, missing=missing, unknown=unknown, missing_tokens=missing_tokens)
+            for name, hierarchy in hierarchies.items()
+        )
+        codes = [column.codes for column in columns]
+        tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
+        domain = Domain(
+            names=tuple(hierarchies),
+            hierarchies=tuple(column.hierarchy for column in columns),
+            tuples=tuples,
+            counts=counts,
+            tuple_of_row=tuple_of_row,
+            sensitive=tuple(_sensitive(frame[name]) for name in sensitive),
+        )
+        return Counted(domain, columns)
+
+    def apply(
+        self, frame: pl.DataFrame, counted: Counted, recoding: Recoding, *, dropped: Sequence[str], drop_rows: bool
+    ) -> tuple[pl.DataFrame, Mask | None]:
+        """The published frame, and which rows are in it (`None`: all).
+
+        Quasi-identifiers carry their published labels, other columns stay as they are, `dropped` columns leave.
+        A quasi-identifier that is published exactly as it was keeps its type.
+        """
+        gone = recoding.group_of_row < 0
+        kept = ~gone if drop_rows and gone.any() else None
+        published = frame.drop(dropped)
+        suppressed = bool(gone.any()) and not drop_rows
+        replaced = []
+        for j, column in enumerate(counted.columns):
+            if not suppressed and _unchanged(recoding, column, j):
+                continue
+            replaced.append(_labels_of_rows(recoding, column, j))
+        published = published.with_columns(replaced)
+        return (published if kept is None else published.filter(pl.Series(kept))), kept
+
+
+def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:
+    """Whether every published label of an attribute is the original value itself."""
+    used = np.unique(recoding.codes[np.unique(recoding.group_of_row[recoding.group_of_row >= 0]), j])
+    return bool(len(recoding.nodes)) and bool(
+        ((recoding.nodes[j][used] >= 0) & (recoding.nodes[j][used] < column.hierarchy.size)).all()
+    )
+
+
+def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Series:
+    labels: list[str | None] = list(recoding.labels[j])
+    if column.missing_leaf is not None:
+        missing = column.hierarchy.values[column.missing_leaf]
+        labels = [None if label == missing else label for label in labels]
+    labels.append(SUPPRESSED)
+    categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
+    by_group = np.append(recoding.codes[:, j], len(labels) - 1)
+    codes = by_group[recoding.group_of_row]
+    return pl.Series(column.name, labels, dtype=categories).gather(pl.Series(codes))
+
+
+def _sensitive(series: pl.Series) -> Sensitive:
+    """A sensitive column as codes; a missing value counts as a value of its own."""
+    values = distinct_values(series)
+    hierarchy = Hierarchy.flat(values.labels or ["(missing)"], name=series.name)
+    encoded = encode_column(series, hierarchy)
+    return Sensitive(series.name, encoded.hierarchy.values, encoded.codes)

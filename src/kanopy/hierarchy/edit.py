@@ -1,0 +1,287 @@
+"""Change a hierarchy by hand: rename, move, merge, split, insert or drop a level; every step can be undone.
+
+Hierarchies do not change. Each function returns a new one, and an `Editor` keeps them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Concatenate, ParamSpec
+
+import numpy as np
+
+from kanopy.errors import HierarchyError, near_miss, some
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy, Ints
+
+P = ParamSpec("P")
+
+
+def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
+    """The node with a label; `level` chooses among nodes of the same label.
+
+    >>> node_of(Hierarchy.flat(["a", "b"]), "*")
+    2
+    """
+    found = [node for node, text in enumerate(h.labels) if text == label]
+    if level is not None:
+        here = set(h.nodes_at(level).tolist())
+        found = [node for node in found if node in here]
+    if not found:
+        raise HierarchyError(f"The hierarchy has no node {label!r}. {near_miss(label, list(h.labels[:10_000]))}")
+    if len(found) > 1:
+        raise HierarchyError(f"{len(found)} nodes are called {label!r}. Say at which level.")
+    return found[0]
+
+
+def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hierarchy:
+    """The node under another label. Two values may not get the same one.
+
+    >>> rename(Hierarchy.flat(["a", "b"]), "*", "any").labels
+    ('a', 'b', 'any')
+    """
+    node = node_of(h, label, level)
+    if not to:
+        raise HierarchyError("A label must not be empty.")
+    if node < h.size and to != label and to in h.index:
+        raise HierarchyError(f"The value {to!r} exists already. Choose another label.")
+    labels = list(h.labels)
+    labels[node] = to
+    return Hierarchy(
+        h.size, labels, h.parent, name=h.name, table=h.table if h.has_table else None, low=h.low, high=h.high,
+        level_of=h.level_of,
+    )  # fmt: skip
+
+
+def move(
+    h: Hierarchy, label: str, under: str, *, level: int | None = None, under_level: int | None = None
+) -> Hierarchy:
+    """The node, with everything below it, under another parent.
+
+    >>> h = Hierarchy.from_parents({"cat": "mammal", "bat": "bird", "owl": "bird", "mammal": "*", "bird": "*"})
+    >>> move(h, "bat", "mammal").generalize("bat", 1)
+    'mammal'
+    """
+    node, target = node_of(h, label, level), node_of(h, under, under_level)
+    if target < h.size:
+        raise HierarchyError(f"{under!r} is a value, not a group. Move {label!r} under a group.")
+    if node == target or node in h.ancestors(target):
+        raise HierarchyError(f"{label!r} cannot be moved under {under!r}, which lies below it.")
+    parent = h.tree().copy()
+    parent[node] = target
+    if h.has_table and h.depth[node] != h.depth[target] + 1:
+        raise HierarchyError(
+            f"{label!r} and {under!r} are not on neighbouring levels of this level table. Choose a parent one level up."
+        )
+    return _rebuilt(h, list(h.labels), parent)
+
+
+def merge(h: Hierarchy, labels: Iterable[str], into: str, *, level: int | None = None) -> Hierarchy:
+    """Several groups with one common parent joined into one.
+
+    >>> h = Hierarchy.from_rows([["a", "x", "*"], ["b", "y", "*"], ["c", "z", "*"]])
+    >>> merge(h, ["x", "y"], "xy").labels_at(1)
+    ('xy', 'z')
+    """
+    nodes = [node_of(h, label, level) for label in labels]
+    if len(set(nodes)) < 2:
+        raise HierarchyError("Merging needs at least two different groups.")
+    values = [h.labels[node] for node in nodes if node < h.size]
+    if values:
+        raise HierarchyError(f"{some(values)} are values, not groups; move them under one group instead.")
+    parent = h.tree().copy()
+    if len({int(parent[node]) for node in nodes}) > 1:
+        raise HierarchyError("Only groups with the same parent can be merged. Move them under one parent first.")
+    keep = max(nodes)
+    gone = set(nodes) - {keep}
+    parent = np.where(np.isin(parent, list(gone)), keep, parent).astype(np.int32)
+    names = list(h.labels)
+    names[keep] = into
+    return _rebuilt(h, names, parent, drop=gone)
+
+
+def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level: int | None = None) -> Hierarchy:
+    """A group divided into new ones, each with some of its children; all children must find a place.
+
+    >>> h = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "z", "*"]])
+    >>> split(h, "x", {"x1": ["a"], "x2": ["b"]}).labels_at(1)
+    ('z', 'x1', 'x2')
+    """
+    node = node_of(h, label, level)
+    children = {h.labels[child]: child for child in h.children(node)}
+    if not children:
+        raise HierarchyError(f"{label!r} has no children to divide.")
+    if int(h.tree()[node]) < 0:
+        raise HierarchyError(f"{label!r} is the top and cannot be split. Insert a level below it instead.")
+    placed: dict[str, str] = {}
+    for part, members in parts.items():
+        for member in members:
+            if member not in children:
+                raise HierarchyError(f"{label!r} has no child {member!r}. {near_miss(member, children)}")
+            if member in placed:
+                raise HierarchyError(f"{member!r} is put into both {placed[member]!r} and {part!r}.")
+            placed[member] = part
+    missing = [child for child in children if child not in placed]
+    if missing:
+        raise HierarchyError(f"These children of {label!r} are in none of the parts: {some(missing)}.")
+    labels, parent = list(h.labels), h.tree().tolist()
+    number = {}
+    for part in parts:
+        number[part] = len(labels)
+        labels.append(part)
+        parent.append(parent[node])
+    for member, part in placed.items():
+        parent[children[member]] = number[part]
+    return _rebuilt(h, labels, np.array(parent, np.int32), drop={node})
+
+
+def drop_level(h: Hierarchy, level: int) -> Hierarchy:
+    """The hierarchy without one of its levels; the values and the top stay.
+
+    >>> drop_level(Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"]]), 1).height
+    1
+    """
+    if not 0 < level < h.height:
+        raise HierarchyError(f"Only levels 1 to {h.height - 1} can be dropped, not {level}: values and top stay.")
+    from kanopy.hierarchy.derive import from_table_of
+
+    return from_table_of(h, np.delete(h.table, level, axis=0), h.name)
+
+
+def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) -> Hierarchy:
+    """A new level `level` that groups the nodes of the level below it; nodes without a group stay as they are.
+
+    >>> h = insert_level(Hierarchy.flat(["a", "b", "c"]), 1, {"ab": ["a", "b"]})
+    >>> h.labels_at(1)
+    ('ab', 'c')
+    """
+    if not 1 <= level <= h.height:
+        raise HierarchyError(f"A level can be inserted at 1 to {h.height}, not at {level}.")
+    below = h.balanced()
+    nodes = {below.labels[node]: int(node) for node in below.nodes_at(level - 1)}
+    group_of: dict[int, str] = {}
+    for group, members in groups.items():
+        for member in members:
+            if member not in nodes:
+                raise HierarchyError(f"Level {level - 1} has no node {member!r}. {near_miss(member, nodes)}")
+            if nodes[member] in group_of:
+                raise HierarchyError(f"{member!r} is put into two groups. Choose one.")
+            group_of[nodes[member]] = group
+    parent = below.tree()
+    above: dict[str, set[int]] = {}
+    for node, group in group_of.items():
+        above.setdefault(group, set()).add(int(parent[node]))
+    broken = [group for group, parents in above.items() if len(parents) > 1]
+    if broken:
+        raise HierarchyError(f"These groups would lie under several nodes of the next level: {some(broken)}.")
+    rows = [list(row) for row in below.rows()]
+    for row, node in zip(rows, below.table[level - 1].tolist(), strict=True):
+        row.insert(level, group_of.get(node, row[level - 1]))
+    result = Hierarchy.from_rows(rows, name=h.name)
+    return with_intervals_of(result, h)
+
+
+def with_intervals_of(result: Hierarchy, source: Hierarchy) -> Hierarchy:
+    """Intervals from the values below each node, if the source has intervals."""
+    if source.low is None or source.high is None:
+        return result
+    leaves = [source.index[value] for value in result.values]
+    low, high = _spans(result.tree(), source.low[leaves], source.high[leaves])
+    return Hierarchy(
+        result.size, result.labels, result.parent, name=result.name, table=result.table if result.has_table else None,
+        low=low, high=high,
+    )  # fmt: skip
+
+
+def _spans(parent: Ints, low: Bounds, high: Bounds) -> tuple[Bounds, Bounds]:
+    """Intervals of all nodes from those of the leaves."""
+    lows: list[float | None] = [*low.tolist(), *([None] * (len(parent) - len(low)))]
+    highs: list[float | None] = [*high.tolist(), *([None] * (len(parent) - len(low)))]
+    for node, above in enumerate(parent.tolist()):
+        a, b = lows[node], highs[node]
+        if above >= 0 and a is not None and b is not None:
+            up_low, up_high = lows[above], highs[above]
+            lows[above] = a if up_low is None else min(up_low, a)
+            highs[above] = b if up_high is None else max(up_high, b)
+    if low.dtype.kind == "i":
+        return np.array(lows, np.int64), np.array(highs, np.int64)
+    return np.array(lows, np.float64), np.array(highs, np.float64)
+
+
+def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | None = None) -> Hierarchy:
+    """A hierarchy from changed parents: unused groups dropped, nodes renumbered so that parents follow children."""
+    gone = set(drop or ())
+    while True:
+        used = {int(up) for node, up in enumerate(parent) if node not in gone and up >= 0}
+        childless = {node for node in range(h.size, len(parent)) if node not in gone and node not in used}
+        if not childless:
+            break
+        gone |= childless
+    climb: dict[int, int] = {}
+
+    def height(node: int) -> int:
+        path = []
+        while node not in climb and parent[node] >= 0:
+            path.append(node)
+            node = int(parent[node])
+        depth = climb.setdefault(node, 0)
+        for below in reversed(path):
+            depth += 1
+            climb[below] = depth
+        return climb[path[0]] if path else depth
+
+    inner = sorted((node for node in range(h.size, len(parent)) if node not in gone), key=lambda node: -height(node))
+    order = [*range(h.size), *inner]
+    number = {node: i for i, node in enumerate(order)}
+    new_parent = np.array([number[int(parent[node])] if parent[node] >= 0 else -1 for node in order], np.int32)
+    names = [labels[node] for node in order]
+    low = high = None
+    if h.low is not None and h.high is not None:
+        low, high = _spans(new_parent, h.low[: h.size], h.high[: h.size])
+    result = Hierarchy(h.size, names, new_parent, name=h.name, low=low, high=high)
+    if not h.has_table:
+        return result
+    return Hierarchy(h.size, names, new_parent, name=h.name, low=low, high=high, table=result.table)
+
+
+class Editor:
+    """A hierarchy being edited, with undo and redo.
+
+    >>> editor = Editor(Hierarchy.flat(["a", "b"]))
+    >>> editor.apply(rename, "*", "any").labels[-1]
+    'any'
+    >>> editor.undo().labels[-1], editor.redo().labels[-1]
+    ('*', 'any')
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._states = [hierarchy]
+        self._now = 0
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy as it is now."""
+        return self._states[self._now]
+
+    def apply(
+        self, change: Callable[Concatenate[Hierarchy, P], Hierarchy], *args: P.args, **kwargs: P.kwargs
+    ) -> Hierarchy:
+        """Apply one of the functions of this module; what had been undone is forgotten."""
+        changed = change(self.hierarchy, *args, **kwargs)
+        del self._states[self._now + 1 :]
+        self._states.append(changed)
+        self._now += 1
+        return changed
+
+    def undo(self) -> Hierarchy:
+        """One step back."""
+        if self._now == 0:
+            raise HierarchyError("There is nothing to undo.")
+        self._now -= 1
+        return self.hierarchy
+
+    def redo(self) -> Hierarchy:
+        """One step forward again."""
+        if self._now + 1 == len(self._states):
+            raise HierarchyError("There is nothing to redo.")
+        self._now += 1
+        return self.hierarchy

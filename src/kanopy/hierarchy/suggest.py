@@ -1,0 +1,215 @@
+"""Which hierarchy fits a column: try the builders that can work on it and rank them by the loss they cause.
+
+The rule. A hierarchy is judged on this column alone: cut its tree so that every group holds at least k rows and
+the loss is least (a small dynamic programme finds that cut exactly). The loss of a group is the width of its
+published interval over the range of the data (numbers and dates), or the share of the other values it
+covers (text); it is averaged over rows, so 0 means nothing was generalized and 1 that everything became one group.
+
+Within a table the other columns split the rows further, and groups of many more than k rows are needed. The
+second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, … up to half the rows. It breaks ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.errors import HierarchyError
+from kanopy.hierarchy.base import Builder
+from kanopy.hierarchy.bins import EqualFrequency, EqualWidth, Widths
+from kanopy.hierarchy.cardinality import Cbgh, Han
+from kanopy.hierarchy.column import Column, column_of
+from kanopy.hierarchy.dates import Dates
+from kanopy.hierarchy.divisors import Cgh, Dbgh
+from kanopy.hierarchy.grouping import Order
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.masking import Prefix, Redact, Suppress
+from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
+from kanopy.hierarchy.relaxation import Chu
+
+AS_GOOD = 0.02
+"""Plain halving is as good as the best if it loses at most this much more, relatively, or a fifth of it absolutely."""
+FINEST_CARDINALITY = 1000
+"""Into how many intervals cbgh cuts a long range when it is tried."""
+ORDERLY_CODES = 3
+"""A text column is taken for codes if all texts have the same length, at least this long, and contain a digit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """One builder that fits the column, its hierarchy, and what it costs."""
+
+    method: str
+    builder: Builder
+    hierarchy: Hierarchy
+    loss: float
+    typical_loss: float
+    groups: int
+    reason: str
+
+
+def suggest_hierarchies(
+    values: Column | Iterable[Any], *, k: int = 5, counts: Iterable[int] | None = None, name: str = ""
+) -> list[Suggestion]:
+    """The builders that fit a column, best first, each with its loss at `k` and the reasons.
+
+    >>> best = suggest_hierarchies([1, 2, 3, 50, 51, 52], k=3)[0]
+    >>> best.groups, round(best.loss, 3)
+    (2, 0.039)
+    """
+    column = values if isinstance(values, Column) else column_of(values, counts, name=name)
+    if k < 1:
+        raise HierarchyError(f"k must be at least 1, not {k}.")
+    if k > column.rows:
+        raise HierarchyError(
+            f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
+        )
+    column = column.inferred()
+    found = []
+    for builder in candidates(column, k):
+        try:
+            hierarchy = builder.build_column(column)
+        except HierarchyError:
+            continue  # does not fit this column after all: a range below zero for dbgh, for example
+        found.append(_judged(builder, hierarchy, column, k))
+    order = {suggestion.method: i for i, suggestion in enumerate(found)}
+    found.sort(key=lambda s: (round(s.loss, 12), round(s.typical_loss, 12), order[s.method]))
+    return found
+
+
+def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
+    """Whether plain halving of the range is as good as the best, in one sentence; `None` if it was not tried.
+
+    >>> print(halving_note(suggest_hierarchies(range(64), k=2)))
+    Plain halving (equal_width) is as good as the cleverer methods on this column.
+    """
+    plain = next((s for s in suggestions if isinstance(s.builder, EqualWidth)), None)
+    if plain is None:
+        return None
+    best_loss = min(s.loss for s in suggestions)
+    best_typical = min(s.typical_loss for s in suggestions)
+    if _close(plain.loss, best_loss) and _close(plain.typical_loss, best_typical):
+        return "Plain halving (equal_width) is as good as the cleverer methods on this column."
+    if _close(plain.loss, best_loss):
+        return (
+            f"Plain halving (equal_width) is as good at this k, but loses {plain.typical_loss:.4f} against "
+            f"{best_typical:.4f} where groups must be larger."
+        )
+    best = suggestions[0]
+    return f"{best.method} loses {best.loss:.4f} where plain halving (equal_width) loses {plain.loss:.4f}."
+
+
+def _close(loss: float, best: float) -> bool:
+    return loss <= best * (1 + AS_GOOD) + AS_GOOD / 5
+
+
+def candidates(column: Column, k: int) -> list[Builder]:
+    """The builders worth trying on a column, those that people find easiest to read first."""
+    if column.kind == "text":
+        return _for_text(column)
+    builders: list[Builder] = [Dates()] if column.kind in ("date", "datetime") else []
+    if column.kind == "integer":
+        builders += _round_widths(column)
+    builders += [EqualWidth(), Cgh(), EqualFrequency(), Iotf(), Otf(), Otf(linkage="centroid"), Chu(), Han()]
+    if column.kind == "integer":
+        assert column.positions is not None
+        extent = int(column.positions[-1] - column.positions[0]) + 1
+        builders += [Cbgh(leaf_width=max(2, round(extent / FINEST_CARDINALITY))), Dbgh()]
+    return [*builders, KAware(k=k), Suppress()]
+
+
+def _round_widths(column: Column) -> list[Builder]:
+    assert column.positions is not None
+    extent = int(column.positions[-1] - column.positions[0]) + 1
+    return [Widths(widths=(5, 10, 20))] if 40 <= extent <= 2000 else []
+
+
+def _for_text(column: Column) -> list[Builder]:
+    labels = column.labels()
+    lengths = {len(label) for label in labels}
+    codes = len(lengths) == 1 and max(lengths) >= ORDERLY_CODES and all(any(c.isdigit() for c in x) for x in labels)
+    builders: list[Builder] = []
+    if codes:
+        builders += [Redact(), Redact(side="left")]
+    if all(any(c.isdigit() for c in label) for label in labels) and max(lengths) <= 20:
+        builders.append(Prefix())
+    return [*builders, Order(fan_out=(2,)), Order(fan_out=(5,)), Suppress()]
+
+
+def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int) -> Suggestion:
+    rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
+    width = _widths(hierarchy, column)
+    loss, groups = _loss(hierarchy, rows, width, k)
+    sizes = [k]
+    while sizes[-1] * 2 <= column.rows // 2:
+        sizes.append(sizes[-1] * 2)
+    typical = float(np.mean([_loss(hierarchy, rows, width, size)[0] for size in sizes]))
+    reason = (
+        f"{groups:,} group{'s' if groups != 1 else ''} of at least {k} rows, loss {loss:.4f}; "
+        f"{typical:.4f} on average up to groups of {sizes[-1]:,}; {hierarchy.height + 1} levels"
+    )
+    return Suggestion(builder.method, builder, hierarchy, loss, typical, groups, reason)
+
+
+def _rows_per_leaf(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.int64]:
+    """Row counts in the leaf order of the hierarchy, which is the column's unless an order was given."""
+    labels = column.labels()
+    if hierarchy.size == column.size and hierarchy.values == tuple(labels):
+        return column.counts
+    rows = np.zeros(hierarchy.size, np.int64)
+    rows[[hierarchy.index[label] for label in labels]] = column.counts
+    return rows
+
+
+def _widths(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.float64]:
+    """Per node what a row loses when it is published as that node."""
+    if column.numbers is None:
+        others = max(hierarchy.size - 1, 1)
+        return np.asarray((hierarchy.leaf_counts - 1) / others, np.float64)
+    extent = float(column.numbers[-1] - column.numbers[0]) or 1.0
+    if hierarchy.low is not None and hierarchy.high is not None:
+        return np.asarray((hierarchy.high - hierarchy.low) / extent, np.float64)
+    low = np.full(hierarchy.node_count, np.inf)
+    high = np.full(hierarchy.node_count, -np.inf)
+    low[: column.size] = high[: column.size] = column.numbers
+    for node, above in enumerate(hierarchy.tree().tolist()):
+        if above >= 0:
+            low[above] = min(low[above], low[node])
+            high[above] = max(high[above], high[node])
+    spans: npt.NDArray[np.float64] = (high - low) / extent
+    return spans
+
+
+def _loss(
+    hierarchy: Hierarchy, rows: npt.NDArray[np.int64], width: npt.NDArray[np.float64], k: int
+) -> tuple[float, int]:
+    from kanopy.kernels.trees import best_cut
+
+    cost, groups = best_cut(hierarchy.tree(), rows, rows * width, k)
+    roots = hierarchy.roots
+    return float(cost[roots].sum() / rows[roots].sum()), int(groups[roots].sum())
+
+
+def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int) -> tuple[float, int]:
+    """The loss of the best cut of a given hierarchy on given data with groups of at least `k` rows, and their number.
+
+    >>> loss_at(Iotf().build([1, 2, 9, 10]), [1, 2, 9, 10], k=2)
+    (0.111..., 2)
+    """
+    column = values if isinstance(values, Column) else column_of(values)
+    if hierarchy.low is not None:
+        column = column.inferred()
+    unknown = [label for label in column.labels() if label not in hierarchy.index]
+    if unknown:
+        hierarchy.find(unknown[0])
+    rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
+    width = (
+        np.asarray((hierarchy.leaf_counts - 1) / max(hierarchy.size - 1, 1), np.float64)
+        if hierarchy.low is None
+        else _widths(hierarchy, column)
+    )
+    return _loss(hierarchy, rows, width, k)

@@ -1,0 +1,297 @@
+"""`Job`: what the user wants, without any data and without any engine.
+
+A job can be written in Python, as a dictionary, or as a commented TOML file; all three say the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanopy.errors import JobError, near_miss, some
+from kanopy.hierarchy.base import Builder
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
+"""A hierarchy itself, a builder, a file, or `{"method": "iotf", …}`."""
+
+KEEP_OR_DROP = ("keep", "drop")
+
+
+def as_share(value: float | int | str, what: str = "suppression limit") -> float:
+    """A share from a number between 0 and 1 or a text such as `2%`.
+
+    >>> as_share("2%"), as_share(0.05)
+    (0.02, 0.05)
+    """
+    try:
+        if isinstance(value, str):
+            text = value.strip()
+            share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        else:
+            share = float(value)
+    except ValueError:
+        raise JobError(f"The {what} {value!r} is not a share. Write 2% or 0.02.") from None
+    if not 0.0 <= share <= 1.0:
+        raise JobError(f"The {what} must lie between 0 and 100 %, not {value}. Write 2% or 0.02.")
+    return share
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to publish, and how safe it must be.
+
+    >>> job = Job(quasi=["age", "sex"], k=5, suppress="2%")
+    >>> job.suppress, Job.from_toml(job.to_toml()) == job
+    (0.02, True)
+
+    `quasi` columns are generalized; `identifiers` never leave; `sensitive` and `insensitive` columns are published
+    as they are. `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing
+    value is (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`,
+    `suppress`, `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
+    """
+
+    quasi: tuple[str, ...] = ()
+    k: int = 5
+    suppress: float = 0.0
+    hierarchies: Mapping[str, HierarchySource] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    metric: str = "loss"
+    algorithm: str = "optimal"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    min_levels: Mapping[str, int] = field(default_factory=dict)
+    max_levels: Mapping[str, int] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    missing: str = "as-value"
+    missing_tokens: tuple[str, ...] = ()
+    unknown: str = "error"
+    suppressed_rows: str = "keep"
+
+    def __post_init__(self) -> None:
+        for name in ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens"):
+            object.__setattr__(self, name, _names(getattr(self, name), name))
+        object.__setattr__(self, "suppress", as_share(self.suppress))
+        for name in ("hierarchies", "parameters", "min_levels", "max_levels", "weights"):
+            object.__setattr__(self, name, dict(getattr(self, name)))
+        self._check()
+
+    def _check(self) -> None:
+        from kanopy.metrics.full_domain import metric_named
+        from kanopy.privacy.models import KAnonymity
+        from kanopy.table.encode import MISSING_POLICIES, UNKNOWN_POLICIES
+
+        KAnonymity(self.k)
+        metric_named(self.metric)
+        self._check_algorithm()
+        roles: dict[str, str] = {}
+        for role in ("quasi", "sensitive", "identifiers", "insensitive"):
+            for column in getattr(self, role):
+                if column in roles:
+                    raise JobError(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
+                roles[column] = role
+        for given, known, what in (
+            (self.missing, MISSING_POLICIES, "missing"),
+            (self.unknown, UNKNOWN_POLICIES, "unknown"),
+            (self.suppressed_rows, KEEP_OR_DROP, "suppressed_rows"),
+        ):
+            if given not in known:
+                raise JobError(f"There is no policy {what}={given!r}. {near_miss(str(given), known)}")
+        for name in ("min_levels", "max_levels", "weights"):
+            strangers = [column for column in getattr(self, name) if column not in self.quasi]
+            if strangers:
+                raise JobError(f"{name} names columns that are not quasi-identifiers: {some(strangers)}.")
+
+    def _check_algorithm(self) -> None:
+        from kanopy.search.algorithms import make_algorithm
+
+        make_algorithm(self.algorithm, **self.parameters)
+
+    def role_of(self, column: str) -> str | None:
+        """The role a column was given, or `None`."""
+        for role, columns in (
+            ("quasi-identifier", self.quasi),
+            ("sensitive", self.sensitive),
+            ("identifier", self.identifiers),
+            ("insensitive", self.insensitive),
+        ):
+            if column in columns:
+                return role
+        return None
+
+    def replaced(self, **changes: Any) -> Job:
+        """A copy with some settings changed."""
+        return dataclasses.replace(self, **changes)
+
+    # ---- files --------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what the TOML and JSON forms hold. Hierarchies given as objects are named, not embedded."""
+        columns: dict[str, dict[str, Any]] = {}
+        for role, names in (
+            ("quasi-identifier", self.quasi),
+            ("sensitive", self.sensitive),
+            ("identifier", self.identifiers),
+            ("insensitive", self.insensitive),
+        ):
+            for name in names:
+                columns[name] = {"role": role}
+        for name, source in self.hierarchies.items():
+            columns.setdefault(name, {})["hierarchy"] = _source_to_plain(source)
+        for key, values in (
+            ("min-level", self.min_levels),
+            ("max-level", self.max_levels),
+            ("weight", self.weights),
+        ):
+            for name, value in values.items():
+                columns[name][key] = value
+        plain: dict[str, Any] = {
+            "k": self.k,
+            "suppress": self.suppress,
+            "metric": self.metric,
+            "algorithm": {"name": self.algorithm, **self.parameters} if self.parameters else self.algorithm,
+            "missing": self.missing,
+            "unknown": self.unknown,
+            "suppressed-rows": self.suppressed_rows,
+        }
+        if self.missing_tokens:
+            plain["missing-tokens"] = list(self.missing_tokens)
+        plain["columns"] = columns
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
+        """From plain data; paths of hierarchies are taken relative to `folder`."""
+        known = {"k", "suppress", "metric", "algorithm", "missing", "unknown", "suppressed-rows", "missing-tokens"}
+        for key in plain:
+            if key not in known | {"columns"}:
+                raise JobError(f"The job has an unknown setting {key!r}. {near_miss(key, [*known, 'columns'])}")
+        options: dict[str, Any] = {
+            key.replace("-", "_"): value for key, value in plain.items() if key in known and key != "algorithm"
+        }
+        algorithm = plain.get("algorithm", "optimal")
+        if isinstance(algorithm, Mapping):
+            options["parameters"] = {key: value for key, value in algorithm.items() if key != "name"}
+            algorithm = algorithm.get("name", "optimal")
+        options["algorithm"] = algorithm
+        lists: dict[str, list[str]] = {"quasi": [], "sensitive": [], "identifiers": [], "insensitive": []}
+        per_column: dict[str, dict[str, Any]] = {"hierarchies": {}, "min_levels": {}, "max_levels": {}, "weights": {}}
+        for name, column in dict(plain.get("columns", {})).items():
+            _read_column(name, column, lists, per_column, folder)
+        return cls(**options, **lists, **per_column)  # type: ignore[arg-type]
+
+    def to_toml(self) -> str:
+        """The job as a TOML file."""
+        plain = self.to_dict()
+        columns = plain.pop("columns")
+        lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
+        for name, settings in columns.items():
+            lines += ["", f"[columns.{_toml_key(name)}]"]
+            lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_toml(cls, text: str, *, folder: Path | None = None) -> Job:
+        """From the text of a TOML job file."""
+        try:
+            plain = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise JobError(f"The job file is not valid TOML: {error}.") from error
+        return cls.from_dict(plain, folder=folder)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Job:
+        """From a `.toml` or `.json` job file; hierarchy paths are relative to it."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise JobError(f"There is no job file {str(path)!r}. `kanopy init DATA` writes one.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise JobError(f"The job file {str(path)!r} cannot be read: {error}.") from error
+        if path.suffix == ".json":
+            try:
+                return cls.from_dict(json.loads(text), folder=path.parent)
+            except json.JSONDecodeError as error:
+                raise JobError(f"The job file {str(path)!r} is not valid JSON: {error}.") from error
+        return cls.from_toml(text, folder=path.parent)
+
+
+_COLUMN_KEYS = {"min-level": "min_levels", "max-level": "max_levels", "weight": "weights"}
+_ROLES = {
+    "quasi-identifier": "quasi",
+    "sensitive": "sensitive",
+    "identifier": "identifiers",
+    "insensitive": "insensitive",
+}
+
+
+def _read_column(
+    name: str,
+    column: Any,
+    lists: dict[str, list[str]],
+    per_column: dict[str, dict[str, Any]],
+    folder: Path | None,
+) -> None:
+    if not isinstance(column, Mapping):
+        raise JobError(f'[columns.{name}] must hold settings such as role = "quasi-identifier".')
+    for key, value in column.items():
+        if key == "role":
+            if value not in _ROLES:
+                raise JobError(f"The column {name!r} has an unknown role {value!r}. {near_miss(str(value), _ROLES)}")
+            lists[_ROLES[value]].append(name)
+        elif key == "hierarchy":
+            if isinstance(value, str) and folder is not None:
+                value = str(folder / value)
+            per_column["hierarchies"][name] = value
+        elif key in _COLUMN_KEYS:
+            per_column[_COLUMN_KEYS[key]][name] = value
+        else:
+            known = ["role", "hierarchy", *_COLUMN_KEYS]
+            raise JobError(f"The column {name!r} has an unknown setting {key!r}. {near_miss(key, known)}")
+
+
+def _source_to_plain(source: HierarchySource) -> Any:
+    if isinstance(source, Hierarchy):
+        return {"given": f"{source.size} values, {source.height + 1} levels"}
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, (str, Path)):
+        return str(source)
+    from kanopy.hierarchy.builders import BUILDERS
+
+    method = next(name for name, kind in BUILDERS.items() if type(source) is kind)
+    defaults = {f.name: f.default for f in dataclasses.fields(source)}
+    changed = {key: v for key, v in dataclasses.asdict(source).items() if v != defaults.get(key)}
+    return {"method": method, **changed}
+
+
+def _names(given: str | Iterable[str], what: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else tuple(given)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise JobError(f"{what} must be names of columns, not {some(wrong)}.")
+    return tuple(dict.fromkeys(names))
+
+
+def _toml_key(name: str) -> str:
+    plain = name.replace("-", "").replace("_", "")
+    return name if plain.isascii() and plain.isalnum() else json.dumps(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml_key(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return json.dumps(str(value), ensure_ascii=False)

@@ -1,0 +1,114 @@
+"""A second opinion: regroup the published labels with code of its own, and compare with what was promised.
+
+This module never sees codes, hierarchies or the search. It looks only at the frame that is about to leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy.classes import Classes
+from kanopy.errors import VerificationFailed
+from kanopy.privacy.models import Model
+
+Longs = npt.NDArray[np.int64]
+
+SUPPRESSED_LABEL = "*"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the second look found. Rows with `*` in every quasi-identifier count as suppressed, not as a class."""
+
+    rows: int
+    suppressed_rows: int
+    classes: int
+    smallest_class: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain data for the report."""
+        return {
+            "rows": self.rows,
+            "suppressed_rows": self.suppressed_rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+        }
+
+
+def regroup(frame: pl.DataFrame, quasi: Sequence[str]) -> Verification:
+    """Group a published frame by its labels.
+
+    >>> frame = pl.DataFrame({"age": ["30-39", "30-39", "*"], "sex": ["f", "f", "*"]})
+    >>> regroup(frame, ["age", "sex"])
+    Verification(rows=3, suppressed_rows=1, classes=1, smallest_class=2)
+    """
+    sizes, suppressed = _class_sizes(frame, quasi)
+    return Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
+
+
+def verify(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    *,
+    identifiers: Sequence[str] = (),
+    rows: int,
+    suppressed_rows: int,
+    classes: int,
+) -> Verification:
+    """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
+
+    Every class must satisfy every model; no identifier may be present; rows, suppressed rows and classes must be
+    those the release claims.
+    """
+    left = [name for name in identifiers if name in frame.columns]
+    if left:
+        raise VerificationFailed(f"Identifying columns would be published: {', '.join(left)}. Nothing was written.")
+    sizes, suppressed = _class_sizes(frame, quasi)
+    for model in models:
+        wrong = int(model.violated(Classes(sizes)).sum())
+        if wrong:
+            raise VerificationFailed(
+                f"{wrong:,} published classes violate the model {model.name!r} ({model.explain()}) "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
+    found = Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
+    claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
+    claims["classes"] = (len(sizes), classes)
+    for what, (counted, claimed) in claims.items():
+        if counted != claimed:
+            raise VerificationFailed(
+                f"The published table has {counted:,} {what}, the release claims {claimed:,}. "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
+    return found
+
+
+def _class_sizes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Longs, int]:
+    """Class sizes without the suppressed rows, and how many rows are suppressed."""
+    table, suppressed = class_table(frame, quasi)
+    return table["\0rows"].to_numpy().astype(np.int64), suppressed
+
+
+def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+    """One line per class with its size in the column `"\\0rows"`, and how many rows are suppressed.
+
+    If *every* row has only `*`, that is one class of the whole table: nothing distinguishes anybody.
+    """
+    counted = frame.lazy().group_by(list(quasi)).agg(pl.len().alias("\0rows"), *extra).collect()
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if not all(isinstance(frame.schema[name], texts) for name in quasi):
+        return counted, 0
+    hidden = pl.all_horizontal(
+        (pl.col(name).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for name in quasi
+    ).alias("\0hidden")
+    marked = counted.with_columns(hidden)
+    suppressed = int(marked.filter(pl.col("\0hidden"))["\0rows"].sum())
+    if suppressed == frame.height:
+        return counted, 0
+    return marked.filter(~pl.col("\0hidden")), suppressed

@@ -1,0 +1,74 @@
+"""The optima that ARX 3.9.2 finds on its own Adult example, every value re-checked by brute force.
+
+Source: the shared oracle `arx_adult.json`; the data and hierarchies are read from there and not copied.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.shared_input import SHARED, needs_shared
+
+from kanopy.classes import Domain
+from kanopy.engine.local import LocalEngine
+from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.metrics.full_domain import metric_named
+from kanopy.privacy.models import KAnonymity
+from kanopy.progress import SILENT
+from kanopy.search.exhaustive import judge_all
+from kanopy.search.optimal import Optimal
+from kanopy.search.problem import Problem
+from kanopy.table.sources import read_table
+
+METRIC_NAMES = {
+    "loss_arith": "loss",
+    "loss_geomean": "loss-geometric",
+    "aecs": "aecs",
+    "dm": "discernibility",
+    "precision": "precision",
+}
+_ORACLE = SHARED / "oracles" / "arx_adult.json"
+CASES = [r for r in json.loads(_ORACLE.read_text())["results"] if "+" not in r["privacy"]] if _ORACLE.exists() else []
+
+
+@pytest.fixture(scope="module")
+def domain() -> Domain:
+    folder = needs_shared("data", "arx_adult")
+    frame = read_table(folder / "adult.csv")
+    files = find_hierarchies(folder, frame.columns)
+    return LocalEngine().count(frame, {name: read_hierarchy(files[name], column=name) for name in frame.columns}).domain
+
+
+@pytest.mark.skipif(not CASES, reason="needs the shared oracle arx_adult.json beside the checkout")
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_optimum(case: dict[str, object], domain: Domain) -> None:
+    k = int(str(case["privacy"]).removeprefix("k:"))
+    problem = Problem(
+        domain,
+        [KAnonymity(k)],
+        metric_named(METRIC_NAMES[str(case["metric"])]),
+        suppression_limit=float(str(case["suppression_limit"])),
+    )
+    found = Optimal().solve(problem, SILENT)
+    assert found.optimal
+    assert found.candidates == 12_960
+    assert found.score == pytest.approx(case["loss"], rel=1e-6)
+    assert "".join(map(str, found.levels or ())) == case["levels"]
+    assert found.recoding.suppressed_rows == case["suppressed"]
+    assert found.recoding.classes.count == case["classes"]
+    assert found.recoding.classes.smallest == case["min_class"]
+
+
+def test_pruned_search_equals_judging_everything(domain: Domain) -> None:
+    for k in (5, 100):
+        for limit in (0.0, 0.02):
+            problem = Problem(domain, [KAnonymity(k)], suppression_limit=limit)
+            everything = judge_all(problem, SILENT)
+            best = everything.best()
+            assert best is not None
+            found = Optimal().solve(Problem(domain, [KAnonymity(k)], suppression_limit=limit), SILENT)
+            assert found.levels == best.levels
+            assert found.score == pytest.approx(float(np.min(everything.scores())), rel=1e-12)
+            assert found.judged < 12_960 // 10

@@ -1,0 +1,81 @@
+"""Published and recomputed similarities: Ayala-Rivera et al. 2014 (Table 1), worked Wu-Palmer pairs, correlations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kanopy.ontology.benchmark import agreement, read_word_pairs
+from kanopy.ontology.load import load_ontology
+from kanopy.ontology.measures import similarities
+from kanopy.ontology.shared import deepest_common_subsumer
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the oracle files lie outside the project")
+
+# Ayala-Rivera et al. 2014, Table 1: 1 - similarity, four decimals
+TABLE_1 = [
+    ("parrot", "bird", 0.0435),
+    ("parrot", "homeotherm", 0.2381),
+    ("snake", "vertebrate", 0.1304),
+]
+
+# Pearson correlations with the ratings of Miller and Charles 1991 and Rubenstein and Goodenough 1965, recomputed
+# independently on WordNet 3.0 with the best over senses (Jiang-Conrath as -distance)
+CORRELATIONS = {
+    "leacock-chodorow": (0.779, 0.839),
+    "wu-palmer": (0.728, 0.785),
+    "resnik": (0.801, 0.835),
+    "lin": (0.831, 0.863),
+    "jiang-conrath-distance": (0.868, 0.868),
+    "resnik-seco": (0.803, 0.841),
+    "lin-seco": (0.836, 0.870),
+    "jiang-conrath-distance-seco": (0.882, 0.867),
+    "resnik-sanchez": (0.829, 0.846),
+    "lin-sanchez": (0.841, 0.859),
+    "jiang-conrath-distance-sanchez": (0.870, 0.869),
+}
+
+
+@pytest.mark.parametrize(("leaf", "ancestor", "loss"), TABLE_1)
+def test_published_losses(leaf: str, ancestor: str, loss: float) -> None:
+    wordnet = load_ontology("wordnet")
+    assert round(1 - float(similarities(wordnet, wordnet.sense(leaf), wordnet.sense(ancestor))), 4) == loss
+
+
+@needs_shared
+def test_all_published_transitions() -> None:
+    wordnet = load_ontology("wordnet")
+    rows = json.loads((SHARED / "oracles" / "gsl_animals.json").read_text())["rows"]
+    assert len(rows) == 21
+    for row in rows:
+        a, b = wordnet.sense(row["leaf_sense"]), wordnet.sense(row["ancestor_sense"])
+        assert round(1 - float(similarities(wordnet, a, b)), 4) == row["expected"], row
+        assert wordnet.sense_name(int(deepest_common_subsumer(wordnet, a, b).concept)) == row["lcs"]
+
+
+@needs_shared
+def test_all_worked_pairs_exactly_as_pairs_and_as_blocks() -> None:
+    wordnet = load_ontology("wordnet")
+    pairs = json.loads((SHARED / "oracles" / "wup_pairs.json").read_text())["pairs"]
+    a, b, lcs = ([wordnet.find_key(f"{pair[x]:08d}-n") for pair in pairs] for x in ("a", "b", "lcs"))
+    found = deepest_common_subsumer(wordnet, a, b)
+    assert found.concept.tolist() == lcs
+    assert found.edges.tolist() == [pair["N1"] + pair["N2"] for pair in pairs]
+    assert (found.depth + 2).tolist() == [pair["N3"] for pair in pairs]
+    expected = [pair["wup"] for pair in pairs]
+    assert similarities(wordnet, a, b).tolist() == expected
+    block = similarities(wordnet, np.array(a)[:, None], np.array(b)[None, :])
+    assert np.diagonal(block).tolist() == expected
+    assert [wordnet.sense_name(x) for x in a] == [pair["a_name"].replace("_", " ") for pair in pairs]
+
+
+@needs_shared
+@pytest.mark.parametrize(("file", "column"), [("mc30.csv", 0), ("rg65.csv", 1)])
+def test_correlations_with_people(file: str, column: int) -> None:
+    pairs, ratings = read_word_pairs(SHARED / "oracles" / file, ratings=True)
+    for found in agreement(load_ontology("wordnet"), pairs, ratings, list(CORRELATIONS)):
+        assert found.pearson == pytest.approx(CORRELATIONS[found.measure][column], abs=0.001), found

@@ -1,0 +1,252 @@
+"""Full-domain searches against brute force, and the properties every answer must have."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kanopy.classes import Domain
+from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.full_domain import ClassMetric, metric_named
+from kanopy.metrics.release import release_losses
+from kanopy.privacy.models import KAnonymity
+from kanopy.progress import SILENT, Progress
+from kanopy.search.datafly import Datafly
+from kanopy.search.exhaustive import judge_all
+from kanopy.search.incognito import Incognito
+from kanopy.search.optimal import Optimal
+from kanopy.search.problem import Judgement, Problem
+from kanopy.search.projections import least_suppressed_rows
+from kanopy.search.samarati import Samarati
+from tests.search.problems import problems
+
+
+def brute_force(problem: Problem) -> Judgement | None:
+    """Every candidate, grouped from scratch with plain Python."""
+    best = None
+    domain = problem.domain
+    for levels in problem.lattice:
+        classes: dict[tuple[int, ...], int] = {}
+        for row, count in zip(domain.tuples, domain.counts, strict=True):
+            key = tuple(
+                int(h.level(level).codes[x]) for h, level, x in zip(domain.hierarchies, levels, row, strict=True)
+            )
+            classes[key] = classes.get(key, 0) + int(count)
+        kept = {key: size for key, size in classes.items() if size >= problem.k}
+        suppressed = sum(classes.values()) - sum(kept.values())
+        if suppressed > problem.max_suppressed_rows:
+            continue
+        score = plain_score(problem, levels, kept, suppressed)
+        found = Judgement(levels, True, score, suppressed, len(kept), len(classes), 0)
+        if found.better_than(best):
+            best = found
+    return best
+
+
+def plain_score(problem: Problem, levels: tuple[int, ...], kept: dict[tuple[int, ...], int], suppressed: int) -> float:
+    """The metrics written out as in the specification."""
+    domain, metric = problem.domain, problem.metric
+    n = domain.rows
+    out = suppressed + domain.excluded_rows
+    if isinstance(metric, ClassMetric):
+        if metric.name == "aecs":
+            return n / max(1, len(kept) + (out > 0))
+        return sum(size * size for size in kept.values()) + n * out
+    losses = []
+    for j, (h, level) in enumerate(zip(domain.hierarchies, levels, strict=True)):
+        sizes = [(key[j], size) for key, size in kept.items()]
+        if metric.name == "height":
+            losses.append(float(level))
+        elif metric.name == "precision":
+            losses.append((sum(s for _, s in sizes) * level / max(1, h.height) + out) / n)
+        elif metric.name == "entropy":
+            marginal = domain.marginals[j]
+            inside = int(marginal.sum())
+            most = sum(c * math.log2(inside / c) for c in marginal.tolist() if c)
+            under = np.bincount(h.level(level).codes, weights=marginal, minlength=h.level(level).size)
+            saved = sum(s * math.log2(inside / under[code]) for code, s in sizes)
+            excluded = domain.excluded_rows * (most / inside)
+            losses.append((most - saved + excluded) / (most + excluded) if most + excluded > 0 else 0.0)
+        else:
+            covered = sum(s * h.level(level).shares[code] for code, s in sizes) + out
+            lowest = n / h.size
+            losses.append(max(0.0, (covered - lowest) / (n - lowest)) if n > lowest else 0.0)
+    weights = problem.weights
+    if metric.name == "height":
+        return sum(w * x for w, x in zip(weights, losses, strict=True))
+    if metric.name == "loss-geometric":
+        return math.prod((1 + x) ** (w / sum(weights)) for w, x in zip(weights, losses, strict=True)) - 1
+    return sum(w * x for w, x in zip(weights, losses, strict=True)) / sum(weights)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_optimal_equals_brute_force(problem: Problem) -> None:
+    expected = brute_force(problem)
+    if expected is None:
+        with pytest.raises(NoSolution) as caught:
+            Optimal().solve(problem, SILENT)
+        assert caught.value.advice
+        return
+    found = Optimal().solve(problem, SILENT)
+    assert found.optimal
+    assert found.score == pytest.approx(expected.score, rel=1e-9, abs=1e-9)
+    assert found.levels == expected.levels
+    assert found.recoding.classes.count == expected.classes
+    assert found.recoding.suppressed_rows == expected.suppressed_rows + problem.domain.excluded_rows
+    assert found.recoding.classes.smallest >= problem.k or found.recoding.classes.count == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_incognito_agrees_and_others_are_feasible(problem: Problem) -> None:
+    expected = brute_force(problem)
+    if expected is None:
+        for algorithm in (Incognito(), Samarati(), Datafly()):
+            with pytest.raises(NoSolution):
+                algorithm.solve(problem, SILENT)
+        return
+    incognito = Incognito().solve(problem, SILENT)
+    assert incognito.levels == expected.levels
+    assert incognito.score == pytest.approx(expected.score, rel=1e-9, abs=1e-9)
+    feasible = [levels for levels in problem.lattice if problem.evaluate(levels).feasible]
+    samarati = Samarati().solve(problem, SILENT)
+    assert samarati.levels in feasible
+    assert sum(samarati.levels or ()) == min(sum(levels) for levels in feasible)
+    assert Datafly().solve(problem, SILENT).levels in feasible
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_all_judged_equals_one_by_one(problem: Problem) -> None:
+    everything = judge_all(problem, SILENT)
+    scores = everything.scores()
+    for number, levels in enumerate(problem.lattice):
+        one = problem.evaluate(levels)
+        kept, suppressed, _, classes = everything.counts[number]
+        assert (kept, suppressed, classes) == (one.classes, one.suppressed_rows, one.all_classes)
+        assert scores[number] == pytest.approx(one.score)
+    best = everything.best()
+    expected = brute_force(problem)
+    assert (best.levels if best else None) == (expected.levels if expected else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_bounds_never_err_and_coarser_never_has_more_classes(problem: Problem) -> None:
+    least = least_suppressed_rows(problem)
+    bounds = problem.lower_bounds(least)
+    judged = {levels: problem.evaluate(levels) for levels in problem.lattice}
+    for levels, one in judged.items():
+        place = problem.lattice.place(levels)
+        assert least[place] <= one.suppressed_rows
+        assert bounds[place] <= one.score + 1e-9
+        for j, level in enumerate(levels):
+            coarser = judged.get((*levels[:j], level + 1, *levels[j + 1 :]))
+            if coarser is not None:
+                assert coarser.all_classes <= one.all_classes
+                assert coarser.suppressed_rows <= one.suppressed_rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_losses_of_the_release_equal_the_score(problem: Problem) -> None:
+    try:
+        found = Optimal().solve(problem, SILENT)
+    except NoSolution:
+        return
+    losses = release_losses(problem.domain, found.recoding, problem.weights)
+    if problem.metric.name in ("loss", "loss-geometric", "aecs", "discernibility", "entropy"):
+        assert losses[problem.metric.name] == pytest.approx(found.score, abs=1e-9)
+    for name in ("loss", "loss-geometric", "precision", "entropy"):
+        assert -1e-9 <= losses[name] <= 1 + 1e-9
+
+
+def _example(rows: int = 400, seed: int = 3) -> Domain:
+    rng = np.random.default_rng(seed)
+    hs = []
+    for j, size in enumerate((12, 8, 5, 3)):
+        hs.append(Hierarchy.from_rows([[f"{v}", f"g{v // 3}", f"h{v // 6}", "*"] for v in range(size)], name=f"a{j}"))
+    cells = np.stack([rng.integers(0, h.size, rows) ** 2 // h.size for h in hs], axis=1)
+    tuples, inverse, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    return Domain(
+        tuple(h.name for h in hs), tuple(hs), tuples.astype(np.int32), counts.astype(np.int64),
+        inverse.reshape(-1).astype(np.int32),
+    )  # fmt: skip
+
+
+def test_row_order_does_not_matter() -> None:
+    domain = _example()
+    order = np.random.default_rng(1).permutation(len(domain.counts))
+    shuffled = Domain(
+        domain.names, domain.hierarchies, domain.tuples[order], domain.counts[order],
+        np.argsort(order)[domain.tuple_of_row].astype(np.int32),
+    )  # fmt: skip
+    for metric in ("loss", "discernibility"):
+        one = Optimal().solve(Problem(domain, [KAnonymity(4)], metric_named(metric), suppression_limit=0.1), SILENT)
+        two = Optimal().solve(Problem(shuffled, [KAnonymity(4)], metric_named(metric), suppression_limit=0.1), SILENT)
+        assert one.levels == two.levels
+        assert one.score == pytest.approx(two.score)
+
+
+def test_too_many_candidates_become_a_best_effort_search_that_says_so() -> None:
+    problem = Problem(_example(), [KAnonymity(3)], suppression_limit=0.05)
+    best = Optimal().solve(problem, SILENT)
+    found = Optimal(most_candidates=10, budget_seconds=0.5).solve(
+        Problem(_example(), [KAnonymity(3)], suppression_limit=0.05), SILENT
+    )
+    assert not found.optimal
+    assert "too many to prove" in found.notes[0]
+    assert found.score >= best.score - 1e-12
+    assert found.score <= best.score * 1.25
+    assert found.recoding.classes.smallest >= 3
+
+
+def test_a_search_can_be_cancelled() -> None:
+    problem = Problem(_example(), [KAnonymity(3)], suppression_limit=0.05)
+    with pytest.raises(Cancelled, match="Nothing was written"):
+        Optimal().solve(problem, Progress(lambda step: False))
+
+
+def test_keys_wider_than_one_word_work() -> None:
+    rng = np.random.default_rng(0)
+    hs = tuple(Hierarchy.from_rows([[f"{v}", f"g{v % 7}", "*"] for v in range(600)], name=f"a{j}") for j in range(8))
+    cells = rng.integers(0, 600, (300, 8)).astype(np.int32)
+    domain = Domain(tuple(h.name for h in hs), hs, cells, np.ones(300, np.int64), np.arange(300, dtype=np.int32))
+    problem = Problem(domain, [KAnonymity(2)], suppression_limit=0.3)
+    assert problem.tables.packing.words == 2
+    found = Optimal().solve(problem, SILENT)
+    expected = judge_all(Problem(domain, [KAnonymity(2)], suppression_limit=0.3), SILENT).best()
+    assert expected is not None
+    assert found.levels == expected.levels
+    assert found.recoding.classes.smallest >= 2
+
+
+def test_hierarchies_that_do_not_nest_are_refused() -> None:
+    h = Hierarchy.from_rows([["1", "a", "x"], ["2", "a", "y"], ["3", "b", "y"]], name="age", require_nesting=False)
+    domain = Domain(
+        ("age",), (h,), np.arange(3, dtype=np.int32)[:, None], np.ones(3, np.int64), np.arange(3, dtype=np.int32)
+    )
+    for algorithm in (Optimal(), Samarati(), Datafly(), Incognito()):
+        with pytest.raises(HierarchyError, match="does not nest"):
+            algorithm.solve(Problem(domain, [KAnonymity(2)]), SILENT)
+
+
+def test_bad_limits_weights_and_levels_are_refused() -> None:
+    domain = _example(50)
+    with pytest.raises(JobError, match="between 0 and 100"):
+        Problem(domain, [KAnonymity(2)], suppression_limit=1.5)
+    with pytest.raises(JobError, match="Weights"):
+        Problem(domain, [KAnonymity(2)], weights=[1, 1, 1])
+    with pytest.raises(JobError, match="levels 0 to"):
+        Problem(domain, [KAnonymity(2)], highest_levels=[9, 0, 0, 0])
+    with pytest.raises(JobError, match="above the highest"):
+        Problem(domain, [KAnonymity(2)], lowest_levels=[2, 0, 0, 0], highest_levels=[1, 0, 0, 0])
+    with pytest.raises(JobError, match="at least 2"):
+        KAnonymity(1)
+    with pytest.raises(JobError, match="budget"):
+        Optimal(budget_seconds=0)
