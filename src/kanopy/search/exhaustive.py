@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from kanopy.kernels.sweep import sweep
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.privacy.models import KAnonymity
 from kanopy.progress import Progress
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Judgement, Problem
@@ -20,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 def only_counts_rows(problem: Problem) -> bool:
     """Whether class sizes alone decide (k-anonymity), which is what the compiled walk knows."""
-    return all(isinstance(model, KAnonymity) for model in problem.models)
+    return problem.of_sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
 """The best full-domain release, proved.
 
 Candidates are ruled out only by bounds that cannot err: one-attribute counts bound the loss before any grouping;
-three-attribute tables bound the suppressed rows; and, where every model is monotonic, a candidate that needs too
-much suppression rules out everything finer. What remains is judged in an order that lets each answer, good or
-bad, rule out as much as possible.
+three-attribute tables bound the suppressed rows; and a candidate of which so many rows must go, however it is
+refined, that the limit is broken rules out everything finer. What remains is judged in an order that lets each
+answer, good or bad, rule out as much as possible.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from kanopy.search.solution import Solution
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+PART_NOT_MONOTONIC = 0.25
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class _Search:
 
     def judge(self, levels: Levels) -> Judgement:
         """Evaluate one candidate and remember it if it is the best."""
-        judgement = self.problem.evaluate(levels)
+        judgement = self.problem.evaluate(levels, self.ceiling())
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
@@ -114,7 +116,7 @@ class _ByAttributes(_Search):
 
     def run(self, progress: Progress, threads: int) -> Judgement | None:
         problem, lattice = self.problem, self.lattice
-        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        least = least_suppressed_rows(problem, threads)
         alive = least <= problem.max_suppressed_rows
         bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
         flat = alive.reshape(-1)
@@ -123,7 +125,8 @@ class _ByAttributes(_Search):
         pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
         part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
         if not problem.monotonic:
-            part = 0.0
+            # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
+            part = PART_NOT_MONOTONIC
         while len(pending):
             self.report(progress, len(pending))
             number = int(pending[int(part * (len(pending) - 1))])
@@ -132,7 +135,7 @@ class _ByAttributes(_Search):
             judgement = self.judge(levels)
             if judgement.feasible:
                 pending = pending[: np.searchsorted(bounds[pending], self.ceiling(), side="right")]
-            elif problem.monotonic:
+            elif judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
             pending = pending[flat[pending]]
         return self.best
@@ -146,9 +149,9 @@ class _ByClasses(_Search):
         metric = problem.metric
         assert isinstance(metric, ClassMetric)
         rows = problem.domain.rows
-        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        least = least_suppressed_rows(problem, threads)
         bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
-        alive = (least <= problem.max_suppressed_rows) if problem.monotonic else np.ones(lattice.shape, np.bool_)
+        alive = least <= problem.max_suppressed_rows
         flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
         pending = np.flatnonzero(flat)
         heights = lattice.heights.reshape(-1)
@@ -163,7 +166,7 @@ class _ByClasses(_Search):
             flat[number] = False
             levels = lattice.levels(number)
             judgement = self.judge(levels)
-            if not judgement.feasible and problem.monotonic:
+            if judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
             part = bounds[lattice.coarser(levels)]
             np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)

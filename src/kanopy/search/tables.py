@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.classes import Domain
-from kanopy.kernels.rollup import roll_up, smallest_finer
+from kanopy.kernels.rollup import roll_up, roll_up_histogram, smallest_finer
 from kanopy.search.lattice import Lattice, Levels
 
 Ints = npt.NDArray[np.int32]
@@ -23,11 +23,22 @@ class ClassTable:
 
     keys: Longs
     sizes: Longs
+    histogram: Ints | None = None
+    """`[class, value]`, all sensitive columns side by side."""
 
     @property
     def count(self) -> int:
         """How many classes."""
         return len(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """What the finest class table is made of: distinct tuples, rows of each, and their histogram."""
+
+    tuples: Ints
+    counts: Longs
+    histogram: Ints | None = None
 
 
 class Packing:
@@ -76,12 +87,16 @@ class ClassTables:
     they generalize only the attributes with the largest domains, are built on first use, and serve many candidates.
     """
 
-    def __init__(self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000) -> None:
+    def __init__(
+        self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None
+    ) -> None:
+        """`counted` replaces the domain's tuples and counts where models need more than sizes."""
+        counted = counted if counted is not None else Tuples(domain.tuples, domain.counts)
         self.lattice = lattice
         self.packing = Packing(domain, lattice)
         self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
-        codes = [h.level(lattice.lowest[j]).codes[domain.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
-        count = len(domain.counts)
+        codes = [h.level(lattice.lowest[j]).codes[counted.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
+        count = len(counted.counts)
         capacity = 16
         while capacity < 2 * count:
             capacity *= 2
@@ -93,7 +108,7 @@ class ClassTables:
         self._levels = np.empty((64, domain.width), np.int32)
         self._classes = np.empty(64, np.int64)
         self._room = budget_bytes
-        base = ClassTable(self.packing.pack(codes), domain.counts)
+        base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
         self.base = self._rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
@@ -124,7 +139,7 @@ class ClassTables:
         return self._keep(levels, self._rolled(self._tables[source], finer, levels))
 
     def _keep(self, levels: Levels, table: ClassTable) -> ClassTable:
-        cost = table.keys.nbytes + table.sizes.nbytes
+        cost = table.keys.nbytes + table.sizes.nbytes + (0 if table.histogram is None else table.histogram.nbytes)
         if cost <= self._room or not self._tables:
             self._room -= cost
             number = len(self._tables)
@@ -147,4 +162,12 @@ class ClassTables:
             source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
             self._keys, self._sizes, self._slots,
         )  # fmt: skip
-        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
+        keys = self._keys[:, :found].copy()
+        if source.histogram is None:
+            return ClassTable(keys, self._sizes[:found].copy())
+        histogram = np.empty((found, source.histogram.shape[1]), np.int32)
+        roll_up_histogram(
+            source.keys, packing.word, packing.shift, packing.mask, packing.deltas, start, keys, self._slots,
+            source.histogram, histogram,
+        )  # fmt: skip
+        return ClassTable(keys, self._sizes[:found].copy(), histogram)
