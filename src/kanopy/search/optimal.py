@@ -22,6 +22,7 @@ from kanopy.search.best_effort import best_effort
 from kanopy.search.exhaustive import judge_all, only_counts_rows
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
+from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
 from kanopy.search.solution import Solution
@@ -100,6 +101,14 @@ class _Search:
         note = f"{self.problem.judged:,} judged" + (f", best {self.best.score:.4f}" if self.best else "")
         progress("searching", done, note)
 
+    def least_suppressed(self, progress: Progress, threads: int) -> Longs:
+        """For every candidate, rows that it must suppress at least, known without looking at it."""
+        problem = self.problem
+        least = least_suppressed_rows(problem, threads)
+        if not problem.of_sizes:
+            np.maximum(least, least_gone(problem, progress), out=least)
+        return least
+
     def judge(self, levels: Levels) -> Judgement:
         """Evaluate one candidate and remember it if it is the best."""
         judgement = self.problem.evaluate(levels, self.ceiling())
@@ -116,7 +125,7 @@ class _ByAttributes(_Search):
 
     def run(self, progress: Progress, threads: int) -> Judgement | None:
         problem, lattice = self.problem, self.lattice
-        least = least_suppressed_rows(problem, threads)
+        least = self.least_suppressed(progress, threads)
         alive = least <= problem.max_suppressed_rows
         bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
         flat = alive.reshape(-1)
@@ -149,7 +158,7 @@ class _ByClasses(_Search):
         metric = problem.metric
         assert isinstance(metric, ClassMetric)
         rows = problem.domain.rows
-        least = least_suppressed_rows(problem, threads)
+        least = self.least_suppressed(progress, threads)
         bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
         alive = least <= problem.max_suppressed_rows
         flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
