@@ -108,7 +108,7 @@ class Result:
                 unknown_policy=job.unknown,
                 unknown_rows=self._facts["unknown_rows"],
                 before=Preview(tuple(self._before.columns), _as_text(self._before)),
-                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(self._before.height))),
+                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(PREVIEW_ROWS)), self._numbers()),
                 classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
                 verification={"verified": True, **self.verification.to_dict()},
                 seconds=self.clock.total(),
@@ -118,6 +118,12 @@ class Result:
                 notes=self.notes,
             )
         )
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Row numbers of the published preview in the original table, where rows were dropped."""
+        if self._kept is None:
+            return ()
+        return tuple(int(row) for row in self._kept.nonzero()[0][:PREVIEW_ROWS])
 
     @property
     def score(self) -> float:
@@ -222,7 +228,7 @@ def anonymize(
     }
     notes = (*notes, *solution.notes)
     visible = frame.select([name for name in frame.columns if name not in dropped])
-    before = (visible if kept is None else visible.filter(kept)).head(PREVIEW_ROWS)
+    before = visible.head(PREVIEW_ROWS)
     return Result(
         frame=published,
         solution=solution,

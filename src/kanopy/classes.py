@@ -102,7 +102,13 @@ class Recoding:
         used = self.group_sizes > 0
         result = np.full(len(self.codes), -1, np.int32)
         if used.any():
-            result[used] = _number_rows(self.codes[used], [len(labels) for labels in self.labels])
+            # Two nodes may carry one label (a value repeated at a higher level); readers see labels, not nodes.
+            codes = np.empty_like(self.codes[used])
+            for j, labels in enumerate(self.labels):
+                first: dict[str, int] = {}
+                same = np.array([first.setdefault(label, code) for code, label in enumerate(labels)], np.int32)
+                codes[:, j] = same[self.codes[used, j]]
+            result[used] = _number_rows(codes, [len(labels) for labels in self.labels])
         return result
 
     @cached_property
