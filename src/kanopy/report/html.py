@@ -176,15 +176,9 @@ def _columns(report: Report, values: bool) -> str:
     lines = []
     for column in report.columns:
         weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
-        share = max(0.0, min(1.0, column.loss or 0.0))
-        loss = (
-            f'<span class="bar" aria-hidden="true"><i style="width:{share:.1%}"></i></span><span class="share">{esc(percent(column.loss))}</span>'
-            if column.loss is not None
-            else "–"
-        )
         lines.append(
             f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
-            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{loss}</td></tr>'
+            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{_loss_bar(column.loss)}</td></tr>'
         )
     others = "".join(
         f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
@@ -197,11 +191,20 @@ def _columns(report: Report, values: bool) -> str:
     return (
         "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
         f"published as broader values from their hierarchies{best}.</p>"
-        '<div class="scroll"><table class="wide"><thead><tr><th scope="col">Quasi-identifier</th>'
+        '<div class="scroll"><table class="wide"><caption>Quasi-identifiers</caption><thead><tr>'
+        '<th scope="col">Column</th>'
         f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
         f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
         f'<dl class="facts">{others}</dl>'
     )
+
+
+def _loss_bar(loss: float | None) -> str:
+    if loss is None:
+        return "–"
+    filled = max(0.0, min(1.0, loss))
+    bar = f'<span class="bar" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
+    return f'{bar}<span class="share">{esc(percent(loss))}</span>'
 
 
 def _fate(report: Report, role: str) -> str:
@@ -237,9 +240,9 @@ def _level(column: ColumnReport) -> str:
 
 def _example(report: Report, column: ColumnReport, values: bool) -> str:
     """The commonest value that changed and what became of it."""
-    sizes = f"{plural(column.hierarchy.size, 'value')}"
     if column.level is None or not values:
-        return f'<span class="muted">{sizes} became {whole(len(column.published_labels))}</span>'
+        became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
+        return f'<span class="muted">{became}</span>'
     j = report.facts.domain.names.index(column.name)
     marginal = report.facts.domain.marginals[j]
     if not marginal.any():

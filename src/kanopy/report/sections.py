@@ -229,7 +229,7 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
         if all(use.level < 0 for use in column.level_uses):
             where = "ranges, without a hierarchy"
         notes = {use.level: f"{percent(use.share)} of rows" for use in column.level_uses if use.level >= 0}
-    became = f"{plural(hierarchy.size, 'value')} became {whole(len(column.published_labels))}"
+    became = f"{plural(hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
     published = _published_nodes(report, j)
     drawing = ""
     if icicle.can_draw(hierarchy):

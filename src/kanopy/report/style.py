@@ -63,7 +63,7 @@ header.top nav a:hover { color: var(--accent); text-decoration: underline; }
 .confidential p { margin: 0; max-width: none; }
 
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 12px; margin: 0 0 8px; }
-.tile { background: var(--card); border-radius: 12px; padding: 15px 17px; box-shadow: var(--shadow);
+.tile { margin: 0; background: var(--card); border-radius: 12px; padding: 15px 17px; box-shadow: var(--shadow);
   border: 1px solid var(--line); }
 .tile dt { font-size: 12.5px; color: var(--muted); }
 .tile dd { margin: 0; }
@@ -115,7 +115,7 @@ td.words { color: var(--muted); min-width: 22ch; }
 .bar i { display: block; height: 100%; background: var(--accent); }
 .share { display: inline-block; min-width: 50px; }
 .stacked .preview { table-layout: fixed; min-width: 860px; }
-.stacked .preview thead tr > :first-child { width: 40px; }
+.stacked .preview thead tr > :first-child { width: 56px; }
 .arrow { color: var(--muted); padding: 0 3px; }
 
 details { border-top: 1px solid var(--line); }
@@ -150,6 +150,7 @@ footer { padding: 10px 24px 40px; color: var(--muted); font-size: 13px; }
   .hero { grid-template-columns: 1fr; padding: 20px; }
   header.top nav { margin-left: 0; }
   svg.chart { min-width: 460px; }
+  .scroll > table.wide { min-width: 600px; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .tile dd.number { font-size: 24px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }

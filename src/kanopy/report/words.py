@@ -45,7 +45,16 @@ def esc(value: object) -> str:
     >>> esc('<script src="x">')
     '&lt;script src=&quot;x&quot;&gt;'
     """
-    return html.escape(_NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", str(value)), quote=True)
+    return html.escape(printable(str(value)), quote=True)
+
+
+def printable(text: str) -> str:
+    """Text without control characters and half characters, which no page or drawing can hold.
+
+    >>> printable("a\\x00b")
+    'a\ufffdb'
+    """
+    return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def percent(share: float | None) -> str:
