@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from kanopy.cli import hierarchies, ontologies, release
+from kanopy.cli import hierarchies, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -28,6 +28,7 @@ app.command()(release.anonymize)
 app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
+reproduce.attach(app)
 
 
 def main() -> None:
