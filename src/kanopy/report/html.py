@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
-SIDE_BY_SIDE_COLUMNS = 5
+SIDE_BY_SIDE_COLUMNS = 6
 MOST_STEPS = 9
 
 _LEAF = (
@@ -107,11 +107,15 @@ def _hero(report: Report) -> str:
     else:
         checked = "The release <b>has not been checked</b> a second time."
     kept = (
-        f"{percent(report.published_rows / report.rows) if report.rows else '0%'} of the rows are published "
+        f"{esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows are published "
         f"({whole(report.published_rows)} of {whole(report.rows)})"
     )
     loss = report.facts.losses.get("loss")
-    lost = f"; published values lost {percent(loss)} of their detail on average" if loss is not None else ""
+    lost = (
+        f"; {esc(percent(loss))} of the detail was lost on average, suppressed rows counted as wholly lost"
+        if loss is not None
+        else ""
+    )
     return (
         f'<div class="hero{"" if good else " bad"}" id="verdict">{_GOOD if good else _BAD}<div>'
         f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p></div></div>"
@@ -285,7 +289,10 @@ def _before_after(report: Report) -> str:
 
 def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
     roles = report.facts.roles
-    heads = "".join(f'<th scope="col">{esc(name)}<span>{esc(roles.get(name, ""))}</span></th>' for name in columns)
+    heads = "".join(
+        f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'
+        for name in columns
+    )
     at = {name: position for position, name in enumerate(own.columns)}
     rows = dict(zip(own.row_numbers(), own.rows, strict=True))
     first = original or own
@@ -315,7 +322,7 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
         lines.append(head + "".join(cells) + "</tr>")
     return (
         f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
-        f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
 
 

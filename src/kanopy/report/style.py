@@ -98,7 +98,11 @@ td.n, th.n { text-align: right; white-space: nowrap; }
 td.n:last-child, th.n:last-child { padding-right: 0; }
 td.words { color: var(--muted); min-width: 22ch; }
 .preview { width: 100%; font-size: 12.5px; }
-.preview th, .preview td { padding: 5px 8px; overflow-wrap: anywhere; }
+.preview th, .preview td { padding: 5px 8px; overflow-wrap: break-word; }
+.pair .preview { font-size: 12px; }
+.pair .preview th, .pair .preview td { padding: 3px 6px; }
+.pair .preview tbody tr { height: 43px; }
+.pair .preview tbody tr > * { vertical-align: middle; }
 .preview thead th span { display: block; font-weight: 400; font-size: 11px; }
 .preview tbody th { color: var(--muted); font-weight: 400; text-align: right; }
 .preview td.changed { background: var(--accent-soft); color: var(--accent-ink); font-weight: 560; }
