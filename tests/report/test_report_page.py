@@ -104,7 +104,8 @@ def test_changed_cells_are_marked_and_only_those(make):
         assert line.attrib["class"] == ("suppressed" if published is None else "kept")
         for j, cell in enumerate(line.findall("td")[:2]):
             changed = published is not None and published[j] != made.original[number][j]
-            assert (cell.attrib["class"] == "changed") == changed
+            assert cell.attrib["class"] == ("hid" if published is None else "changed" if changed else "same")
+        assert line.findall("td")[2].attrib["class"] == "same"
 
 
 def test_identifiers_are_never_shown(make):

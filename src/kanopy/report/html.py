@@ -98,9 +98,10 @@ publishes no quasi-identifier, so nobody can be found through it, and it is in n
 def _hero(report: Report) -> str:
     good = report.holds
     if report.verified:
+        smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
         checked = (
             "This was checked a second time, independently of the search: the published labels were grouped anew, "
-            f"and the smallest group has {plural(report.classes.smallest, 'row')}."
+            f"and the smallest group has {plural(int(smallest), 'row')}."
         )
     elif report.facts.verification.get("verified") is False:
         checked = "The independent check of the published labels <b>disagreed</b>."
@@ -318,7 +319,8 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
             cell = _text(row[at[name]])
             was = _text(before[number][before_at[name]]) if name in before_at else cell
             changed = original is not None and not suppressed and cell != was
-            cells.append(f'<td class="{"changed" if changed else "same"}">{esc(cell)}</td>')
+            kind = "changed" if changed else "hid" if suppressed and name in quasi else "same"
+            cells.append(f'<td class="{kind}">{esc(cell)}</td>')
         lines.append(head + "".join(cells) + "</tr>")
     return (
         f'<div class="scroll"><table class="preview"><caption>{title}</caption>'

@@ -271,8 +271,9 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
     for level in reversed(list(shown)):
         labels: Sequence[str] = ()
         if len(sizes) <= 40:
-            nodes = [int(node) for node in hierarchy.level(level).nodes if values or int(node) in published]
-            labels = [hierarchy.label(node) for node in nodes[:MOST_CHIPS]]
+            nodes = hierarchy.level(level).nodes
+            nodes = nodes if values else nodes[np.isin(nodes, list(published))]
+            labels = [hierarchy.label(int(node)) for node in nodes[:MOST_CHIPS]]
         chips = "".join(f'<span class="chip">{esc(label)}</span>' for label in labels)
         more = sizes[level] - len(labels)
         chips += f' <span class="muted">and {whole(more)} more</span>' if labels and more > 0 else ""

@@ -108,7 +108,8 @@ td.words { color: var(--muted); min-width: 22ch; }
 .preview td.changed { background: var(--accent-soft); color: var(--accent-ink); font-weight: 560; }
 .preview td.changed::before { content: "▲"; font-size: 8px; vertical-align: 2px; margin-right: 3px; }
 .preview td.gone { color: var(--muted); font-style: italic; }
-.preview tr.suppressed td { background: repeating-linear-gradient(135deg, transparent 0 6px, var(--soft) 6px 12px);
+.preview td.hid, .preview td[colspan] {
+  background: repeating-linear-gradient(135deg, transparent 0 6px, var(--soft) 6px 12px);
   color: var(--muted); font-style: italic; }
 
 .meter { display: inline-flex; gap: 2px; margin-right: 8px; vertical-align: 0; }
