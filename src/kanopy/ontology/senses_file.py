@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 from kanopy.errors import OntologyError, near_miss
-from kanopy.ontology.labels import HOW
-from kanopy.ontology.senses import SenseChoices, Senses
+from kanopy.ontology.labels import HOW, find_label, sense_name
+from kanopy.ontology.senses import Choice, SenseChoices, Senses
 
 SUFFIX = ".senses.toml"
 _TABLES = ("senses", "synonyms")
@@ -90,7 +90,7 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
             hint = f"; perhaps {', '.join(choice.match.suggestions)}?" if choice.match.suggestions else ""
             lines.append(f'{_quoted(choice.label)} = ""  # UNKNOWN: give a word or sense{hint}')
             continue
-        others = senses.others(choice.label)
+        others = senses.others(choice.label) if choice.how != "chosen" else _other_senses(senses, choice)
         more = ", …" if len(others) > _OTHERS_SHOWN else ""
         other = f"; could be {', '.join(others[:_OTHERS_SHOWN])}{more}" if others else ""
         how = choice.how if choice.how in ("exact", "chosen") else f"{choice.how}: {HOW[choice.how]}"
@@ -99,6 +99,12 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
         entry = f"{_quoted(choice.label)} = {_quoted(senses.name(choice.label) or '')}"
         lines.append(f"{entry}  # {mark}{' '.join((how + reason + other).split())}")
     return "\n".join(lines) + "\n"
+
+
+def _other_senses(senses: Senses, choice: Choice) -> list[str]:
+    """What a label could mean besides the sense a person chose."""
+    found = find_label(senses.taxonomy, choice.label)
+    return [sense_name(senses.taxonomy, found.term, c) for c in found.concepts if c != choice.concept]
 
 
 def _quoted(text: str) -> str:
