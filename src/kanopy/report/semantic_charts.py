@@ -17,6 +17,7 @@ INK = "#22303c"
 LOSS_COLOURS = ["#2c7a4b", "#a3c46b", "#f2c94c", "#e07b39", "#b3261e"]
 """From nothing lost to most lost; the widths of the edges repeat it for readers who cannot tell the colours apart."""
 SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 CONFIG: dict[str, Any] = {
     "background": "white",
     "view": {"stroke": None},
@@ -36,7 +37,7 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     >>> from kanopy.ontology.load import load_ontology
     >>> h = Hierarchy.from_rows([["cat", "animal"], ["dog", "animal"]])
     >>> [layer["mark"]["type"] for layer in loss_tree(evaluate_hierarchy(h, load_ontology("wordnet")))["layer"]]
-    ['rule', 'circle', 'text']
+    ['rule', 'circle', 'text', 'text']
     """
     labels, height = quality.labels, len(quality.labels) - 1
     base = next((level for level in range(height) if len(set(labels[level])) <= MOST_ROWS), height - 1)
@@ -71,11 +72,12 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     ticks = {"0": "values"} | {
         str(item.level): f"level {item.level}: GSL {item.gsl:.4f}" for item in quality.levels if item.level >= base
     }
-    most = max([quality.maximum, *(line["loss"] or 0.0 for line in lines)]) if quality.maximum == 1.0 else None
-    scale: dict[str, Any] = {"range": LOSS_COLOURS, "domain": [0, most] if most else None}
+    losses = [loss for loss in edges.values() if loss >= 0]
+    # Measures from 0 to 1 get one scale, so that two trees can be compared; a loss above one half is red anyway.
+    domain = [0, max([0.5, *losses])] if quality.maximum == 1.0 else [0, max([1e-9, *losses])]
     colour = {
         "field": "loss", "type": "quantitative", "title": "loss",
-        "scale": {key: value for key, value in scale.items() if value}, "legend": {"format": ".2f"},
+        "scale": {"range": LOSS_COLOURS, "domain": domain, "clamp": True}, "legend": {"format": ".2f"},
     }  # fmt: skip
     x = {
         "field": "x", "type": "quantitative", "title": None,
@@ -84,6 +86,7 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
                  "ticks": False, "labelExpr": f"{ticks!r}[datum.value]", "labelFontSize": 12},
     }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}}
+    text = {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
     return {
         "title": {"text": title or quality.name or "hierarchy",
                   "subtitle": f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}"},
@@ -96,8 +99,9 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
                                    "legend": None}}},
             {"data": {"values": nodes}, "mark": {"type": "circle", "size": 22, "color": INK},
              "encoding": {"x": x, "y": y}},
-            {"data": {"values": nodes}, "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 11.5,
-                                                 "color": INK},
+            {"data": {"values": nodes}, "mark": {**text, "stroke": "white", "strokeWidth": 3, "color": "white"},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+            {"data": {"values": nodes}, "mark": {**text, "color": INK},
              "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
         ],
     }  # fmt: skip
@@ -129,7 +133,7 @@ def curve(values: Sequence[dict[str, Any]], names: Sequence[str], axis: str, *, 
             "x": {"field": "level", "type": "ordinal", "title": "level", "axis": {"labelAngle": 0}},
             "y": {"field": "gsl", "type": "quantitative", "title": axis},
             "color": {**series, "scale": {"domain": list(names), "range": (SERIES * 9)[: len(names)]}},
-            "shape": series,
+            "shape": {**series, "scale": {"domain": list(names), "range": (SHAPES * 9)[: len(names)]}},
         },
     }
 
