@@ -82,6 +82,7 @@ def build(
         int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
+    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
     missing: Missing = None,
     json: Json = False,
 ) -> None:
@@ -92,7 +93,7 @@ def build(
     from kanopy.hierarchy.semantic import SemanticBuilder
 
     parameters = dict(parse_parameter(text) for text in param or ())
-    given = {"levels": levels, "max_fan_out": max_fan_out}
+    given = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
     parameters.update({name: value for name, value in given.items() if value is not None})
     proposal: Proposal | None = None
     reduced = _column(data, column, missing)

@@ -115,6 +115,11 @@ class SemanticBuilder(Builder):
             notes.append(
                 f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, {SUPPRESSED!r}."
             )
+            if known * 2 < known + len(unknown):
+                notes.append(
+                    f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
+                    "hand-written hierarchy may keep more meaning. Say what the others mean first."
+                )
         if ambiguous := [choice.label for choice in senses.ambiguous]:
             notes.append(f"Taken in their most frequent sense for want of a better reason: {some(ambiguous)}.")
         if approximate := [f"{choice.label} as {choice.match.term}" for choice in senses.approximate]:

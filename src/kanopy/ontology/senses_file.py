@@ -15,6 +15,9 @@ _TABLES = ("senses", "synonyms")
 _OTHERS_SHOWN = 4
 
 
+BUNDLED = Path(__file__).resolve().parent.parent / "data"
+
+
 def senses_path(hierarchy: str | Path) -> Path:
     """Where the senses of a hierarchy file are kept.
 
@@ -26,8 +29,18 @@ def senses_path(hierarchy: str | Path) -> Path:
 
 
 def read_senses(path: str | Path) -> SenseChoices:
-    """Read a file of choices. Whether its senses exist is checked against the ontology it is used with."""
+    """Read a file of choices. Whether its senses exist is checked against the ontology it is used with.
+
+    `adult/workclass` and the like name the files that come with Kanopy for columns of Adult.
+
+    >>> read_senses("adult/workclass").senses["Self-emp-inc"]
+    'entrepreneur#1'
+    """
     path = Path(path)
+    folder, _, column = path.as_posix().partition("/")
+    bundled = BUNDLED / f"{folder}_senses" / f"{column}{SUFFIX}"
+    if not path.exists() and "/" not in column and bundled.is_file():
+        path = bundled
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -260,7 +260,7 @@ def _figures(first: SemanticQuality, second: dict[tuple[str, str], SemanticQuali
     figure_4 = {"$schema": SCHEMA, "config": CONFIG, "padding": 16, "hconcat": panels, "spacing": 40}
     return (
         Figure("figure2", "Their Figure 2: the animals, every edge coloured by its loss.", sheet([loss_tree(first)])),
-        Figure("figure4", "Their Figure 4: LevelGSL of both hierarchies, level by level. Lines: computed here; rings: published.", figure_4),
+        Figure("figure4", "Their Figure 4: LevelGSL per level. Lines: computed here; rings: published.", figure_4),
         Figure("table2_trees", "The hierarchies of Table 2 as reconstructed from its transitions.",
                sheet([loss_tree(second[name, "constant"], name) for name in ("VGH1", "VGH2")])),
     )  # fmt: skip
