@@ -308,7 +308,8 @@ def resolve_hierarchy(
     else:
         return source.build(values.labels, values.counts, name=name).rooted()
     if parameters["method"] == "auto":
-        parameters.setdefault("k", k)
+        # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
+        parameters.setdefault("k", min(k, int(values.counts.sum())))
     return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
 
 
