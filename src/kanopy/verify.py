@@ -107,18 +107,21 @@ def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Ex
     """
     table, suppressed = _grouped(frame, quasi, extra)
     if suppressed and suppressed == frame.height:
-        return frame.lazy().group_by(list(quasi)).agg(pl.len().alias("\0rows"), *extra).collect(), 0
+        return frame.select(pl.len().alias("\0rows"), *extra), 0
     return table, suppressed
 
 
 def _grouped(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
     """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
-    counted = frame.lazy().group_by(list(quasi)).agg(pl.len().alias("\0rows"), *extra).collect()
+    # Numbered, so that no column of the table can have the name of one made here.
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    counted = frame.lazy().group_by(named).agg(pl.len().alias("\0rows"), *extra).collect()
     texts = (pl.String, pl.Categorical, pl.Enum)
     if not all(isinstance(frame.schema[name], texts) for name in quasi):
         return counted, 0
     hidden = pl.all_horizontal(
-        (pl.col(name).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for name in quasi
+        (pl.col(key).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for key in keys
     ).alias("\0hidden")
     marked = counted.with_columns(hidden)
     return marked.filter(~pl.col("\0hidden")), int(marked.filter(pl.col("\0hidden"))["\0rows"].sum())

@@ -55,13 +55,14 @@ def anonymize(
         unknown=unknown, suppressed_rows="drop" if drop_suppressed else None,
         parameters=_parameters(param) if param else None,
     )  # fmt: skip
-    inputs = [path for path in (local_path(data),) if path is not None]
-    check_writable(output, inputs)
-    if report is not None:
-        check_writable(report, inputs, table=False)
     wanted = given.replaced(**changes) if changes else given
     if hierarchies is not None:
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
+    files = (local_path(data), job, *wanted.hierarchies.values())
+    inputs = [path for path in files if isinstance(path, (str, Path))]
+    check_writable(output, inputs)
+    if report is not None:
+        check_writable(report, inputs, table=False)
     _start_compiler()
     with progress_bar() as show:
         from kanopy.table.sources import read_source
@@ -101,9 +102,14 @@ def _parameters(pairs: list[str]) -> dict[str, Any]:
 
 
 def _found(folder: Path, job: Any) -> dict[str, Any]:
+    from kanopy.errors import some
     from kanopy.hierarchy.files import find_hierarchies
 
-    return dict(find_hierarchies(folder, job.quasi))
+    found = find_hierarchies(folder, job.quasi)
+    without = [name for name in job.quasi if name not in found and name not in job.hierarchies]
+    if without:
+        note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
+    return dict(found)
 
 
 def _start_compiler() -> None:
@@ -194,10 +200,11 @@ def init(
     """Guess roles and hierarchies, write a commented job file, and show why."""
     from kanopy.errors import JobError
     from kanopy.guess import guess_job
-    from kanopy.table.sinks import write_bytes_atomically
-    from kanopy.table.sources import read_table
+    from kanopy.table.sinks import check_writable, write_bytes_atomically
+    from kanopy.table.sources import local_path, read_table
 
     begin(json_mode)
+    check_writable(output, [path for path in (local_path(data),) if path is not None], table=False)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
     guessed = guess_job(read_table(data), data)

@@ -97,7 +97,7 @@ def _from_columns(data: Mapping[Any, Any]) -> pl.DataFrame:
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"The columns have different lengths: {lengths}. Give each one value per record.")
-    return pl.DataFrame([_series(str(name), values) for name, values in data.items()])
+    return pl.DataFrame({str(name): _series(str(name), values) for name, values in data.items()})
 
 
 def _from_records(data: Sequence[Any]) -> pl.DataFrame:
@@ -107,7 +107,7 @@ def _from_records(data: Sequence[Any]) -> pl.DataFrame:
     if wrong is not None:
         raise DataError(f"A list must hold one dictionary per record, but one item is {wrong!r}.")
     names = list(dict.fromkeys(name for row in data for name in row))
-    return pl.DataFrame([_series(str(name), [row.get(name) for row in data]) for name in names])
+    return pl.DataFrame({str(name): _series(str(name), [row.get(name) for row in data]) for name in names})
 
 
 def _series(name: str, values: Any) -> pl.Series:
@@ -130,7 +130,7 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
-    return pl.DataFrame([_from_pandas_column(name, data.iloc[:, i]) for i, name in enumerate(names)])
+    return pl.DataFrame({name: _from_pandas_column(name, data.iloc[:, i]) for i, name in enumerate(names)})
 
 
 def _from_pandas_column(name: str, column: Any) -> pl.Series:
