@@ -90,6 +90,17 @@ def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
     return wrapped.to_polars(), _Narwhals(wrapped.implementation)
 
 
+def index_names(data: Any) -> tuple[str | None, ...]:
+    """The names of a pandas index that says more than the number of a row; it goes out as it came in.
+
+    >>> index_names({"age": [41]})
+    ()
+    """
+    if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
+        return ()
+    return tuple(None if name is None else str(name) for name in data.index.names)
+
+
 # ---- the way in ---------------------------------------------------------------------------------------------
 
 
