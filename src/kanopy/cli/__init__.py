@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import hierarchies, ontologies, release
+from kanopy.cli import hierarchies, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -44,6 +44,7 @@ app.command()(release.anonymize)
 app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
+reproduce.attach(app)
 
 
 def main() -> None:

@@ -1,0 +1,56 @@
+"""`kanopy reproduce`: rerun the experiments of a paper and put each claim beside what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit, progress_bar
+
+STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="campan2011 or yaseen2018")],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print claims and curves as one JSON object.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
+    ] = None,
+) -> None:
+    """Rerun a paper on the bundled Adult data: tables (CSV), figures (PNG, SVG) and a page with every claim.
+
+    With --json nothing is written to disk unless -o names a folder.
+    """
+    from kanopy.papers.reproduction import reproduce_paper
+    from kanopy.progress import Progress
+
+    begin(json)
+    written: list[Path] = []
+    with progress_bar() as callback:
+        progress = Progress(callback)
+        found = reproduce_paper(paper, quick=quick, progress=progress)
+        if output is not None or not json:
+            written = found.write(output or Path(paper), progress)
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title=found.title, title_justify="left", show_lines=True)
+        for heading in ("The paper says", "Published", "Here", "Verdict"):
+            table.add_column(heading, ratio=1 if heading == "Verdict" else 3)
+        for claim in found.claims:
+            verdict = Text(claim.verdict, style=STYLES[claim.verdict])
+            table.add_row(Text(claim.claim), Text(claim.published), Text(claim.ours), verdict)
+        console.print(table)
+        console.print(Text(f"{len(written)} files written; open {written[-1]}"))
+
+    emit({**found.json(), "files": [str(path) for path in written]}, show)
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the command to the `kanopy` application."""
+    app.command("reproduce")(reproduce)

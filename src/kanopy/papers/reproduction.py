@@ -1,0 +1,146 @@
+"""What rerunning a paper's experiments gives: its claims beside our numbers, tables, figures, a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanopy.errors import InputError, near_miss
+from kanopy.progress import SILENT, Progress
+
+HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decidable"
+VERDICTS = (HOLDS, FAILS, UNDECIDED)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published statement, what it says in numbers, what came out here, and the verdict.
+
+    >>> Claim("a ≤ b", "always", "in 3 of 3 cases", "holds").verdict
+    'holds'
+    """
+
+    claim: str
+    published: str
+    ours: str
+    verdict: str
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"unknown verdict {self.verdict!r}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results, written as CSV."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def csv(self) -> str:
+        """The table as comma-separated text."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a Vega-Lite dictionary, with the caption that says which published figure it corresponds to."""
+
+    name: str
+    caption: str
+    chart: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper rerun. `data` goes into `--json` beside the claims."""
+
+    key: str
+    title: str
+    citation: str
+    introduction: str
+    claims: tuple[Claim, ...]
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+    data: dict[str, Any] = field(default_factory=dict)
+    quick: bool = False
+
+    def json(self) -> dict[str, Any]:
+        """What `kanopy reproduce … --json` prints."""
+        counts = {verdict: sum(claim.verdict == verdict for claim in self.claims) for verdict in VERDICTS}
+        claims = [asdict(claim) for claim in self.claims]
+        return {"paper": self.key, "citation": self.citation, "quick": self.quick, "verdicts": counts,
+                "claims": claims, **self.data}  # fmt: skip
+
+    def write(self, folder: str | Path, progress: Progress = SILENT) -> list[Path]:
+        """Write tables (CSV), figures (PNG and SVG) and the page (`index.html`) into a folder; returns the files."""
+        from kanopy.papers.figures import render_png, render_svg
+        from kanopy.papers.page import page
+
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"Cannot write into {target}: {error.strerror}. Choose another folder with -o.") from error
+        written = []
+        for table in self.tables:
+            written.append(target / f"{table.name}.csv")
+            written[-1].write_text(table.csv(), encoding="utf-8")
+        drawings = {}
+        for number, figure in enumerate(self.figures):
+            progress("drawing", number / len(self.figures), figure.name)
+            drawings[figure.name] = render_svg(figure.chart)
+            written.append(target / f"{figure.name}.svg")
+            written[-1].write_text(drawings[figure.name], encoding="utf-8")
+            written.append(target / f"{figure.name}.png")
+            written[-1].write_bytes(render_png(figure.chart))
+        written.append(target / "index.html")
+        written[-1].write_text(page(self, drawings), encoding="utf-8")
+        return written
+
+
+def _campan2011(quick: bool, progress: Progress) -> Reproduction:
+    from kanopy.papers.campan2011 import reproduce
+
+    return reproduce(quick=quick, progress=progress)
+
+
+def _yaseen2018(quick: bool, progress: Progress) -> Reproduction:
+    from kanopy.papers.yaseen2018 import reproduce
+
+    return reproduce(quick=quick, progress=progress)
+
+
+Rerun = Callable[[bool, Progress], Reproduction]
+PAPERS: dict[str, Rerun] = {"campan2011": _campan2011, "yaseen2018": _yaseen2018}
+
+
+def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
+    """Rerun a paper's experiments on the bundled data."""
+    if key not in PAPERS:
+        raise InputError(f"No paper is called {key!r}. {near_miss(key, PAPERS)}")
+    return PAPERS[key](quick, progress)
+
+
+def at_every(values: Sequence[bool], ks: Sequence[int]) -> str:
+    """In how many cases something held, and where it did not.
+
+    >>> at_every([True, True], [2, 3]), at_every([True, False], [2, 3])
+    ('at all 2 values of k', 'at 1 of 2 values of k (not at k = 3)')
+    """
+    missed = [k for k, value in zip(ks, values, strict=True) if not value]
+    if not missed:
+        return f"at all {len(ks)} values of k"
+    if len(missed) == len(ks):
+        return f"at none of {len(ks)} values of k"
+    return f"at {len(ks) - len(missed)} of {len(ks)} values of k (not at k = {', '.join(map(str, missed))})"

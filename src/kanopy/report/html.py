@@ -1,0 +1,320 @@
+"""The page a data steward reads and hands on: one self-contained HTML file without scripts, fonts or pictures from
+elsewhere. It only words what `Report` holds.
+
+Markup is kept well-formed (every element closed), and everything that comes from data goes through `esc`. The page
+forbids itself by policy to load or run anything, so even a mistake there could not do harm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kanopy.hierarchy.hierarchy import SUPPRESSED
+from kanopy.report import sections
+from kanopy.report.style import CSS
+from kanopy.report.words import (
+    MISSING_CELL,
+    ROLE_WORDS,
+    esc,
+    figure,
+    listed,
+    percent,
+    plural,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from kanopy.report.report import ColumnReport, Preview, Report
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
+SIDE_BY_SIDE_COLUMNS = 5
+MOST_STEPS = 9
+
+_LEAF = (
+    '<svg width="26" height="26" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" '
+    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M12 21v-8"/>'
+    '<path d="M12 13c-5 0-8-2.6-8-5.6 0 0 2-1 4-.6C8.6 4.4 10.2 3 12 3s3.4 1.4 4 3.8c2-.4 4 .6 4 .6 0 3-3 5.6-8 5.6z"/>'
+    '<path d="M12 17l3-2.2M12 18.5l-3-2.2"/></svg>'
+)
+_GOOD = (
+    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
+    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
+    '<path d="M12 2.8l7.5 2.7v5.7c0 4.7-3.1 8.2-7.5 10-4.4-1.8-7.5-5.3-7.5-10V5.5z"/>'
+    '<path d="M8.4 12l2.5 2.5 4.8-5"/></svg>'
+)
+_BAD = (
+    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
+    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
+    '<path d="M12 3.5L22 20.5H2z"/><path d="M12 10v5M12 17.6v.1"/></svg>'
+)
+
+
+def page(report: Report, *, values: bool = True) -> str:
+    """The whole page. `values=False` leaves out rows, unpublished labels and the job file, for passing on."""
+    parts = [
+        ("columns", "Columns", _columns(report, values)),
+        ("rows", "Before and after", _before_after(report) if values else ""),
+        ("groups", "Groups", sections.groups(report)),
+        ("risk", "Risk", sections.risks(report)),
+        ("loss", "Loss", sections.losses(report)),
+        ("suppressed", "Suppressed", sections.suppressed(report)),
+        ("hierarchies", "Hierarchies", sections.hierarchies(report, values)),
+        ("search", "Search and check", sections.search(report, values)),
+        ("again", "Run it again", sections.again(report) if values else ""),
+    ]
+    shown = [part for part in parts if part[2]]
+    links = "".join(f'<a href="#{name}">{title}</a>' for name, title, _ in shown)
+    body = "".join(f'<section id="{name}">{content}</section>\n' for name, _, content in shown)
+    source = esc(report.facts.source)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="referrer" content="no-referrer"/>
+<title>Privacy report: {source}</title>
+<style>{CSS}</style>
+</head>
+<body>
+<a class="skip" href="#verdict">To the verdict</a>
+<header class="top"><div class="brand">{_LEAF}<span>Privacy report</span></div>
+<div class="muted">{source}</div><nav aria-label="Sections">{links}</nav></header>
+<main>
+{_hero(report)}
+{_confidential(values)}
+{_tiles(report)}
+{body}</main>
+<footer><p>Made by Kanopy {esc(report.facts.version)}. Figures about risk concern published rows only: a suppressed row
+publishes no quasi-identifier, so nobody can be found through it, and it is in no denominator.</p></footer>
+</body>
+</html>
+"""
+
+
+def _hero(report: Report) -> str:
+    good = report.holds
+    if report.verified:
+        checked = (
+            "This was checked a second time, independently of the search: the published labels were grouped anew, "
+            f"and the smallest group has {plural(report.classes.smallest, 'row')}."
+        )
+    elif report.facts.verification.get("verified") is False:
+        checked = "The independent check of the published labels <b>disagreed</b>."
+    else:
+        checked = "The release <b>has not been checked</b> a second time."
+    kept = (
+        f"{percent(report.published_rows / report.rows) if report.rows else '0%'} of the rows are published "
+        f"({whole(report.published_rows)} of {whole(report.rows)})"
+    )
+    loss = report.facts.losses.get("loss")
+    lost = f"; published values lost {percent(loss)} of their detail on average" if loss is not None else ""
+    return (
+        f'<div class="hero{"" if good else " bad"}" id="verdict">{_GOOD if good else _BAD}<div>'
+        f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p></div></div>"
+    )
+
+
+def _confidential(values: bool) -> str:
+    if not values:
+        return ""
+    return (
+        '<div class="confidential"><span aria-hidden="true">⚠</span><p><b>Keep this page as safe as the original '
+        "table.</b> It shows original rows and values so that you can judge the release. It is not part of it; "
+        "<code>report.to_html(values=False)</code> makes a copy without them.</p></div>"
+    )
+
+
+def _tiles(report: Report) -> str:
+    before, after, suppressed = report.risk_before, report.risk_after, report.suppression
+    wanted = f"k = {report.k} was asked for; " if report.k is not None else ""
+    average = after.rows / after.classes if after.classes else 0.0
+    unchanged = [column.name for column in report.columns if column.unchanged]
+    loss = report.facts.losses.get("loss")
+    tiles = [
+        (
+            "Rows published",
+            percent(report.published_rows / report.rows) if report.rows else "–",
+            f"{whole(report.published_rows)} of {whole(report.rows)}; {whole(suppressed.rows)} suppressed",
+        ),
+        (
+            "Smallest group",
+            plural(after.smallest_class, "row"),
+            f"{wanted}{plural(after.classes, 'group')} of {average:,.0f} on average",
+        ),
+        (
+            "Highest risk of a row",
+            percent(after.highest_prosecutor),
+            f"was {percent(before.highest_prosecutor)}; one over the smallest group",
+        ),
+        (
+            "Expected matches",
+            percent(after.marketer),
+            f"of rows, if all were linked to a register; was {percent(before.marketer)}",
+        ),
+        ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
+        if loss is not None
+        else (f"Score ({esc(report.facts.metric)})", figure(report.facts.solution.score), "lower is better"),
+        (
+            "Columns unchanged",
+            f"{len(unchanged)} of {len(report.columns)}",
+            esc(listed(unchanged)) if unchanged else "every quasi-identifier was generalized",
+        ),
+    ]
+    cells = "".join(
+        f'<dl class="tile"><dt>{name}</dt><dd class="number">{esc(number)}</dd><dd class="note">{note}</dd></dl>'
+        for name, number, note in tiles
+    )
+    return f'<div class="tiles">{cells}</div>'
+
+
+def _columns(report: Report, values: bool) -> str:
+    weighted = len({column.weight for column in report.columns}) > 1
+    lines = []
+    for column in report.columns:
+        weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
+        share = max(0.0, min(1.0, column.loss or 0.0))
+        loss = (
+            f'<span class="bar" aria-hidden="true"><i style="width:{share:.1%}"></i></span><span class="share">{esc(percent(column.loss))}</span>'
+            if column.loss is not None
+            else "–"
+        )
+        lines.append(
+            f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
+            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{loss}</td></tr>'
+        )
+    others = "".join(
+        f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
+        for role, words in ROLE_WORDS.items()
+        if role != "quasi-identifier" and role in report.facts.roles.values()
+    )
+    order = "".join(lines)
+    best = ", those that lose least of all that keep the promise" if report.facts.solution.optimal else ""
+    weight_head = '<th scope="col" class="n">Weight</th>' if weighted else ""
+    return (
+        "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
+        f"published as broader values from their hierarchies{best}.</p>"
+        '<div class="scroll"><table class="wide"><thead><tr><th scope="col">Quasi-identifier</th>'
+        f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
+        f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
+        f'<dl class="facts">{others}</dl>'
+    )
+
+
+def _fate(report: Report, role: str) -> str:
+    """The other columns of a role: published as they are, or removed."""
+    published = set(report.facts.after.columns)
+    names = [name for name, own in report.facts.roles.items() if own == role]
+    kept = [name for name in names if name in published]
+    gone = [name for name in names if name not in published]
+    parts = [f"{esc(listed(kept, shown=12))}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
+    parts += [f"{esc(listed(gone, shown=12))}: removed"] if gone else []
+    return "; ".join(parts)
+
+
+def _level(column: ColumnReport) -> str:
+    height = column.hierarchy.height
+    if column.level is None:
+        used = [use for use in column.level_uses if use.level >= 0]
+        if not used:
+            return "ranges, without a hierarchy"
+        as_is = sum(use.share for use in used if use.level == 0)
+        high = max(use.level for use in used)
+        return f"levels {min(use.level for use in used)} to {high} of {height}; original in {percent(as_is)} of rows"
+    words = f"level {column.level} of {height}"
+    if column.level == 0:
+        words = "as it is"
+    elif column.level == height and len(column.published_labels) <= 1:
+        words += ": nothing left"
+    steps = min(height, MOST_STEPS)
+    on = round(column.level * steps / height) if height else 0
+    meter = "".join(f'<i class="{"on" if step < on else "off"}"></i>' for step in range(steps))
+    return f'<span class="meter" aria-hidden="true">{meter}</span>{words}'
+
+
+def _example(report: Report, column: ColumnReport, values: bool) -> str:
+    """The commonest value that changed and what became of it."""
+    sizes = f"{plural(column.hierarchy.size, 'value')}"
+    if column.level is None or not values:
+        return f'<span class="muted">{sizes} became {whole(len(column.published_labels))}</span>'
+    j = report.facts.domain.names.index(column.name)
+    marginal = report.facts.domain.marginals[j]
+    if not marginal.any():
+        return ""
+    row = column.hierarchy.table[column.level]
+    labels = column.hierarchy.labels
+    commonest = np.argsort(-marginal, kind="stable")[:50].tolist()
+    leaf = next((leaf for leaf in commonest if labels[leaf] != labels[row[leaf]] and marginal[leaf]), commonest[0])
+    original, label = esc(labels[leaf]), esc(labels[row[leaf]])
+    if original == label:
+        return original
+    return f'{original}<span class="arrow" aria-label="became"> → </span>{label}'
+
+
+def _before_after(report: Report) -> str:
+    facts = report.facts
+    before, after = facts.before, facts.after
+    if not before.rows:
+        return ""
+    hidden = [name for name, role in facts.roles.items() if role == "identifier"]
+    rank = {"quasi-identifier": 0, "sensitive": 1}
+    columns = [name for name in before.columns if facts.roles.get(name) in rank]
+    columns.sort(key=lambda name: rank[facts.roles[name]])
+    columns = columns[:MOST_PREVIEW_COLUMNS]
+    left_out = [name for name in before.columns if name not in columns and name not in hidden]
+    omitted = []
+    if hidden:
+        omitted.append(f"Identifiers are never shown here ({esc(listed(hidden))}).")
+    if left_out:
+        omitted.append(f"Not shown: {esc(listed(left_out, shown=8))}.")
+    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
+    return (
+        "<h2>Before and after</h2><p>The first rows of the table and what is published for them. "
+        "▲ marks a cell that was generalized, hatching a suppressed row.</p>"
+        f'<div class="{layout}">{_preview(report, before, columns, "Before", None)}'
+        f"{_preview(report, after, columns, 'After', before)}</div>"
+        + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
+    )
+
+
+def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
+    roles = report.facts.roles
+    heads = "".join(f'<th scope="col">{esc(name)}<span>{esc(roles.get(name, ""))}</span></th>' for name in columns)
+    at = {name: position for position, name in enumerate(own.columns)}
+    rows = dict(zip(own.row_numbers(), own.rows, strict=True))
+    first = original or own
+    before = dict(zip(first.row_numbers(), first.rows, strict=True))
+    before_at = {name: position for position, name in enumerate(first.columns)}
+    quasi = report.facts.domain.names
+    group_of_row = report.facts.solution.recoding.group_of_row
+    lines = []
+    for number in list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]:
+        row = rows.get(number)
+        suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
+        if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
+            suppressed = all(row[at[name]] in (SUPPRESSED, None) for name in quasi if name in at)
+        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
+        if row is None:
+            lines.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
+            continue
+        cells = []
+        for name in columns:
+            if name not in at:
+                cells.append('<td class="gone">removed</td>')
+                continue
+            cell = _text(row[at[name]])
+            was = _text(before[number][before_at[name]]) if name in before_at else cell
+            changed = original is not None and not suppressed and cell != was
+            cells.append(f'<td class="{"changed" if changed else "same"}">{esc(cell)}</td>')
+        lines.append(head + "".join(cells) + "</tr>")
+    return (
+        f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
+        f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def _text(cell: str | None) -> str:
+    return MISSING_CELL if cell is None else cell
