@@ -146,6 +146,22 @@ class Problem:
                 f"{', '.join(broken)} is not one{where}. Use algorithm 'optimal'."
             )
 
+    def require_local(self, algorithm: str) -> None:
+        """Clusterings make groups safe by merging them; refuse models that merging cannot be trusted to satisfy."""
+        for model in self.models:
+            reason = None
+            if model.needs_population:
+                reason = "it counts people of a population, and a clustering knows only the rows of the table"
+            elif model.quasi:
+                reason = "it limits how far values are generalized, and merging groups generalizes further"
+            elif model.of_release:
+                reason = "it judges the release as a whole, and a clustering looks at one group at a time"
+            if reason is not None:
+                raise JobError(
+                    f"The algorithm {algorithm!r} does not support the model {model.name!r}: {reason}. "
+                    "Use algorithm 'optimal'."
+                )
+
     # ---- judging ------------------------------------------------------------------------------------------
 
     @cached_property
