@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,7 @@ def manifest_json(result: Result, files: Mapping[str, Path | None] | None = None
     content = {
         "format": MANIFEST_FORMAT,
         "version": 1,
-        "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions,
         "job": plain,
         "files": {name: {"name": path.name, "sha256": checksum(path)} for name, path in (files or {}).items() if path},
@@ -186,7 +186,9 @@ def read_solution(path: str | Path) -> Job:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise JobError(f"There is no solution file {str(path)!r}. `kanopy anonymize … --solution FILE` writes one.") from None
+        raise JobError(
+            f"There is no solution file {str(path)!r}. `kanopy anonymize … --solution FILE` writes one."
+        ) from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise JobError(f"The solution file {str(path)!r} cannot be read: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

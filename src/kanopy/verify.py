@@ -117,9 +117,7 @@ def _seen(
         return published_classes(frame, quasi, models, background)
     empty = frame.filter(pl.Series(gone)).select(pl.col(name).cast(pl.String) for name in quasi)
     if not empty.select(pl.all_horizontal((pl.all() == SUPPRESSED_LABEL).fill_null(False).all())).item():
-        raise VerificationFailed(
-            "Some suppressed rows still show quasi-identifiers. Nothing was written."
-        )
+        raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
     return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
 
 

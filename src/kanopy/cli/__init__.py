@@ -6,13 +6,14 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import hierarchies, ontologies, release, reproduce
+from kanopy.cli import apply, hierarchies, models, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -44,10 +45,13 @@ app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
+models.attach(app)
+apply.attach(app)
 
 
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
+    os.environ.setdefault("KANOPY_COMMAND", "1")
     try:
         app(standalone_mode=True)
     except KanopyError as error:

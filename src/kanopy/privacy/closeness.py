@@ -79,10 +79,10 @@ class EqualCloseness(Closeness):
 
     def distances(self, classes: Classes) -> Floats:
         whole = self.facts(classes.facts).distribution
-        difference = self.shares(classes)
-        difference -= whole
-        np.abs(difference, out=difference)
-        return np.asarray(0.5 * difference.sum(axis=1))
+        from kanopy.kernels.distances import total_variation
+
+        counts = np.ascontiguousarray(self.counts(classes), np.int32)
+        return total_variation(counts, classes.sizes, whole)
 
     def explain(self) -> str:
         return (

@@ -8,7 +8,6 @@ answer, good or bad, rule out as much as possible.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,6 +24,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
+from kanopy.search.row_counts import ModelJudge, RowCountJudge
 from kanopy.search.solution import Solution
 
 Longs = npt.NDArray[np.int64]
@@ -85,7 +85,7 @@ class _Search:
         self.problem = problem
         self.lattice = problem.lattice
         self.best: Judgement | None = None
-        self.started = time.monotonic()
+        self.judge_one = RowCountJudge(problem).evaluate if only_counts_rows(problem) else ModelJudge(problem).evaluate
 
     def ceiling(self) -> float:
         """Candidates whose bound lies above this cannot win, not even by a tie."""
@@ -105,13 +105,14 @@ class _Search:
         """For every candidate, rows that it must suppress at least, known without looking at it."""
         problem = self.problem
         least = least_suppressed_rows(problem, threads)
-        if not problem.of_sizes:
+        # Models that fail for good once they fail prune as they go; where every row may go, bounds save nothing.
+        if not problem.monotonic and problem.max_suppressed_rows < problem.domain.rows // 2:
             np.maximum(least, least_gone(problem, progress), out=least)
         return least
 
     def judge(self, levels: Levels) -> Judgement:
         """Evaluate one candidate and remember it if it is the best."""
-        judgement = self.problem.evaluate(levels, self.ceiling())
+        judgement = self.judge_one(levels, self.ceiling())
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement

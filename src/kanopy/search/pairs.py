@@ -49,7 +49,7 @@ def least_gone(problem: Problem, progress: Progress) -> Longs:
             levels[a], levels[b] = lattice.lowest[a] + x, lattice.lowest[b] + y
             place = tuple(levels)
             table = problem.full_tables.table(place)
-            found[x, y] = problem.verdict(place, table).least_suppressed or 0
+            found[x, y] = problem.verdict(place, table, bound=True).least_suppressed or 0
         # What holds for a pair of levels holds for all finer ones.
         found = np.maximum.accumulate(found[::-1], axis=0)[::-1]
         found = np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]

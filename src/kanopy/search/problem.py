@@ -200,24 +200,26 @@ class Problem:
                 length += len(piece)
         return np.concatenate(pieces), starts
 
-    def verdict(self, levels: Levels, table: ClassTable) -> Verdict:
+    def verdict(self, levels: Levels, table: ClassTable, *, bound: bool = False) -> Verdict:
         """Which classes of a candidate's table some model finds unsafe, and what follows for finer candidates.
 
         `table` comes from `full_tables`. Classes below the size that the models ask for are not looked at further.
+        How many rows must go is only worked out where it decides something, or with `bound=True`.
         """
         large = table.sizes >= self.k
         classes = self.evidence.classes(table, self.full_tables.packing, levels, large)
+        opinions = [(model, model.violated(classes)) for model in self.models if not isinstance(model, KAnonymity)]
         wrong = np.zeros(classes.count, np.bool_)
-        gone = np.zeros(classes.count, np.int64)
-        for model in self.models:
-            own = model.violated(classes)
-            if own.any():
-                wrong |= own
-                np.maximum(gone, model.must_go(classes, own), out=gone)
+        for _, own in opinions:
+            wrong |= own
         violated = ~large
         violated[large] = wrong
-        small_rows = int(table.sizes[~large].sum())
-        least = small_rows + int(np.minimum(gone, classes.sizes).sum())
+        least = int(table.sizes.sum() - classes.sizes.sum())
+        if bound or least + int(classes.sizes[wrong].sum()) > self.max_suppressed_rows:
+            gone = np.zeros(classes.count, np.int64)
+            for model, own in opinions:
+                np.maximum(gone, model.must_go(classes, own), out=gone)
+            least += int(np.minimum(gone, classes.sizes).sum())
         safe = self._safe_together(levels, table, violated)
         if not safe and self.max_suppressed_rows == 0 and all(m.monotonic for m in self.models if m.of_release):
             least = max(least, 1)
@@ -242,11 +244,16 @@ class Problem:
         table = self.tables.table(levels)
         if self.of_sizes:
             return self.judge_table(levels, table, Verdict(table.sizes < self.k))
-        # Most candidates fail by class sizes alone, or are beaten whatever the models say: histograms can wait.
-        first = self.judge_table(levels, table, Verdict(table.sizes < self.k))
-        beaten = not isinstance(self.metric, ClassMetric) and first.score > ceiling
-        if not first.feasible or beaten:
-            return replace(first, feasible=False, score=math.inf)
+        return self.judge_fully(levels, self.judge_table(levels, table, Verdict(table.sizes < self.k)), ceiling)
+
+    def judge_fully(self, levels: Levels, by_sizes: Judgement, ceiling: float) -> Judgement:
+        """Judge a candidate that is known to pass or fail by class sizes.
+
+        Most candidates fail by sizes alone, or are beaten whatever the models say: their histograms are not made.
+        """
+        beaten = not isinstance(self.metric, ClassMetric) and by_sizes.score > ceiling
+        if not by_sizes.feasible or beaten:
+            return replace(by_sizes, feasible=False, score=math.inf)
         table = self.full_tables.table(levels)
         return self.judge_table(levels, table, self.verdict(levels, table))
 
@@ -263,12 +270,13 @@ class Problem:
         feasible = suppressed <= self.max_suppressed_rows and verdict.safe_together
         score = math.inf
         if feasible:
-            score = self._score(levels, kept, suppressed, squares, sums)
+            score = self.score(levels, kept, suppressed, squares, sums)
         all_squares = int(np.dot(table.sizes, table.sizes))
         least = suppressed if verdict.least_suppressed is None else verdict.least_suppressed
         return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares, least)
 
-    def _score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+    def score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+        """The metric of a candidate, given its counts and what suppression costs each attribute."""
         metric = self.metric
         if isinstance(metric, ClassMetric):
             return metric.score(self.domain.rows, kept, suppressed + self.domain.excluded_rows, squares)
