@@ -165,7 +165,7 @@ class Result:
 
         return mapping_table(self)
 
-    def manifest(self, files: Mapping[str, Path | None] | None = None) -> str:
+    def manifest(self, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
         """What was done and verified as JSON, without any value of the table; `files` are recorded by checksum."""
         from kanopy.handover import manifest_json
 

@@ -1,4 +1,4 @@
-"""What people need beside the release: the mapping applied, a manifest without values, and the solution for new rows."""
+"""What people need beside the release: the mapping applied, a manifest without values, the solution for new rows."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def manifest_json(result: Result, files: Mapping[str, Path | None] | None = None) -> str:
+def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
     """What was done, with which parameters and versions, and what was verified: no value of the table in it.
 
-    `files` maps names such as "input" and "output" to files whose checksums are recorded.
+    `files` maps roles such as "input" and "output" to the name of a file and where it lies; checksums are recorded.
     """
     from kanopy import __version__
 
@@ -93,7 +93,7 @@ def manifest_json(result: Result, files: Mapping[str, Path | None] | None = None
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions,
         "job": plain,
-        "files": {name: {"name": path.name, "sha256": checksum(path)} for name, path in (files or {}).items() if path},
+        "files": {role: {"name": name, "sha256": checksum(path)} for role, (name, path) in (files or {}).items()},
         "hierarchies": {
             name: {"values": h.size, "levels": h.height + 1, "sha256": _hierarchy_checksum(h)}
             for name, h in zip(domain.names, domain.hierarchies, strict=True)
@@ -138,12 +138,13 @@ def solution_json(result: Result) -> str:
     from kanopy.hierarchy.json_format import hierarchy_json
 
     levels = _levels(result)
-    hierarchies = zip(result.domain.names, _unextended(result), strict=True)
+    # As they were before encoding added a leaf for missing values, which it adds again where one is needed.
+    hierarchies = result._hierarchies.items()
     return json.dumps(
         {
             "format": FORMAT,
             "version": 1,
-            "job": {key: value for key, value in result.job.to_dict().items()},
+            "job": result.job.to_dict(),
             "levels": levels,
             "hierarchies": {name: json.loads(hierarchy_json(h)) for name, h in hierarchies},
         },
@@ -152,16 +153,11 @@ def solution_json(result: Result) -> str:
     )
 
 
-def _unextended(result: Result) -> list[Hierarchy]:
-    """The hierarchies, without the leaf for missing values, which encoding adds again where it is needed."""
-    return [source for source in result._hierarchies.values()]
-
-
 def _levels(result: Result) -> dict[str, int]:
     if result.levels is None:
         raise JobError(
-            f"The algorithm {result.solution.algorithm!r} recodes each group of rows in its own way, which says nothing "
-            "about other rows. Only full-domain releases (one level per column) can be applied again."
+            f"The algorithm {result.solution.algorithm!r} recodes each group of rows in its own way, which says "
+            "nothing about other rows. Only full-domain releases (one level per column) can be applied again."
         )
     return result.levels
 

@@ -51,8 +51,8 @@ def apply(
         rows, suppressed = result.domain.rows, result.solution.recoding.suppressed_rows
         out.print(
             f"[bold green]✓[/] {rows:,} rows at the levels of {solution}: {result.verification.classes:,} classes, the "
-            f"smallest of {result.verification.smallest_class:,}; {suppressed:,} rows suppressed. Checked again on what "
-            f"is published: [bold]{output}[/]",
+            f"smallest of {result.verification.smallest_class:,}; {suppressed:,} rows suppressed. Checked again on "
+            f"what is published: [bold]{output}[/]",
             soft_wrap=True,
         )
 

@@ -111,8 +111,10 @@ def anonymize(
             if solution is not None:
                 release.bytes(solution, result.solution_json().encode("utf-8"))
             if manifest is not None:
-                files = {"input": local_path(data), "output": release.place_of(output)}
-                release.bytes(manifest, result.manifest(files).encode("utf-8"))
+                recorded = {"output": (Path(output).name, release.place_of(output))}
+                if (own := local_path(data)) is not None:
+                    recorded = {"input": (own.name, own), **recorded}
+                release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
     emit(result.summary(), lambda out: _show_release(out, result, output, report))

@@ -140,48 +140,52 @@ def roll_up(
 
 def _plain_roll_up_histogram(
     keys: Longs,
+    sizes: Longs,
+    histogram: Ints,
     word: Longs,
     shift: Longs,
     mask: Longs,
     deltas: Longs,
     start: Longs,
     out_keys: Longs,
-    slots: Ints,
-    histogram: Ints,
+    out_sizes: Longs,
     out_histogram: Ints,
-) -> None:
-    """NumPy twin of `roll_up_histogram`; finds the target of each class by sorting instead of hashing."""
+    slots: Ints,
+) -> int:
+    """NumPy twin of `roll_up_histogram`."""
+    found = _plain_roll_up(keys, sizes, word, shift, mask, deltas, start, out_keys, out_sizes, slots)
     mapped = keys.copy()
     for j in range(len(start)):
         if start[j] >= 0:
             field = (mapped[word[j]] >> shift[j]) & mask[j]
             mapped[word[j]] += deltas[start[j] + field]
-    both = np.concatenate([out_keys, mapped], axis=1)
-    _, number = np.unique(both, axis=1, return_inverse=True)
+    _, number = np.unique(np.concatenate([out_keys[:, :found], mapped], axis=1), axis=1, return_inverse=True)
     number = number.reshape(-1)
-    place = np.empty(number.max() + 1, np.int64)
-    place[number[: out_keys.shape[1]]] = np.arange(out_keys.shape[1])
-    out_histogram[:] = 0
-    np.add.at(out_histogram, place[number[out_keys.shape[1] :]], histogram)
+    place = np.empty(found, np.int64)
+    place[number[:found]] = np.arange(found)
+    out_histogram[:found] = 0
+    np.add.at(out_histogram, place[number[found:]], histogram)
+    return found
 
 
 @kernel(_plain_roll_up_histogram)
 def roll_up_histogram(
     keys: Longs,
+    sizes: Longs,
+    histogram: Ints,
     word: Longs,
     shift: Longs,
     mask: Longs,
     deltas: Longs,
     start: Longs,
     out_keys: Longs,
-    slots: Ints,
-    histogram: Ints,
+    out_sizes: Longs,
     out_histogram: Ints,
-) -> None:
-    """Add up histogram rows of classes that `roll_up` has just joined.
+    slots: Ints,
+) -> int:
+    """As `roll_up`, adding up histogram rows as well; all sensitive columns lie side by side in one histogram.
 
-    `out_keys` holds exactly the keys that `roll_up` returned and `slots` is as it left it, so that each class of the
-    finer table is looked up instead of grouped again. All sensitive columns lie side by side in one histogram.
+    It is a loop of its own so that searches which need no histogram pay nothing for it.
     """
     words, count = keys.shape
     width = len(start)
@@ -190,6 +194,7 @@ def roll_up_histogram(
     while capacity < 2 * count:
         capacity *= 2
         bits += 1
+    slots[:capacity] = -1
     limit = np.uint64(capacity - 1)
     drop = np.uint64(64 - bits)
     changed = np.empty(width, np.int64)
@@ -198,7 +203,7 @@ def roll_up_histogram(
         if start[j] >= 0:
             changed[changes] = j
             changes += 1
-    out_histogram[:] = 0
+    found = 0
     key_words = np.empty(words, np.int64)
     for c in range(count):
         for w in range(words):
@@ -208,25 +213,34 @@ def roll_up_histogram(
             word_now = key_words[word[j]]
             key_words[word[j]] = word_now + deltas[start[j] + ((word_now >> shift[j]) & mask[j])]
         mixed = np.uint64(0)
-        if words == 1:
-            mixed = np.uint64(key_words[0]) * _GOLDEN
-        else:
-            for w in range(words):
-                mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
+        for w in range(words):
+            mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
+            if words > 1:
                 mixed ^= mixed >> np.uint64(29)
         slot = mixed >> drop
         while True:
             at = slots[slot]
+            if at < 0:
+                slots[slot] = found
+                for w in range(words):
+                    out_keys[w, found] = key_words[w]
+                out_sizes[found] = sizes[c]
+                for v in range(values):
+                    out_histogram[found, v] = histogram[c, v]
+                found += 1
+                break
             same = True
             for w in range(words):
                 if out_keys[w, at] != key_words[w]:
                     same = False
                     break
             if same:
+                out_sizes[at] += sizes[c]
                 for v in range(values):
                     out_histogram[at, v] += histogram[c, v]
                 break
             slot = (slot + np.uint64(1)) & limit
+    return found
 
 
 def _plain_tally(

@@ -143,7 +143,7 @@ class SensitiveModel(Model):
         found = facts.get(self.column)
         if found is None:
             raise DataError(
-                f"The model {self.name!r} names the column {self.column!r}. {near_miss(self.column, facts)}"
+                f"The model {self.name!r} names {self.column!r}, which is not there. {near_miss(self.column, facts)}"
             )
         return found
 

@@ -293,7 +293,7 @@ class EnhancedLikeness(BasicLikeness):
     summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
 
     def limits(self, whole: Floats) -> Floats:
-        gain = np.full(len(whole), self.beta)
+        gain = np.full(len(whole), float(self.beta))
         there = whole > 0
         gain[there] = np.minimum(self.beta, -np.log(whole[there]))
         return np.minimum(1.0, whole * (1 + gain))

@@ -26,6 +26,7 @@ from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
 from kanopy.search.row_counts import ModelJudge, RowCountJudge
 from kanopy.search.solution import Solution
+from kanopy.search.walk import walk
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -58,7 +59,9 @@ class Optimal:
         size = problem.lattice.size
         if size > self.most_candidates:
             return best_effort(problem, progress, self.name, self.budget_seconds)
-        if not isinstance(problem.metric, ClassMetric):
+        if not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
+            best = _ByWalking(problem).run(progress)
+        elif not isinstance(problem.metric, ClassMetric):
             best = _ByAttributes(problem).run(progress, self.threads)
         elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
             best = _ByClasses(problem).run(progress, self.threads)
@@ -105,8 +108,8 @@ class _Search:
         """For every candidate, rows that it must suppress at least, known without looking at it."""
         problem = self.problem
         least = least_suppressed_rows(problem, threads)
-        # Models that fail for good once they fail prune as they go; where every row may go, bounds save nothing.
-        if not problem.monotonic and problem.max_suppressed_rows < problem.domain.rows // 2:
+        # Models that fail for good once they fail prune as they go.
+        if not problem.monotonic:
             np.maximum(least, least_gone(problem, progress), out=least)
         return least
 
@@ -116,6 +119,22 @@ class _Search:
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
+
+
+class _ByWalking(_Search):
+    """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
+
+    def run(self, progress: Progress) -> Judgement | None:
+        problem = self.problem
+        bounds = problem.lower_bounds()
+
+        def visit(judgement: Judgement) -> None:
+            self.report(progress, self.lattice.size - problem.judged)
+            if judgement.feasible and judgement.better_than(self.best):
+                self.best = judgement
+
+        walk(problem, self.ceiling, lambda levels: float(bounds[self.lattice.place(levels)]), visit)
+        return self.best
 
 
 class _ByAttributes(_Search):

@@ -225,6 +225,28 @@ class Problem:
             least = max(least, 1)
         return Verdict(violated, safe, least)
 
+    def verdicts(self, candidates: Sequence[tuple[Levels, ClassTable]]) -> list[Verdict]:
+        """Verdicts on several candidates at once: models look at all their classes together.
+
+        What follows for finer candidates is not worked out.
+        """
+        if self.evidence.quasi or any(model.of_release for model in self.models) or len(candidates) < 2:
+            return [self.verdict(levels, table) for levels, table in candidates]
+        tables = [table for _, table in candidates]
+        sizes = np.concatenate([table.sizes for table in tables])
+        violated = sizes < self.k
+        pieces = [table.histogram[table.sizes >= self.k] for table in tables if table.histogram is not None]
+        large = ~violated
+        joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces))
+        classes = self.evidence.classes(joined, self.full_tables.packing, candidates[0][0])
+        wrong = np.zeros(classes.count, np.bool_)
+        for model in self.models:
+            if not isinstance(model, KAnonymity):
+                wrong |= model.violated(classes)
+        violated[large] = wrong
+        ends = np.cumsum([table.count for table in tables])
+        return [Verdict(part, True, 0) for part in np.split(violated, ends[:-1])]
+
     def _safe_together(self, levels: Levels, table: ClassTable, violated: Mask) -> bool:
         """Whether the models of the whole release accept the classes that are kept."""
         models = [model for model in self.models if model.of_release]

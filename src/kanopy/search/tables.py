@@ -103,13 +103,14 @@ class ClassTables:
         self._slots = np.empty(capacity, np.int32)
         self._keys = np.empty((self.packing.words, count), np.int64)
         self._sizes = np.empty(count, np.int64)
+        self._histogram = np.empty((0, 0) if counted.histogram is None else counted.histogram.shape, np.int32)
         self._tables: list[ClassTable] = []
         self._number: dict[Levels, int] = {}
         self._levels = np.empty((64, domain.width), np.int32)
         self._classes = np.empty(64, np.int64)
         self._room = budget_bytes
         base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
-        self.base = self._rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
+        self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
         self._anchor_widths = [(2 * domain.width + 2) // 5]
@@ -136,7 +137,7 @@ class ClassTables:
         wanted = np.array(levels, np.int32)
         source = smallest_finer(self._levels, self._classes, len(self._tables), wanted)
         finer = tuple(self._levels[source].tolist())
-        return self._keep(levels, self._rolled(self._tables[source], finer, levels))
+        return self._keep(levels, self.rolled(self._tables[source], finer, levels))
 
     def _keep(self, levels: Levels, table: ClassTable) -> ClassTable:
         cost = table.keys.nbytes + table.sizes.nbytes + (0 if table.histogram is None else table.histogram.nbytes)
@@ -152,22 +153,21 @@ class ClassTables:
             self._tables.append(table)
         return table
 
-    def _rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
+    def rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
+        """The table of a coarser candidate from that of a finer one."""
         packing = self.packing
         start = np.full(len(finer), -1, np.int64)
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 start[j] = packing.starts[j, a, b]
-        found = roll_up(
-            source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
-            self._keys, self._sizes, self._slots,
-        )  # fmt: skip
-        keys = self._keys[:, :found].copy()
         if source.histogram is None:
-            return ClassTable(keys, self._sizes[:found].copy())
-        histogram = np.empty((found, source.histogram.shape[1]), np.int32)
-        roll_up_histogram(
-            source.keys, packing.word, packing.shift, packing.mask, packing.deltas, start, keys, self._slots,
-            source.histogram, histogram,
+            found = roll_up(
+                source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
+                self._keys, self._sizes, self._slots,
+            )  # fmt: skip
+            return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
+        found = roll_up_histogram(
+            source.keys, source.sizes, source.histogram, packing.word, packing.shift, packing.mask, packing.deltas,
+            start, self._keys, self._sizes, self._histogram, self._slots,
         )  # fmt: skip
-        return ClassTable(keys, self._sizes[:found].copy(), histogram)
+        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy(), self._histogram[:found].copy())
