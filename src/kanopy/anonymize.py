@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kanopy.engine.local import Counted
     from kanopy.regroup import Background
     from kanopy.report.report import Report
+    from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
     from kanopy.table.encode import EncodedColumn
     from kanopy.table.frames import Restore
@@ -220,8 +221,12 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
+    from kanopy.search.algorithms import make_algorithm
     from kanopy.table.frames import index_names, to_polars
+    from kanopy.table.pseudonyms import check_key, with_pseudonyms
 
+    if job.pseudonymize:
+        check_key(key)
     clock = clock or Clock()
     tell = Progress(progress)
     with clock.stage("read"):
@@ -236,34 +241,17 @@ def anonymize(
     engine = LocalEngine()
     with clock.stage("encode"):
         tell("encoding" if is_prepared() else "preparing compiled code (only the first time)")
-        people = _population(population, job)
-        hierarchies = resolve_hierarchies(frame, job, people)
-        needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
-        confidential = _sensitive_hierarchies(frame, job)
-        counted = engine.count(
-            frame,
-            hierarchies,
-            sensitive=tuple(needed),
-            sensitive_hierarchies=confidential,
-            population=people,
-            missing=job.missing,
-            unknown=job.unknown,
-            missing_tokens=job.missing_tokens,
-        )
+        counted, hierarchies, confidential = _counted(frame, job, population)
     domain = counted.domain
-    if not len(domain.counts):
-        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
     with clock.stage("search"):
         tell("searching")
-        solution = _solve(domain, job, tell)
+        solution = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), tell)
     with clock.stage("apply"):
         tell("applying")
         dropped = [name for name, role in roles.items() if role == "identifier"]
         drop_rows = job.suppressed_rows == "drop"
         published, kept = engine.apply(frame, counted, solution.recoding, dropped=dropped, drop_rows=drop_rows)
         if job.pseudonymize:
-            from kanopy.table.pseudonyms import with_pseudonyms
-
             published = with_pseudonyms(published, frame, job.pseudonymize, key, kept)
     with clock.stage("verify"):
         tell("verifying")
@@ -296,6 +284,42 @@ def anonymize(
         _columns=counted.columns,
         _hierarchies=hierarchies,
     )
+
+
+def _counted(
+    frame: pl.DataFrame, job: Job, population: Any
+) -> tuple[Counted, dict[str, Hierarchy], dict[str, Hierarchy]]:
+    """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
+    from kanopy.engine.local import LocalEngine
+
+    people = _population(population, job)
+    hierarchies = resolve_hierarchies(frame, job, people)
+    needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
+    confidential = _sensitive_hierarchies(frame, job)
+    counted = LocalEngine().count(
+        frame,
+        hierarchies,
+        sensitive=tuple(needed),
+        sensitive_hierarchies=confidential,
+        population=people,
+        missing=job.missing,
+        unknown=job.unknown,
+        missing_tokens=job.missing_tokens,
+    )
+    if not len(counted.domain.counts):
+        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
+    return counted, hierarchies, confidential
+
+
+def encode(data: Any, job: Job, *, population: Any = None) -> Domain:
+    """The domain of a table under a job: what every search starts from, without searching."""
+    from kanopy.table.frames import to_polars
+
+    frame, _ = to_polars(data)
+    assign_roles(frame, job)
+    if not job.quasi:
+        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+    return _counted(frame, job, population)[0].domain
 
 
 def _name_of(data: Any) -> str:
@@ -407,12 +431,12 @@ def is_prepared() -> bool:
     return compiler.is_prepared((number_keys, pack, roll_up, tally))
 
 
-def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
+def make_problem(domain: Domain, job: Job) -> Problem:
+    """What a search is given: the domain, the job's models, its metric, limits and levels."""
     from kanopy.metrics.full_domain import metric_named
-    from kanopy.search.algorithms import make_algorithm
     from kanopy.search.problem import Problem
 
-    problem = Problem(
+    return Problem(
         domain,
         job.all_models,
         metric_named(job.metric),
@@ -423,7 +447,6 @@ def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
             job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)
         ],
     )
-    return make_algorithm(job.algorithm, **job.parameters).solve(problem, progress)
 
 
 def _verify(

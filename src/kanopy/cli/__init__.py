@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import apply, hierarchies, models, ontologies, release, reproduce
+from kanopy.cli import apply, explore, hierarchies, models, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -47,6 +47,7 @@ ontologies.attach(app)
 reproduce.attach(app)
 models.attach(app)
 apply.attach(app)
+explore.attach(app)
 
 
 def main() -> None:
