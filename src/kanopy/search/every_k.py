@@ -23,6 +23,9 @@ from kanopy.search.projections import least_suppressed_rows
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+REFRESH = 1.3
+"""Bounds are worked out anew when k has grown by this factor."""
+
 
 class EveryK:
     """Shares judged candidates between searches for different k and limits under k-anonymity.
@@ -45,6 +48,7 @@ class EveryK:
         self._sums = np.zeros((64, most_k, width))
         self._totals = np.zeros((64, width))
         self._all_classes = np.zeros(64, np.int64)
+        self._bounds = problem.lower_bounds().reshape(-1)
         self._dead: dict[int, npt.NDArray[np.bool_]] = {}
 
     @property
@@ -57,12 +61,17 @@ class EveryK:
     ) -> Iterator[tuple[int, float, Judgement | None]]:
         """For every k, ascending, and every limit: the best candidate, or `None` if none is feasible."""
         rows = self.problem.domain.rows
+        known_at = 0.0
         for k in sorted(ks):
-            at_k = self._at(k)
-            least = least_suppressed_rows(at_k, 2)
+            if k >= REFRESH * known_at:
+                # What must go at a smaller k must go at this one too: a bound that is a little old is still a bound.
+                known_at = k
+                least = least_suppressed_rows(self._at(k), 2)
+                with_limit = self.problem.lower_bounds(least).reshape(-1)
             for limit in sorted(limits):
                 most = int(np.floor(limit * rows + 1e-9))
-                yield k, limit, self._best(k, most, least, progress)
+                bounds = with_limit if most else self._bounds
+                yield k, limit, self._best(k, most, least, bounds, progress)
 
     def _at(self, k: int) -> Problem:
         given = self.problem
@@ -71,12 +80,11 @@ class EveryK:
             lowest_levels=given.lattice.lowest, highest_levels=given.lattice.highest,
         )  # fmt: skip
 
-    def _best(self, k: int, most: int, least: Longs, progress: Progress) -> Judgement | None:
+    def _best(self, k: int, most: int, least: Longs, bounds: Floats, progress: Progress) -> Judgement | None:
         lattice = self.lattice
         dead = self._dead.setdefault(most, np.zeros(lattice.shape, np.bool_))
         dead |= least > most
         flat = dead.reshape(-1)
-        bounds = self.problem.lower_bounds(least if most else None).reshape(-1)
         best: Judgement | None = None
         if self._numbers:
             best = self._best_known(k, most, dead)
