@@ -78,7 +78,9 @@ def test_the_kind_that_comes_in_goes_out(kind: str) -> None:
 def test_a_pandas_index_and_types_are_kept() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(PEOPLE, index=pd.Index([9, 7, 5, 3, 1, 0], name="visit")).assign(
-        when=pd.date_range("2020-01-01", periods=6), kind=pd.Categorical(list("aabbab")), small=pd.array([1] * 6, "Int8")
+        when=pd.date_range("2020-01-01", periods=6),
+        kind=pd.Categorical(list("aabbab")),
+        small=pd.array([1] * 6, "Int8"),
     )
     result = kanopy.anonymize(frame, JOB.replaced(suppressed_rows="drop"))
     assert result.data.index.equals(frame.index) and result.data.index.name == "visit"
@@ -313,7 +315,9 @@ def test_two_hundred_columns_and_more_candidates_than_a_machine_word() -> None:
     data = {f"c{i}": [1, 2, 3, 4] for i in range(200)}
     assert len(kanopy.anonymize(data, Job(quasi=["c0", "c199"], k=2)).data) == 200
     many = [f"c{i}" for i in range(70)]
-    job = Job(quasi=many, k=2, parameters={"budget_seconds": 0.2}, hierarchies=dict.fromkeys(many, {"method": "suppress"}))
+    job = Job(
+        quasi=many, k=2, parameters={"budget_seconds": 0.2}, hierarchies=dict.fromkeys(many, {"method": "suppress"})
+    )
     result = kanopy.anonymize(data, job)
     assert result.summary()["optimal"] is False and result.summary()["candidates"] == 2**70
     assert any("too many to prove" in note for note in result.notes)

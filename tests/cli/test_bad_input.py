@@ -265,9 +265,7 @@ def test_verification_failure_writes_nothing(shell: Shell, good: Path, monkeypat
     assert "violate the model" in message and "Nothing was written" in message and "report it" in message
 
 
-def test_an_identifier_that_slips_through_is_noticed(
-    shell: Shell, good: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_identifier_that_slips_through_is_noticed(shell: Shell, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = LocalEngine.apply
 
     def careless(self: LocalEngine, frame: Any, counted: Any, recoding: Any, **options: Any) -> Any:

@@ -17,7 +17,6 @@ from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
 
-
 class Commands(TyperGroup):
     """The commands; Ctrl-C in any of them becomes an error like the others, with words and an exit status."""
 
