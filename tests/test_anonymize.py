@@ -305,7 +305,7 @@ def test_one_row_and_one_column() -> None:
 def test_any_column_name() -> None:
     names = ["😀 âge", "\0rows", "\0hidden", "value", "count", "len", "literal", "", "a.b", '"', "\0000"]
     data = {name: [1, 2, 31, 32] for name in names}
-    job = Job(quasi=names, k=2, hierarchies=dict.fromkeys(names, {"method": "iotf"}))
+    job = Job(quasi=names, k=2, hierarchies={key: {"method": "iotf"} for key in names})
     result = kanopy.anonymize(data, job)
     assert list(result.data) == names and result.verification.smallest_class == 2
     assert Job.from_toml(job.to_toml()) == job
@@ -316,7 +316,7 @@ def test_two_hundred_columns_and_more_candidates_than_a_machine_word() -> None:
     assert len(kanopy.anonymize(data, Job(quasi=["c0", "c199"], k=2)).data) == 200
     many = [f"c{i}" for i in range(70)]
     job = Job(
-        quasi=many, k=2, parameters={"budget_seconds": 0.2}, hierarchies=dict.fromkeys(many, {"method": "suppress"})
+        quasi=many, k=2, parameters={"budget_seconds": 0.2}, hierarchies={key: {"method": "suppress"} for key in many}
     )
     result = kanopy.anonymize(data, job)
     assert result.summary()["optimal"] is False and result.summary()["candidates"] == 2**70

@@ -36,6 +36,12 @@ def test_about_a_dozen_names_each_explained() -> None:
         kanopy.anonymise  # type: ignore[attr-defined]  # noqa: B018
 
 
+@pytest.mark.parametrize("first", ["import kanopy.anonymize", "from kanopy.check import Check", "kanopy.Result"])
+def test_functions_stay_functions_whatever_is_imported_first(first: str) -> None:
+    code = f"import kanopy; {first}; kanopy.Check; print(callable(kanopy.anonymize), callable(kanopy.check))"
+    assert python(code, KANOPY_KERNELS="plain").split() == ["True", "True"]
+
+
 def test_import_is_light_and_quick() -> None:
     code = (
         "import json, sys, time; begun = time.perf_counter(); import kanopy; spent = time.perf_counter() - begun;"

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.running import Run, Shell
 
 from kanopy import anonymize as front_door
 from kanopy.engine.local import LocalEngine
 from kanopy.search.optimal import Optimal
-from tests.cli.running import Run, Shell
 
 GOOD = "age,sex,ill\n31,f,flu\n34,f,flu\n38,f,cold\n52,m,flu\n57,m,cold\n59,m,cough\n"
 
@@ -218,7 +218,8 @@ def test_interrupted_process(tmp_path: Path) -> None:
     frame = pl.DataFrame({f"c{i}": rng.integers(0, 40, 3000) for i in range(8)})
     frame.write_csv(tmp_path / "t.csv")
     code = (
-        "import sys, kanopy.cli as cli, kanopy.anonymize as flow\n"
+        "import importlib, sys, kanopy.cli as cli\n"
+        "flow = importlib.import_module('kanopy.anonymize')\n"
         "real = flow._solve\n"
         "def solve(*given):\n"
         "    print('searching', file=sys.stderr, flush=True)\n"

@@ -13,13 +13,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.cli.running import Shell
 
 from kanopy import Hierarchy, Job, datasets, read_table
 from kanopy.cli import release
 from kanopy.guess import guess_job
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
-from tests.cli.running import Shell
 
 PEOPLE = """name,age,zip,sex,ill
 Ann,31,10115,f,flu
@@ -245,7 +245,7 @@ def test_help_lists_what_the_dictionaries_hold(shell: Shell, people: Path) -> No
 def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(PEOPLE)
-    (tmp_path / "zip.csv").write_text("".join(f"{z};{z[:2]}\n" for z in "10115 10117 10119 80331 80333 80335".split()))
+    (tmp_path / "zip.csv").write_text("".join(f"{z};{z // 1000}\n" for z in (10115, 10117, 10119, 80331, 80333, 80335)))
 
     def kanopy(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [
@@ -268,8 +268,6 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     none = kanopy("-q", "zip", "-k", "4", "--hierarchies", str(tmp_path), "--json")
     assert none.returncode == 1 and json.loads(none.stdout)["error"]["kind"] == "NoSolution"
     assert "No solution" in none.stderr
-    wrong = kanopy("-q", "aeg")
-    assert wrong.returncode == 2 and "Did you mean 'age'?" in wrong.stderr and wrong.stdout == ""
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.csv", "zip.csv"]
 
 
