@@ -52,13 +52,13 @@ def kernel(plain: Callable[..., Any], *, parallel: bool = False) -> Callable[[Fu
 
 
 def is_prepared() -> bool:
-    """Whether compiled code is already cached on this machine (or no compiler is in use)."""
+    """Whether the kernels loaded so far are compiled and cached on this machine (or no compiler is in use)."""
     if PLAIN:
         return True
     with _lock:
         for function in _compiled:
             folder = Path(function.stats.cache_path or "")
-            name = function.py_func.__name__
-            if not any(folder.glob(f"*.{name}-*.nbi")):
+            # Numba names its index files after the module, the function and its line.
+            if not any(folder.glob(f"*{function.py_func.__name__}-*.nbi")):
                 return False
     return True
