@@ -227,7 +227,8 @@ def test_progress_tells_the_stages_and_stops() -> None:
     seen: list[str] = []
     kanopy.anonymize(PEOPLE, JOB, progress=lambda step: seen.append(step.stage))
     stages = list(dict.fromkeys(seen))
-    assert stages[:2] == ["reading", "encoding"] and stages[-2:] == ["applying", "verifying"]
+    assert stages[1].startswith(("encoding", "preparing"))  # the latter where no compiled code is cached yet
+    assert [stages[0], *stages[2:]] == ["reading", "searching", "applying", "verifying"]
 
     def stop(step: Step) -> bool:
         return step.stage != "applying"

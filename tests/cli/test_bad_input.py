@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.cli.running import Run, Shell
 
 from kanopy import anonymize as front_door
 from kanopy.engine.local import LocalEngine
 from kanopy.search.optimal import Optimal
+from tests.cli.running import Run, Shell
 
 GOOD = "age,sex,ill\n31,f,flu\n34,f,flu\n38,f,cold\n52,m,flu\n57,m,cold\n59,m,cough\n"
 
