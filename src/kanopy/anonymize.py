@@ -342,12 +342,11 @@ def resolve_hierarchy(
 
 def is_prepared() -> bool:
     """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
-    import kanopy.kernels.distinct
-    import kanopy.kernels.projection
-    import kanopy.kernels.rollup  # noqa: F401
-    from kanopy.kernels.compiler import is_prepared as compiled
+    from kanopy.kernels import compiler
+    from kanopy.kernels.distinct import number_keys, pack
+    from kanopy.kernels.rollup import roll_up, tally
 
-    return compiled()
+    return compiler.is_prepared((number_keys, pack, roll_up, tally))
 
 
 def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
