@@ -180,13 +180,16 @@ class SemanticClusters(SemanticBuilder):
 
     >>> h = SemanticClusters(levels=3).build(["cat", "dog", "car", "bus"])
     >>> sorted(h.labels_at(1))
-    ['carnivore', 'motor vehicle']
+    ['carnivore', 'transport']
     """
 
     method: ClassVar[str] = "semantic_clusters"
     summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
 
     def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+        if len(concepts) == 1:
+            above = taxonomy.parents_of(int(concepts[0]))
+            return [np.array(above[:1] or concepts, np.int32)]
         distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
         if len(distinct) > MOST_CLUSTERED:
             raise HierarchyError(
