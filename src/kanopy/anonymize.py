@@ -108,7 +108,7 @@ class Result:
                 unknown_policy=job.unknown,
                 unknown_rows=self._facts["unknown_rows"],
                 before=Preview(tuple(self._before.columns), _as_text(self._before)),
-                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(self._before.height))),
+                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(PREVIEW_ROWS)), self._numbers()),
                 classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
                 verification={"verified": True, **self.verification.to_dict()},
                 seconds=self.clock.total(),
@@ -118,6 +118,12 @@ class Result:
                 notes=self.notes,
             )
         )
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Row numbers of the published preview in the original table, where rows were dropped."""
+        if self._kept is None:
+            return ()
+        return tuple(int(row) for row in self._kept.nonzero()[0][:PREVIEW_ROWS])
 
     @property
     def score(self) -> float:
@@ -175,7 +181,7 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
-    from kanopy.table.frames import to_polars
+    from kanopy.table.frames import index_names, to_polars
 
     clock = clock or Clock()
     tell = Progress(progress)
@@ -183,6 +189,7 @@ def anonymize(
         tell("reading")
         frame, restore = to_polars(data)
     roles, notes = assign_roles(frame, job)
+    notes = (*notes, *_about_index(index_names(data), job))
     if not job.quasi:
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
@@ -222,7 +229,7 @@ def anonymize(
     }
     notes = (*notes, *solution.notes)
     visible = frame.select([name for name in frame.columns if name not in dropped])
-    before = (visible if kept is None else visible.filter(kept)).head(PREVIEW_ROWS)
+    before = visible.head(PREVIEW_ROWS)
     return Result(
         frame=published,
         solution=solution,
@@ -273,7 +280,26 @@ def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[s
                     "Name it insensitive in the job to publish it all the same."
                 )
         roles[name] = role
+    unused = [name for name in job.hierarchies if name not in columns]
+    if unused:
+        notes.append(f"No column has the name of these hierarchies: {some(unused)}. {near_miss(unused[0], columns)}")
     return roles, tuple(notes)
+
+
+def _about_index(names: Sequence[str | None], job: Job) -> tuple[str, ...]:
+    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
+    from kanopy.table.roles import identifying_name
+
+    for name in names:
+        meaning = None if name is None else identifying_name(name)
+        if meaning is not None or name in job.identifiers:
+            raise DataError(
+                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
+                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
+            )
+    if not names:
+        return ()
+    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
 def resolve_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
@@ -308,7 +334,8 @@ def resolve_hierarchy(
     else:
         return source.build(values.labels, values.counts, name=name).rooted()
     if parameters["method"] == "auto":
-        parameters.setdefault("k", k)
+        # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
+        parameters.setdefault("k", min(k, int(values.counts.sum())))
     return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
 
 
