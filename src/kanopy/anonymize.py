@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 PREVIEW_ROWS = 12
+MOST_LEVELS = 8
 
 
 class Clock:
@@ -196,7 +197,7 @@ def anonymize(
         raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     engine = LocalEngine()
     with clock.stage("encode"):
-        tell("encoding")
+        tell("encoding" if is_prepared() else "preparing compiled code (only the first time)")
         hierarchies = resolve_hierarchies(frame, job)
         counted = engine.count(
             frame,
@@ -210,7 +211,7 @@ def anonymize(
     if not len(domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
     with clock.stage("search"):
-        tell("preparing" if _must_compile() else "searching")
+        tell("searching")
         solution = _solve(domain, job, tell)
     with clock.stage("apply"):
         tell("applying")
@@ -339,10 +340,13 @@ def resolve_hierarchy(
     return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
 
 
-def _must_compile() -> bool:
-    from kanopy.kernels.compiler import is_prepared
+def is_prepared() -> bool:
+    """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
+    from kanopy.kernels import compiler
+    from kanopy.kernels.distinct import number_keys, pack
+    from kanopy.kernels.rollup import roll_up, tally
 
-    return not is_prepared()
+    return compiler.is_prepared((number_keys, pack, roll_up, tally))
 
 
 def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
@@ -390,7 +394,17 @@ def _verify(
 
 
 def _losses(domain: Domain, solution: Solution, job: Job) -> tuple[dict[str, float], dict[str, float]]:
+    from kanopy.local_recoding import with_extents
+    from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
     from kanopy.metrics.release import column_losses, release_losses
 
-    weights = [job.weights.get(name, 1.0) for name in domain.names]
-    return release_losses(domain, solution.recoding, weights), column_losses(domain, solution.recoding)
+    recoding = solution.recoding
+    losses = release_losses(domain, recoding, [job.weights.get(name, 1.0) for name in domain.names])
+    extended = with_extents(domain, recoding)
+    if solution.levels is None:
+        losses |= local_losses(domain, extended, job.k)
+    else:
+        # A full-domain release has no clusters of its own: only the measures of its classes apply.
+        losses["height"] = float(sum(solution.levels))
+        losses |= {name: LOCAL_LOSSES[name](domain, extended, job.k) for name in ("AVG_merged", "LM", "GCP")}
+    return losses, column_losses(domain, recoding)

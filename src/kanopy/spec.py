@@ -125,7 +125,7 @@ class Job:
         for column, source in self.hierarchies.items():
             if not isinstance(source, (Hierarchy, str, Path, Mapping)) and not hasattr(source, "build"):
                 raise JobError(
-                    f"The hierarchy of {column!r} must be a Hierarchy, a file or a method such as {{'method': 'iotf'}}, "
+                    f"The hierarchy of {column!r} must be a Hierarchy, a file or a method like {{'method': 'iotf'}}, "
                     f"not {type(source).__name__}. Hierarchy.from_rows(…) makes one from rows of labels."
                 )
 

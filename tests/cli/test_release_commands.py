@@ -244,10 +244,21 @@ def test_help_lists_what_the_dictionaries_hold(shell: Shell, people: Path) -> No
 def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(PEOPLE)
-    (tmp_path / "zip.csv").write_text("".join(f"{z};{z[:2]}\n" for z in "10115 10117 10119 80331 80333 80335".split()))
+    (tmp_path / "zip.csv").write_text(
+        "".join(f"{z};{z[:2]}\n" for z in ["10115", "10117", "10119", "80331", "80333", "80335"])
+    )
 
     def kanopy(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "kanopy.cli", "anonymize", str(path), *arguments, "-o", str(tmp_path / "o.csv")]
+        command = [
+            sys.executable,
+            "-m",
+            "kanopy.cli",
+            "anonymize",
+            str(path),
+            *arguments,
+            "-o",
+            str(tmp_path / "o.csv"),
+        ]
         return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
     done = kanopy("-q", "age,sex", "-k", "2", "--json")

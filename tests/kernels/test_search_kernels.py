@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.search.problems import problems
 
 from kanopy.kernels.projection import small_cell_rows
 from kanopy.kernels.rollup import roll_up, smallest_finer, tally
 from kanopy.search.problem import Problem
+from tests.search.problems import problems
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,6 +6,7 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -15,7 +16,6 @@ from typer.core import TyperGroup
 from kanopy.cli import hierarchies, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
-
 
 
 class Commands(TyperGroup):
@@ -49,6 +49,7 @@ reproduce.attach(app)
 
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
+    os.environ.setdefault("KANOPY_COMMAND", "1")
     try:
         app(standalone_mode=True)
     except KanopyError as error:

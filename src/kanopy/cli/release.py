@@ -44,11 +44,11 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import Clock
+    from kanopy.anonymize import Clock, is_prepared
     from kanopy.anonymize import anonymize as run
     from kanopy.spec import Job
     from kanopy.table.sinks import check_writable, staged
-    from kanopy.table.sources import local_path
+    from kanopy.table.sources import local_path, read_source
 
     begin(json_mode)
     clock = Clock()
@@ -67,10 +67,9 @@ def anonymize(
     check_writable(output, inputs)
     if report is not None:
         check_writable(report, inputs, table=False)
-    _start_compiler()
+    if not is_prepared():
+        note("The first run prepares compiled code; this takes some seconds, once.")
     with progress_bar() as show:
-        from kanopy.table.sources import read_source
-
         with clock.stage("read"):
             source = read_source(data)
         result = run(source.frame, wanted, progress=show, clock=clock, source=data)
@@ -114,14 +113,6 @@ def _found(folder: Path, job: Any) -> dict[str, Any]:
     if without:
         note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
     return dict(found)
-
-
-def _start_compiler() -> None:
-    """Load the compiled kernels while the table is being read."""
-    import importlib
-    import threading
-
-    threading.Thread(target=lambda: importlib.import_module("kanopy.search.algorithms"), daemon=True).start()
 
 
 def _report_bytes(result: Any, path: Path) -> bytes:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -53,6 +52,7 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
 
 
 def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
+    # Narwhals is imported only for frames of other libraries: it would slow down every command that reads a file.
     if isinstance(data, pl.DataFrame):
         return data, _Same()
     if isinstance(data, pl.LazyFrame):
@@ -65,6 +65,8 @@ def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
         return _from_columns(data), _Columns()
     if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
         return _from_records(data), _Records()
+    import narwhals as nw
+
     if nw.dependencies.is_pandas_dataframe(data):
         frame = _from_pandas(data)
         return frame, _Pandas(data, frame)
@@ -96,6 +98,8 @@ def index_names(data: Any) -> tuple[str | None, ...]:
     >>> index_names({"age": [41]})
     ()
     """
+    import narwhals as nw
+
     if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
         return ()
     return tuple(None if name is None else str(name) for name in data.index.names)
@@ -254,6 +258,8 @@ class _Narwhals:
         self._implementation = implementation
 
     def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import narwhals as nw
+
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
 
 
