@@ -52,6 +52,14 @@ def test_an_unknown_label_is_replaced():
     assert [(edit.kind, edit.to) for edit in found.edits] == [("relabel", "carnivore")]
 
 
+def test_no_node_is_relabelled_twice():
+    for column in ADULT:
+        edits = improve_hierarchy(adult_hierarchies()[column], WORDNET, choices=read_senses(f"adult/{column}")).edits
+        made = [(edit.level, edit.to) for edit in edits if edit.kind == "relabel"]
+        again = [(edit.level, edit.label) for edit in edits if edit.kind == "relabel"]
+        assert not set(made) & set(again), column
+
+
 def test_nothing_to_gain_is_an_answer():
     found = improved([["cat", "carnivore"], ["dog", "carnivore"]])
     assert found.edits == ()

@@ -52,7 +52,7 @@ class SemanticBuilder(Builder):
     measure: str = "wu-palmer"
     weights: str | tuple[float, ...] = "constant"
     senses: str = ""
-    synonyms: Mapping[str, str] = field(default_factory=dict, hash=False)
+    synonyms: Mapping[str, str] | None = field(default=None, hash=False)
     unknown: str = "top"
 
     def __post_init__(self) -> None:
@@ -90,12 +90,13 @@ class SemanticBuilder(Builder):
         return _proposal(taxonomy, labels, table, senses, self, column.name, notes)
 
     def _choices(self) -> SenseChoices:
+        own = dict(self.synonyms or {})
         if not self.senses:
-            return SenseChoices(synonyms=dict(self.synonyms))
+            return SenseChoices(synonyms=own)
         from kanopy.ontology.senses_file import read_senses
 
         read = read_senses(self.senses)
-        return SenseChoices(read.senses, {**read.synonyms, **self.synonyms}, read.source)
+        return SenseChoices(read.senses, {**read.synonyms, **own}, read.source)
 
     def _check_unknown(self, column: Column, taxonomy: Taxonomy, senses: Senses, known: int) -> list[str]:
         unknown = [choice.label for choice in senses.unknown]
