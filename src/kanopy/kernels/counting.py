@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.kernels.compiler import kernel
-from kanopy.kernels.rollup import roll_up, smallest_finer
+from kanopy.kernels.rollup import roll_up, roll_up_one_word, smallest_finer
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -116,10 +116,18 @@ def _judge(
     start = np.empty(width, np.int64)
     for j in range(width):
         start[j] = deltas_start[j, table_levels[source, j], wanted[j]]
-    found = roll_up(
-        arena_keys[:, begin : begin + count], arena_sizes[begin : begin + count], word, shift, mask, deltas, start,
-        arena_keys[:, tail:], arena_sizes[tail:], slots,
-    )  # fmt: skip
+    if len(arena_keys) == 1:
+        # Rows of the arena are contiguous, which the compiler can only see one row at a time.
+        row = arena_keys[0]
+        found = roll_up_one_word(
+            row[begin : begin + count], arena_sizes[begin : begin + count], shift, mask, deltas, start,
+            row[tail:], arena_sizes[tail:], slots,
+        )  # fmt: skip
+    else:
+        found = roll_up(
+            arena_keys[:, begin : begin + count], arena_sizes[begin : begin + count], word, shift, mask, deltas, start,
+            arena_keys[:, tail:], arena_sizes[tail:], slots,
+        )  # fmt: skip
     for j in range(width):
         start[j] = extra_start[j, wanted[j]]
     count_rows(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kanopy.kernels.compiler import kernel
 from kanopy.kernels.counting import count_rows
-from kanopy.kernels.rollup import roll_up
+from kanopy.kernels.rollup import roll_up, roll_up_one_word
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -87,10 +87,16 @@ def _sweep(
         # At its lowest level an attribute shares the table of the attribute before it; from then on it owns one.
         at = i + 1 if levels[i] > 1 else source[i]
         count = filled[at]
-        filled[i + 1] = roll_up(
-            table_keys[at, :, :count], table_sizes[at, :count], word, shift, mask, deltas, start,
-            table_keys[i + 1], table_sizes[i + 1], slots,
-        )  # fmt: skip
+        if words == 1:
+            filled[i + 1] = roll_up_one_word(
+                table_keys[at][0][:count], table_sizes[at][:count], shift, mask, deltas, start,
+                table_keys[i + 1][0], table_sizes[i + 1], slots,
+            )  # fmt: skip
+        else:
+            filled[i + 1] = roll_up(
+                table_keys[at, :, :count], table_sizes[at, :count], word, shift, mask, deltas, start,
+                table_keys[i + 1], table_sizes[i + 1], slots,
+            )  # fmt: skip
         start[j] = -1
         for deeper in range(i + 1, depth + 1):
             source[deeper] = i + 1
