@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kanopy.anonymize import Result, anonymize
     from kanopy.check import Check, check
     from kanopy.errors import KanopyError, NoSolution
+    from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -27,6 +28,7 @@ _HOMES = {
     "anonymize": "kanopy.anonymize",
     "Result": "kanopy.anonymize",
     "check": "kanopy.check",
+    "explore": "kanopy.explore",
     "Check": "kanopy.check",
     "Job": "kanopy.spec",
     "Hierarchy": "kanopy.hierarchy.hierarchy",
@@ -50,6 +52,7 @@ __all__ = [
     "build_hierarchy",
     "check",
     "datasets",
+    "explore",
     "read_hierarchy",
     "read_table",
     "write_hierarchy",

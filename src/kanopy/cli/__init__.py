@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import hierarchies, ontologies, release, reproduce
+from kanopy.cli import apply, explore, hierarchies, models, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -45,6 +45,9 @@ app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
+models.attach(app)
+apply.attach(app)
+explore.attach(app)
 
 
 def main() -> None:
