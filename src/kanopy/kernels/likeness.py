@@ -152,35 +152,35 @@ def matrix(like: Likeness) -> Longs:
     return out
 
 
-def linkage_plain(like: Likeness, published: Longs, counts: Longs) -> Floats:
-    """Per tuple the chance that its record is found by linking what it publishes to the most similar original tuples.
+def linkage_plain(like: Likeness, counts: Longs, origin: Longs, shown: Longs) -> Floats:
+    """The chance that a record is found by linking what it publishes to the original tuples most similar to that.
 
-    `published[t]` is the tuple whose values tuple `t` publishes; only the first `len(counts)` tuples are originals.
+    The first `len(counts)` tuples of `like` are the originals. Move `m` is a record of tuple `origin[m]` that publishes
+    tuple `shown[m]`.
     """
     everyone = np.arange(len(counts))
-    found = np.zeros(len(counts))
-    for shown in np.unique(published):
-        row = plain_row(like, int(shown), everyone)
+    found = np.zeros(len(origin))
+    for tuple_ in np.unique(shown):
+        row = plain_row(like, int(tuple_), everyone)
         linked = row == row.max()
-        here = linked & (published == shown)
-        found[here] = 1.0 / counts[linked].sum()
+        here = np.flatnonzero(shown == tuple_)
+        found[here[linked[origin[here]]]] = 1.0 / counts[linked].sum()
     return found
 
 
 @kernel(linkage_plain)
-def linkage(like: Likeness, published: Longs, counts: Longs) -> Floats:
+def linkage(like: Likeness, counts: Longs, origin: Longs, shown: Longs) -> Floats:
     """See `linkage_plain`."""
     tuples = len(counts)
     score = np.empty(tuples)
-    found = np.zeros(tuples)
-    order = np.argsort(published)
+    found = np.zeros(len(origin))
+    order = np.argsort(shown, kind="mergesort")
     best = 0
     people = 0
-    for x in range(tuples):
-        own = order[x]
-        shown = published[own]
-        if x == 0 or published[order[x - 1]] != shown:
-            likeness_row(like, shown, like.codes, like.numbers, tuples, score)
+    for x in range(len(order)):
+        move = order[x]
+        if x == 0 or shown[order[x - 1]] != shown[move]:
+            likeness_row(like, shown[move], like.codes, like.numbers, tuples, score)
             best = -1
             people = 0
             for t in range(tuples):
@@ -190,6 +190,6 @@ def linkage(like: Likeness, published: Longs, counts: Longs) -> Floats:
                     people = 0
                 if ticks == best:
                     people += counts[t]
-        if int(score[own] * TICKS + 0.5) == best:
-            found[own] = 1.0 / people
+        if int(score[origin[move]] * TICKS + 0.5) == best:
+            found[move] = 1.0 / people
     return found
