@@ -28,6 +28,7 @@ app.command()(release.anonymize)
 app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
+reproduce.attach(app)
 
 
 def main() -> None:

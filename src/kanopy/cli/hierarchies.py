@@ -39,7 +39,7 @@ def methods(json: Json = False) -> None:
     begin(json)
     from kanopy.hierarchy.builders import BUILDERS
 
-    listed = [
+    listed: list[dict[str, Any]] = [
         {
             "name": name,
             "summary": kind.summary,
@@ -54,7 +54,7 @@ def methods(json: Json = False) -> None:
 
         table = Table("method", "what it does", "parameters", box=None, pad_edge=False)
         for entry in listed:
-            parameters = ", ".join(f"{key}={value}" for key, value in dict(entry["parameters"]).items())
+            parameters = ", ".join(f"{key}={value}" for key, value in entry["parameters"].items())
             table.add_row(str(entry["name"]), str(entry["summary"]), parameters)
         console.print(table)
 
@@ -295,7 +295,9 @@ def suggest(
             table.add_row(_called(entry.builder), *numbers, str(entry.hierarchy.height + 1))
         console.print(table)
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
-        console.print(Text(f"Loss: of the best cut into groups of at least {k} rows; typical: averaged over larger k."))
+        console.print(
+            Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
+        )
         if note:
             console.print(Text(note))
 
@@ -379,10 +381,7 @@ def _short(sizes: Any) -> str:
 def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:
     if same:
         return "They generalize every value alike."
-    lines = []
-    for i in range(1, len(files)):
-        lines.append(
-            f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values "
-            f"(of {groups[0]} and {groups[i]})."
-        )
-    return "\n".join(lines)
+    return "\n".join(
+        f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values (of {groups[0]} and {groups[i]})."
+        for i in range(1, len(files))
+    )

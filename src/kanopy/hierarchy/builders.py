@@ -86,5 +86,7 @@ def build_hierarchy(
     if method == "auto":
         from kanopy.hierarchy.suggest import suggest_hierarchies
 
+        # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
+        parameters.setdefault("k", min(5, column.rows))
         return suggest_hierarchies(column, **parameters)[0].hierarchy
     return make_builder(method, **parameters).build_column(column)

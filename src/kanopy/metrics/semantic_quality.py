@@ -154,7 +154,7 @@ def evaluate_hierarchy(
     >>> h = Hierarchy.from_rows([["cat", "mammal", "animal"], ["salmon", "fish", "animal"]], name="pets")
     >>> quality = evaluate_hierarchy(h, load_ontology("wordnet"))
     >>> round(quality.score, 4), [round(level.gsl, 4) for level in quality.levels]
-    (0.2308, [0.1538, 0.3077])
+    (0.2291, [0.1538, 0.3043])
     """
     chosen = find_measure(measure)
     where = f"The hierarchy {hierarchy.name}" if hierarchy.name else "The hierarchy"

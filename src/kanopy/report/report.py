@@ -174,6 +174,16 @@ class Report:
         """Whether the second opinion agreed."""
         return self.facts.verification.get("verified") is True
 
+    @property
+    def score(self) -> float:
+        """The job's metric of the release; what the algorithm itself minimized where that metric is not defined."""
+        return self.facts.losses.get(self.facts.metric, self.facts.solution.score)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the algorithm and the run have to say, each once."""
+        return tuple(dict.fromkeys((*self.facts.solution.notes, *self.facts.notes)))
+
     @cached_property
     def sentence(self) -> str:
         """The verdict in one sentence.
@@ -205,7 +215,7 @@ class Report:
                 "k": self.k,
                 "levels": None if levels is None else dict(zip(facts.domain.names, levels, strict=True)),
                 "metric": facts.metric,
-                "score": solution.score,
+                "score": self.score,
                 "losses": facts.losses,
                 "rows": self.rows,
                 "suppressed": self.suppression.rows,
@@ -229,7 +239,7 @@ class Report:
                 "verification": facts.verification,
                 "source": facts.source,
                 "job": facts.job_toml,
-                "notes": [*solution.notes, *facts.notes],
+                "notes": self.notes,
                 "version": facts.version,
             }
         )
