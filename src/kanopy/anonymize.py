@@ -5,9 +5,7 @@ This is the only file that sees both the engine and the search.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy.classes import Classes, Domain
 from kanopy.errors import DataError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.progress import Callback, Progress
+from kanopy.progress import Callback, Clock, Progress
 from kanopy.spec import HierarchySource, Job
 
 if TYPE_CHECKING:
@@ -28,27 +26,6 @@ if TYPE_CHECKING:
 
 
 PREVIEW_ROWS = 12
-
-
-class Clock:
-    """Seconds per stage of the work."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = dict.fromkeys(("read", "encode", "search", "apply", "verify", "write"), 0.0)
-        self._started = time.perf_counter()
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a stage."""
-        begun = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] += time.perf_counter() - begun
-
-    def total(self) -> dict[str, float]:
-        """All stages, and the time since the clock was made."""
-        return {**self.seconds, "total": time.perf_counter() - self._started}
 
 
 @dataclass(frozen=True, eq=False)

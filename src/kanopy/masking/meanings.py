@@ -35,6 +35,7 @@ UNKNOWN_TEXT_POLICIES = {
 LONGEST_TERM = 120
 """A longer answer is a text, not a term: its last noun would not be what it is about."""
 MOST_MEANINGS = 30_000
+MOST_EXACT = 3_000
 SUGGESTED = 20
 """Suggestions take time: only the first unknown values get some."""
 
@@ -69,6 +70,8 @@ class Meanings:
     worst: float
     unknown: tuple[Unknown, ...]
     approximate: tuple[str, ...]
+    exact: Floats | None = None
+    """The measure's own similarities of known meanings, where they are few enough to keep."""
 
     @property
     def best(self) -> float:
@@ -87,8 +90,13 @@ class Meanings:
         out[same] = self.best
         left, right = self.meaning_of[a], self.meaning_of[b]
         known = ~same & (left < len(self.concepts)) & (right < len(self.concepts))
-        for at in np.array_split(np.flatnonzero(known), max(1, int(known.sum()) // 20_000)):
-            out[at] = _pair_values(self.taxonomy, self.measure, self.concepts, left[at], right[at])
+        if self.exact is not None:
+            out[known] = self.exact[left[known], right[known]]
+        else:
+            pairs, inverse = np.unique(np.column_stack([left[known], right[known]]), axis=0, return_inverse=True)
+            parts = np.array_split(pairs, max(1, len(pairs) // 20_000))
+            found = [_pair_values(self.taxonomy, self.measure, self.concepts, p[:, 0], p[:, 1]) for p in parts]
+            out[known] = np.concatenate(found)[inverse.reshape(-1)]
         by_vector = ~same & ~known & (left < len(self.table)) & (right < len(self.table))
         share = self.table[left[by_vector], right[by_vector]].astype(np.float64)
         out[by_vector] = self.worst + share * (self.best - self.worst)
@@ -112,8 +120,8 @@ def find_meanings(
 
     >>> from kanopy.ontology.load import load_ontology
     >>> found = find_meanings(load_ontology("wordnet"), ["beach", "Beaches", "seashore", "qwrtz"])
-    >>> found.meaning_of.tolist(), [each.value for each in found.unknown], found.table.round(2).tolist()
-    ([0, 0, 1, 2], ['qwrtz'], [[1.0, 0.88], [0.88, 1.0]])
+    >>> found.meaning_of.tolist(), [each.value for each in found.unknown], found.table.astype(float).round(2).tolist()
+    ([0, 0, 1, 2], ['qwrtz'], [[1.0, 0.77], [0.77, 1.0]])
     """
     if unknown not in UNKNOWN_TEXT_POLICIES:
         raise JobError(f"There is no policy unknown={unknown!r}. {near_miss(str(unknown), UNKNOWN_TEXT_POLICIES)}")
@@ -143,7 +151,7 @@ def find_meanings(
             f"The textual columns have {len(concepts):,} different meanings; similarities of at most "
             f"{MOST_MEANINGS:,} fit in memory. Join rare answers first, e.g. with a table of synonyms."
         )
-    table, worst = _similarities(taxonomy, chosen, concepts)
+    table, worst, exact = _similarities(taxonomy, chosen, concepts)
     if unknown == "embedding" and strangers:
         words = [next(value for value, number in known.items() if number == m) for m in range(len(concepts))]
         table = _with_vectors(table, vectors_of(embedding, [*words, *strangers]))
@@ -157,6 +165,7 @@ def find_meanings(
         worst=worst,
         unknown=listed,
         approximate=tuple(value for value, match in matches.items() if match.how in APPROXIMATE),
+        exact=exact,
     )
 
 
@@ -180,11 +189,11 @@ def _look_up(taxonomy: Taxonomy, values: Sequence[str], choices: SenseChoices) -
 
 def _similarities(
     taxonomy: Taxonomy, measure: Measure, concepts: Sequence[tuple[int, ...]]
-) -> tuple[npt.NDArray[np.float32], float]:
-    """All meanings with all meanings, between 0 and 1, and the measure's value that counts as 0."""
+) -> tuple[npt.NDArray[np.float32], float, Floats | None]:
+    """All meanings with all meanings, between 0 and 1; the measure's value that counts as 0; its own values."""
     count = len(concepts)
     if not count:
-        return np.zeros((0, 0), np.float32), 0.0
+        return np.zeros((0, 0), np.float32), 0.0, None
     senses, flat = np.unique(np.array([c for own in concepts for c in own], np.int32), return_inverse=True)
     lengths = np.array([len(own) for own in concepts], np.int64)
     first = np.cumsum(lengths) - lengths
@@ -192,17 +201,19 @@ def _similarities(
     # Rows of single senses are joined to rows of meanings as they come; `uses` finds the meanings of a sense.
     by_sense = np.argsort(flat, kind="stable")
     edge = np.searchsorted(flat[by_sense], np.arange(len(senses) + 1))
-    raw = np.full((count, count), -np.inf, np.float32)
+    raw: npt.NDArray[Any] = np.full((count, count), -np.inf, np.float64 if count <= MOST_EXACT else np.float32)
     for start, block in blocks(taxonomy, senses, senses, measure):
-        joined = np.maximum.reduceat(block[:, flat], first, axis=1).astype(np.float32)
+        joined = np.maximum.reduceat(block[:, flat], first, axis=1).astype(raw.dtype, copy=False)
         for at, row in enumerate(joined, start):
             for use in by_sense[edge[at] : edge[at + 1]]:
                 own = raw[owner[use]]
                 np.maximum(own, row, out=own)
     best = measure.maximum(taxonomy)
     worst = 0.0 if best > 0 else float(raw.min())
+    if count <= MOST_EXACT:
+        return _unit(raw, best, worst).astype(np.float32), worst, raw
     np.copyto(raw, _unit(raw, best, worst))
-    return raw, worst
+    return raw, worst, None
 
 
 def _unit(raw: Any, best: float, worst: float) -> Any:
