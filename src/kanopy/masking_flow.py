@@ -160,10 +160,14 @@ def mask(
         roles=roles,
         notes=(*notes, *_notes(columns, judged, job), *masked.notes),
         clock=clock,
-        source=source or (str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"),
+        source=source or _name_of(data),
         _restore=restore,
         _numbers=numbers,
     )  # fmt: skip
+
+
+def _name_of(data: Any) -> str:
+    return str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
 
 
 def masking_curves(result: MaskResult, ks: Sequence[int]) -> list[dict[str, Any]]:
@@ -185,9 +189,7 @@ def encode_columns(frame: pl.DataFrame, job: MaskJob) -> list[SubstitutedColumn]
     """The columns to mask as codes of their own values."""
     from kanopy.table.texts import substituted
 
-    return [
-        substituted(frame[name], missing=job.missing, missing_tokens=job.missing_tokens) for name in job.columns
-    ]
+    return [substituted(frame[name], missing=job.missing, missing_tokens=job.missing_tokens) for name in job.columns]
 
 
 def masking_tables(
@@ -378,7 +380,7 @@ def _verify_diversity(published: pl.DataFrame, columns: Sequence[str], diversity
         fewest = published.group_by(list(columns)).agg(pl.col(name).n_unique().alias("\0n"))["\0n"].min()
         if not isinstance(fewest, int) or fewest < need:
             raise VerificationFailed(
-                f"A published group shows only {fewest} different values of {name!r}, {need} were promised. "
+                f"A published group shows only {fewest!s} different values of {name!r}, {need} were promised. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
 

@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from kanopy.cli import hierarchies, ontologies, release, reproduce
+from kanopy.cli import hierarchies, mask, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(release.init)
 app.command()(release.anonymize)
 app.command()(release.check)
+mask.attach(app)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)

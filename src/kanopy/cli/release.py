@@ -40,8 +40,8 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import Clock
     from kanopy.anonymize import anonymize as run
+    from kanopy.progress import Clock
     from kanopy.spec import Job
     from kanopy.table.sinks import check_writable, staged
     from kanopy.table.sources import local_path

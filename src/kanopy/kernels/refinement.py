@@ -1,8 +1,8 @@
 """Improve a finished masking: members that lie closer to another published tuple move there, a group publishes the
 member that is most like all of it, and new groups open where enough people gain by them.
 
-A masking is `center[t]`, the tuple whose values tuple `t` publishes; centers publish themselves. Similarity is counted in
-whole ticks times people, every accepted change gains at least one, so the improvement ends and never loses.
+A masking is `center[t]`, the tuple whose values tuple `t` publishes; centers publish themselves. Similarity is counted
+in whole ticks times people, every accepted change gains at least one, so the improvement ends and never loses.
 `toward` is the likeness with its tables transposed: its rows say how similar all tuples are *to* one.
 """
 

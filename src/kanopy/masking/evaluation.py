@@ -240,9 +240,8 @@ def cluster_both(found: Evaluation, most: int = MOST_CLUSTERED, seed: int = 0) -
     for tuples, leaf in ((table.tuples[before], leaf_before), (found._tuples[0][after], leaf_after)):
         load = np.bincount(leaf.reshape(-1), weights=weight)
         trees.append(ward(distances(table, tuples), load))
-    return Clustering(
-        trees[0], trees[1], leaf_before.reshape(-1).astype(np.int64), leaf_after.reshape(-1).astype(np.int64), weight, sampled
-    )  # fmt: skip
+    leaves = [leaf.reshape(-1).astype(np.int64) for leaf in (leaf_before, leaf_after)]
+    return Clustering(trees[0], trees[1], leaves[0], leaves[1], weight, sampled)
 
 
 def distances(table: MaskingTable, tuples: Ints) -> Floats:

@@ -24,7 +24,7 @@ GUIDES = (*MEASURES, *SIZE_GUIDES)
 class MaskJob:
     """What to mask and how.
 
-    `text` columns are compared by meaning; further `quasi` columns are substituted with them: numbers by their distance,
+    `text` columns are compared by meaning; further `quasi` columns are substituted with them: numbers by distance,
     categories by a hierarchy (`hierarchies`) or by being equal. `guide` is a similarity measure, "discernibility" or
     "random"; `measure` states quality (the guide, or Wu–Palmer). `ontology` is "wordnet", a file, a `Taxonomy`, or an
     ordinary `Hierarchy`. `diversity` asks for so many different values of a confidential column in every group
@@ -69,7 +69,9 @@ class MaskJob:
         if self.measure is not None and self.measure not in MEASURES:
             raise JobError(f"No measure is called {self.measure!r}. {near_miss(self.measure, MEASURES)}")
         if self.unknown not in UNKNOWN_TEXT_POLICIES:
-            raise JobError(f"There is no policy unknown={self.unknown!r}. {near_miss(self.unknown, UNKNOWN_TEXT_POLICIES)}")
+            raise JobError(
+                f"There is no policy unknown={self.unknown!r}. {near_miss(self.unknown, UNKNOWN_TEXT_POLICIES)}"
+            )
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise JobError(f"The seed must be a whole number of at least 0, not {self.seed!r}.")
         roles: dict[str, str] = {}
@@ -105,9 +107,7 @@ class MaskJob:
         """The algorithm with its parameters."""
         if self.algorithm == "fusion":
             guide = self.guide if self.guide in SIZE_GUIDES else "similarity"
-            return make_masking(
-                "fusion", guide=guide, heuristics=self.heuristics, search=self.search, seed=self.seed
-            )
+            return make_masking("fusion", guide=guide, heuristics=self.heuristics, search=self.search, seed=self.seed)
         if self.algorithm in MASKINGS and (self.search != "greedy" or self.guide in SIZE_GUIDES):
             raise JobError(f"{self.algorithm} needs a similarity measure as its guide and has no refined search.")
         return make_masking(self.algorithm, seed=self.seed)

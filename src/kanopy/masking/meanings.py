@@ -104,7 +104,7 @@ class Meanings:
 
     def unit(self, raw: Floats) -> Floats:
         """Similarities between 0 and 1."""
-        return _unit(raw, self.best, self.worst)
+        return np.asarray(_unit(raw, self.best, self.worst), np.float64)
 
 
 def find_meanings(

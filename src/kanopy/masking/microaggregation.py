@@ -69,9 +69,7 @@ def _middle(attribute: Attribute, values: Ints, counts: Longs) -> int:
     return int(distinct[np.argmax((people @ similar).round(9))])
 
 
-def _groups(
-    like: Likeness, table: MaskingTable, k: int, rng: np.random.Generator, progress: Progress
-) -> Longs:
+def _groups(like: Likeness, table: MaskingTable, k: int, rng: np.random.Generator, progress: Progress) -> Longs:
     counts = table.counts
     tuples = len(counts)
     group = np.full(tuples, -1, np.int64)

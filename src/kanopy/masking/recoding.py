@@ -65,7 +65,9 @@ class LocalRecodingByMeaning:
             tied = frequent[row == row.max()]
             target[own] = tied[np.argmin(priority[tied])]
             progress("recoding", None, f"{changed:,} values")
-        return Masked.per_tuple(self.name, table, table.tuples[target], fusions=int((target != np.arange(len(counts))).sum()))
+        return Masked.per_tuple(
+            self.name, table, table.tuples[target], fusions=int((target != np.arange(len(counts))).sum())
+        )
 
 
 def _most_frequent(meaning: Longs, counts: Longs, priority: Longs) -> Longs:

@@ -42,7 +42,7 @@ class Attribute:
     def similarities(self, first: Longs, second: Longs, *, raw: bool = False) -> Floats:
         """How similar pairs of values are; `raw` asks for the scale of the ontology's measure in texts."""
         if self.numbers is not None:
-            return np.maximum(0.0, 1.0 - np.abs(self.numbers[first] - self.numbers[second]))
+            return np.asarray(np.maximum(0.0, 1.0 - np.abs(self.numbers[first] - self.numbers[second])), np.float64)
         same = first == second
         if self.meanings is not None and self.text_of is not None:
             a, b = self.text_of[first], self.text_of[second]
@@ -53,9 +53,9 @@ class Attribute:
             return out if raw else self.meanings.unit(out)
         a, b = self.position[first], self.position[second]
         inside = (a < len(self.table)) & (b < len(self.table))
-        out = same.astype(np.float64)
-        out[inside] = self.table[a[inside], b[inside]]
-        return out
+        equal: Floats = same.astype(np.float64)
+        equal[inside] = self.table[a[inside], b[inside]]
+        return equal
 
 
 @dataclass(frozen=True, eq=False)
