@@ -45,6 +45,9 @@ class MaskResult:
     frame: pl.DataFrame
     job: MaskJob
     table: MaskingTable
+    """By which quality is stated."""
+    guide_table: MaskingTable
+    """By which masking was guided; often the same."""
     masked: Masked
     evaluation: Evaluation
     verification: Verification
@@ -154,6 +157,7 @@ def mask(
         frame=published,
         job=job,
         table=judged,
+        guide_table=table,
         masked=masked,
         evaluation=evaluation,
         verification=verification,
@@ -176,7 +180,7 @@ def masking_curves(result: MaskResult, ks: Sequence[int]) -> list[dict[str, Any]
     for k in ks:
         if k <= result.table.rows:
             job = result.job.replaced(k=k)
-            masked = job.make().mask(result.table, k, job.diversity, Progress(None))
+            masked = job.make().mask(result.guide_table, k, job.diversity, Progress(None))
             found = Evaluation(result.table, masked, k)
             curves.append({"k": k, **found.numbers(semantic_linkage=False)})
     return curves

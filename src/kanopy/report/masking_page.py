@@ -140,7 +140,7 @@ def _tiles(facts: MaskingFacts) -> str:
         ("Semantic linkage", f"{found['semantic_linkage_percent']:.2f}%", "link to the most similar original"),
         ("Information content lost", figure(found["ic_loss"]), "mean of −ln p before minus after"),
         ("Discernibility", whole(found["dm"]), f"C<sub>AVG</sub> {found['c_avg']:.2f}"),
-        ("LM · NCP", f"{found['lm']:.3f} · {found['ncp']:.3f}", "original values hidden behind a published one"),
+        ("LM", figure(found["lm"]), f"NCP {figure(found['ncp'])}; original values hidden behind a published one"),
     ]
     cells = "".join(
         f'<dl class="tile"><dt>{name}</dt><dd class="number">{number}</dd><dd class="note">{note}</dd></dl>'
