@@ -120,7 +120,7 @@ def mask(
     >>> mask(answers, MaskJob(text=["reason"], k=3)).data["reason"]
     ['beach', 'beach', 'beach', 'bird', 'bird', 'bird']
     """
-    from kanopy.table.frames import to_polars
+    from kanopy.table.frames import index_names, to_polars
 
     clock = clock or Clock(STAGES)
     tell = Progress(progress)
@@ -128,6 +128,7 @@ def mask(
         tell("reading")
         frame, restore = to_polars(data)
     roles, notes = _roles(frame, job)
+    notes = (*notes, *_about_index(index_names(data), job))
     if job.k > frame.height:
         raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     with clock.stage("encode"):
@@ -137,7 +138,7 @@ def mask(
         tell("looking meanings up")
         table, judged = masking_tables(frame, job, columns)
     with clock.stage("mask"):
-        tell("preparing" if _must_compile() else "masking")
+        tell("masking" if is_prepared() else "preparing compiled code (only the first time)")
         masked = job.make().mask(table, job.k, job.diversity, tell)
     with clock.stage("apply"):
         tell("applying")
@@ -327,6 +328,20 @@ def _roles(frame: pl.DataFrame, job: MaskJob) -> tuple[dict[str, str], tuple[str
     return roles, tuple(notes)
 
 
+def _about_index(names: Sequence[str | None], job: MaskJob) -> tuple[str, ...]:
+    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
+    from kanopy.table.roles import identifying_name
+
+    for name in names:
+        meaning = None if name is None else identifying_name(name)
+        if meaning is not None or name in job.identifiers:
+            raise DataError(
+                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
+                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
+            )
+    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",) if names else ()
+
+
 def _notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job: MaskJob) -> list[str]:
     notes = []
     missing = {column.name: column.missing_rows for column in columns if column.missing_rows}
@@ -413,10 +428,13 @@ def _verify_swapped(
             )
 
 
-def _must_compile() -> bool:
-    from kanopy.kernels.compiler import is_prepared
+def is_prepared() -> bool:
+    """Whether the kernels of masking are compiled and cached on this machine."""
+    from kanopy.kernels import compiler
+    from kanopy.kernels.fusion import fuse
+    from kanopy.kernels.likeness import linkage
 
-    return not is_prepared()
+    return compiler.is_prepared((fuse, linkage))
 
 
 def group_classes(result: MaskResult) -> tuple[Classes, Classes]:

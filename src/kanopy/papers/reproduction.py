@@ -127,8 +127,19 @@ def _martinez2010(quick: bool, progress: Progress) -> Reproduction:
     return reproduce(quick=quick, progress=progress)
 
 
+def _ayala2014(quick: bool, progress: Progress) -> Reproduction:
+    from kanopy.papers.ayala2014 import reproduce
+
+    return reproduce(quick=quick, progress=progress)
+
+
 Rerun = Callable[[bool, Progress], Reproduction]
-PAPERS: dict[str, Rerun] = {"campan2011": _campan2011, "yaseen2018": _yaseen2018, "martinez2010": _martinez2010}
+PAPERS: dict[str, Rerun] = {
+    "ayala2014": _ayala2014,
+    "campan2011": _campan2011,
+    "martinez2010": _martinez2010,
+    "yaseen2018": _yaseen2018,
+}
 
 
 def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
