@@ -151,6 +151,7 @@ def anonymize(
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
     `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
+    Algorithms that mask by meaning (`fusion`, …) answer with a `kanopy.MaskResult`.
 
     >>> import kanopy
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "f", "f", "m", "m", "m"], "ill": list("abcabc")}
@@ -159,8 +160,15 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
+    from kanopy.masking.algorithms import MASKINGS
     from kanopy.table.frames import index_names, to_polars
 
+    if job.algorithm in MASKINGS:
+        from kanopy.masking_flow import mask_as_release
+
+        # A masking has no levels and no hierarchies to report; everything else of a result it has.
+        masked: Any = mask_as_release(data, job, progress=progress, clock=clock, source=source)
+        return masked  # type: ignore[no-any-return]
     clock = clock or Clock()
     tell = Progress(progress)
     with clock.stage("read"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy.ontology.taxonomy import Taxonomy
+    from kanopy.spec import Job
     from kanopy.table.frames import Restore
     from kanopy.table.texts import SubstitutedColumn
     from kanopy.verify import Verification
 
 STAGES = ("read", "encode", "meanings", "mask", "apply", "verify", "evaluate", "write")
 LARGEST_CATEGORY_TABLE = 8_000
+CURVE_K = tuple(range(2, 21))
+MOST_TUPLES_FOR_CURVES = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +94,20 @@ class MaskResult:
             "seconds": self.clock.total(),
         }
 
-    def to_html(self, *, curves: Sequence[int] = ()) -> str:
-        """The report page: substitutions, groups, curves over k (for the values of `curves`), dendrograms."""
+    @property
+    def report(self) -> MaskReport:
+        """Numbers and the page."""
+        return MaskReport(self)
+
+    def to_html(self, *, curves: Sequence[int] | None = None) -> str:
+        """The report page: substitutions, groups, curves over k, dendrograms.
+
+        `curves` are the values of k that the curves show: 2 to 20 and the job's own, unless the table is large.
+        """
         from kanopy.report.masking_page import MaskingFacts, page
 
+        if curves is None:
+            curves = sorted({*CURVE_K, self.job.k}) if len(self.table.tuples) <= MOST_TUPLES_FOR_CURVES else ()
         return page(MaskingFacts.of(self, masking_curves(self, curves) if curves else []))
 
     def __repr__(self) -> str:
@@ -101,6 +115,34 @@ class MaskResult:
             f"<MaskResult: {self.table.rows:,} rows, {self.verification.classes:,} groups, smallest "
             f"{self.verification.smallest_class:,}, semantic quality {self.evaluation.semantic_quality:.4f}>"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MaskReport:
+    """The report of a masking in the forms that reports have."""
+
+    result: MaskResult
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, substitutions and groups."""
+        found = self.result.evaluation
+        return {
+            **self.result.summary(),
+            "substitutions": [each.to_dict() for each in found.substitutions()],
+            "published": found.groups(),
+        }
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def to_html(self) -> str:
+        """The page."""
+        return self.result.to_html()
+
+    def to_script(self) -> str:
+        """A Python script that repeats the run."""
+        return self.result.job.script(self.result.source)
 
 
 def mask(
@@ -175,6 +217,25 @@ def _name_of(data: Any) -> str:
     return str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
 
 
+def mask_as_release(
+    data: Any, job: Job, *, progress: Callback | None = None, clock: Clock | None = None, source: str | None = None
+) -> MaskResult:
+    """A job of `anonymize` whose algorithm masks; textual quasi-identifiers without a hierarchy go by meaning.
+
+    `parameters` of the job are those of `MaskJob`; `text` names the textual columns if they should be others.
+    """
+    from kanopy.masking.job import job_for_masking
+    from kanopy.table.frames import to_polars
+    from kanopy.table.roles import is_text
+
+    frame, _ = to_polars(data)
+    absent = [name for name in job.quasi if name not in frame.columns]
+    if absent:
+        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+    text = [name for name in job.quasi if name not in job.hierarchies and is_text(frame[name])]
+    return mask(data, job_for_masking(job, text), progress=progress, clock=clock, source=source)
+
+
 def masking_curves(result: MaskResult, ks: Sequence[int]) -> list[dict[str, Any]]:
     """The numbers of the same masking for other values of k (those the table has rows for)."""
     curves = []
@@ -207,6 +268,10 @@ def masking_tables(
     texts = [column for column in columns if column.name in job.text]
     others = tuple(_other_attribute(column, job) for column in columns if column.name not in job.text)
     tuples, counts, tuple_of_row, _ = distinct_tuples([c.codes for c in columns], [len(c.labels) for c in columns])
+    order = np.lexsort(tuples.T[::-1])
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    tuples, counts, tuple_of_row = tuples[order], counts[order], rank[tuple_of_row]
     confidential = [substituted(frame[name]) for name in job.sensitive]
     sensitive = tuple(Sensitive(c.name, tuple(label or "" for label in c.labels), c.codes) for c in confidential)
     weights = tuple(float(job.weights.get(name, 1.0)) for name in job.columns)

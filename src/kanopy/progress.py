@@ -80,7 +80,7 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[name] += time.perf_counter() - begun
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def total(self) -> dict[str, float]:
         """All stages, and the time since the clock was made."""

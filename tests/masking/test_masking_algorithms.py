@@ -128,7 +128,12 @@ def test_the_same_seed_gives_the_same_release_and_row_order_does_not_matter() ->
     job = MaskJob(text=["why", "also"], k=4, seed=3)
     first = mask(data, job).data
     assert mask(data, job).data == first
-    assert {mask(data, job.replaced(guide="random", seed=s)).data["why"][0] for s in range(8)} != {first["why"][0]}
+    random = [tuple(mask(data, job.replaced(guide="random", seed=s)).data["why"]) for s in range(4)]
+    assert len(set(random)) > 1
+    order = np.random.default_rng(0).permutation(80)
+    shuffled = mask({name: [values[i] for i in order] for name, values in data.items()}, job).data
+    assert shuffled["why"] == [first["why"][i] for i in order]
+    assert shuffled["also"] == [first["also"][i] for i in order]
 
 
 def test_heuristics_can_be_switched_off() -> None:

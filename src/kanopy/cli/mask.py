@@ -9,9 +9,6 @@ import typer
 
 from kanopy.cli.console import begin, emit, note, progress_bar
 
-CURVE_K = tuple(range(2, 21))
-MOST_TUPLES_FOR_CURVES = 5_000
-
 
 def mask(
     data: Annotated[
@@ -105,7 +102,7 @@ def mask(
                 release.bytes(report, _report_bytes(result, report))
     for line in result.notes:
         note(line)
-    emit(result.summary(), lambda out: _show(out, result, output, report))
+    emit(result.summary(), lambda out: show_masking(out, result, output, report))
 
 
 def _names(text: str | None) -> tuple[str, ...]:
@@ -160,16 +157,13 @@ def _found(folder: Path | None, columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _report_bytes(result: Any, path: Path) -> bytes:
-    import json
-
-    if path.suffix == ".json":
-        found = {**result.summary(), "substitutions": [s.to_dict() for s in result.evaluation.substitutions()]}
-        return json.dumps(found, ensure_ascii=False, allow_nan=False, indent=2).encode("utf-8")
-    curves = sorted({*CURVE_K, result.job.k}) if len(result.table.tuples) <= MOST_TUPLES_FOR_CURVES else ()
-    return str(result.to_html(curves=curves)).encode("utf-8", "replace")
+    report = result.report
+    forms = {".json": report.to_json, ".py": report.to_script}
+    return str(forms.get(path.suffix, report.to_html)()).encode("utf-8", "replace")
 
 
-def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
+def show_masking(out: Any, result: Any, output: str, report: Path | None) -> None:
+    """Draw what a masking did."""
     from rich.table import Table
     from rich.text import Text
 

@@ -80,6 +80,11 @@ def anonymize(
                 release.bytes(report, _report_bytes(result, report))
     for line in result.notes:
         note(line)
+    if hasattr(result, "masked"):
+        from kanopy.cli.mask import show_masking
+
+        emit(result.summary(), lambda out: show_masking(out, result, output, report))
+        return
     emit(result.summary(), lambda out: _show_release(out, result, output, report))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,73 @@ class MaskJob:
     def replaced(self, **changes: Any) -> MaskJob:
         """A copy with some settings changed."""
         return replace(self, **changes)
+
+    def script(self, source: str) -> str:
+        """A Python script that repeats the masking of a file.
+
+        >>> print(MaskJob(text=["why"], k=3).script("answers.csv").splitlines()[-2])
+        result = mask("answers.csv", MaskJob(text=('why',), k=3))
+        """
+        changed = [
+            f"{f.name}={_plain(getattr(self, f.name))!r}"
+            for f in fields(self)
+            if f.name in ("text", "k") or getattr(self, f.name) != _default(f)
+        ]
+        return (
+            '"""Repeats a masking made with Kanopy."""\n\n'
+            "from kanopy.masking.job import MaskJob\nfrom kanopy.masking_flow import mask\n\n"
+            f"result = mask({json.dumps(source, ensure_ascii=False)}, MaskJob({', '.join(changed)}))\n"
+            'result.frame.write_csv("masked.csv")\n'
+        )
+
+
+def _default(of: Any) -> Any:
+    return of.default_factory() if of.default_factory is not MISSING else of.default
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+PARAMETERS = ("text", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses", "unknown", "embedding",
+              "diversity")  # fmt: skip
+"""What the `parameters` of an ordinary job may say to a masking algorithm."""
+
+
+def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
+    """An ordinary job (`kanopy.spec.Job`) as one for masking.
+
+    `text` are the quasi-identifiers that are compared by meaning: all of them if not given.
+    """
+    given = dict(job.parameters)
+    for name in given:
+        if name not in PARAMETERS:
+            raise JobError(f"The algorithm {job.algorithm!r} has no parameter {name!r}. {near_miss(name, PARAMETERS)}")
+    if job.suppress:
+        raise JobError(
+            f"The algorithm {job.algorithm!r} substitutes values and suppresses nothing: leave suppress out."
+        )
+    texts = _names(given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
+    strangers = [name for name in texts if name not in job.quasi]
+    if strangers:
+        raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")
+    wrong = [name for name, own in job.hierarchies.items() if not isinstance(own, (Hierarchy, str, Path))]
+    if wrong:
+        raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
+    return MaskJob(
+        text=texts,
+        k=job.k,
+        quasi=tuple(name for name in job.quasi if name not in texts),
+        algorithm=job.algorithm,
+        weights=job.weights,
+        hierarchies={name: own for name, own in job.hierarchies.items() if name not in texts},
+        sensitive=job.sensitive,
+        identifiers=job.identifiers,
+        insensitive=job.insensitive,
+        missing=job.missing,
+        missing_tokens=job.missing_tokens,
+        **given,
+    )
 
 
 def _names(given: Any, what: str) -> tuple[str, ...]:

@@ -60,7 +60,10 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class MaskingTable:
-    """Distinct tuples with counts; `tuples[t, j]` is a value of `attributes[j]`, numbered by first appearance."""
+    """Distinct tuples with counts; `tuples[t, j]` is a value of `attributes[j]`.
+
+    Tuples are in ascending order of their values, so that nothing depends on the order of the records.
+    """
 
     attributes: tuple[Attribute, ...]
     tuples: Ints
@@ -141,7 +144,8 @@ def text_attributes(
     made = []
     for name, own in zip(names, labels, strict=True):
         text_of = np.array([-1 if label is None else index[label] for label in own], np.int32)
-        position = np.where(text_of < 0, max(none, len(meanings.table)), meanings.meaning_of[text_of])
+        meaning = np.append(meanings.meaning_of, max(none, len(meanings.table)))
+        position = meaning[text_of]  # -1, the missing one, is last
         made.append(
             Attribute(
                 name, TEXT, tuple(own), position.astype(np.int32), meanings.table, meanings=meanings, text_of=text_of

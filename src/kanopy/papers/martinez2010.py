@@ -106,8 +106,8 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
     return Reproduction(
         key="martinez2010",
         title="Masking open answers by meaning, rerun",
-        citation="S. Martínez: Ontology-based masking of unbounded textual attributes (master thesis), "
-        "Universitat Rovira i Virgili, 2010.",
+        citation="S. Martínez Lluís: Privacy Preserving in Categorical Microdata Using Semantic Knowledge. "
+        "Master thesis, June 2010.",
         introduction="The park survey behind the thesis is not public. This survey has its exact repetition profile "
         "(975 records, 211 pairs of answers, 118 unique) over a word list of our own, so whatever group sizes decide "
         "must agree and whatever meaning decides can only be compared in direction. WordNet is version 3.0 here, 2.1 "
