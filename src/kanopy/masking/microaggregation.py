@@ -85,7 +85,11 @@ def _groups(like: Likeness, table: MaskingTable, k: int, rng: np.random.Generato
         start = int(left[np.argmin(nearness)])
         row = plain_row(like, start, left)
         row[left == start] = 2 * TICKS
-        order = np.argsort(-row, kind="stable")
+        # Everybody counts at least one, so k tuples are enough; ties go to the first, whatever the partition does.
+        key = row * len(left) - np.arange(len(left))
+        most = min(k, len(left))
+        nearest = np.argpartition(-key, most - 1)[:most]
+        order = nearest[np.argsort(-key[nearest])]
         enough = int(np.searchsorted(np.cumsum(counts[left[order]]), k)) + 1
         chosen = order[:enough]
         group[left[chosen]] = number
@@ -97,6 +101,6 @@ def _groups(like: Likeness, table: MaskingTable, k: int, rng: np.random.Generato
         group[left] = number
         left = left[:0]
     for own in left:
-        nearest = seeds[int(np.argmax(plain_row(like, int(own), np.array(seeds))))]
-        group[own] = group[nearest]
+        closest = seeds[int(np.argmax(plain_row(like, int(own), np.array(seeds))))]
+        group[own] = group[closest]
     return group

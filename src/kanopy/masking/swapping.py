@@ -65,15 +65,13 @@ def _swapped(attribute: Attribute, column: Ints, rare: Longs, rng: np.random.Gen
     swapped = np.zeros(len(column), bool)
     nearest: dict[int, Longs] = {}
     reached: dict[int, int] = {}
-    everyone = np.arange(values)
     stuck = []
     for row in rare.tolist():
         if swapped[row]:
             continue
         own = int(column[row])
         if own not in nearest:
-            near = attribute.similarities(np.full(values, own), everyone)
-            order = np.argsort(-near.round(9), kind="stable")
+            order = np.argsort(-attribute.row(own), kind="stable")
             nearest[own], reached[own] = order[order != own], 0
         partner = -1
         while reached[own] < len(nearest[own]):

@@ -39,6 +39,18 @@ class Attribute:
     text_of: Ints | None = None
     """Per value its number among `meanings.values`, -1 for the missing one."""
 
+    def row(self, own: int) -> Floats:
+        """How similar one value is to all values, between 0 and 1, from the table that guides."""
+        if self.numbers is not None:
+            near: Floats = np.maximum(0.0, 1.0 - np.abs(self.numbers - self.numbers[own]))
+        elif self.position[own] < len(self.table):
+            known = np.append(self.table[self.position[own]].astype(np.float64), 0.0)
+            near = known[np.minimum(self.position, len(self.table))]
+        else:
+            near = np.zeros(len(self.position))
+        near[own] = 1.0
+        return near
+
     def similarities(self, first: Longs, second: Longs, *, raw: bool = False) -> Floats:
         """How similar pairs of values are; `raw` asks for the scale of the ontology's measure in texts."""
         if self.numbers is not None:
