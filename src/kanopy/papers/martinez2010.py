@@ -325,7 +325,7 @@ def _table(name: str, ks: Sequence[int], curves: dict[str, Curve]) -> Table:
 def _figure(name: str, caption: str, ks: Sequence[int], curves: dict[str, Curve], title: str, axis: str) -> Figure:
     rows = [{"k": k, "value": curve[i], "series": each} for each, curve in curves.items() for i, k in enumerate(ks)]
     panel = lines(rows, list(curves), "k", "value", title="", axis=axis, width=460)
-    panel["encoding"]["y"]["scale"] = {"zero": False}
+    panel["encoding"]["y"] |= {"scale": {"zero": False}, "title": None}  # the subtitle says what it is
     return Figure(name, caption, sheet(title, axis, {key: value for key, value in panel.items() if key != "title"}))
 
 
