@@ -160,10 +160,10 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
-    from kanopy.masking.algorithms import MASKINGS
+    from kanopy.masking.names import MASKING_NAMES
     from kanopy.table.frames import index_names, to_polars
 
-    if job.algorithm in MASKINGS:
+    if job.algorithm in MASKING_NAMES:
         from kanopy.masking_flow import mask_as_release
 
         # A masking has no levels and no hierarchies to report; everything else of a result it has.

@@ -130,10 +130,10 @@ class Job:
                 )
 
     def _check_algorithm(self) -> None:
-        from kanopy.masking.algorithms import MASKINGS
+        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import make_algorithm
 
-        if self.algorithm in MASKINGS:
+        if self.algorithm in MASKING_NAMES:
             if self.quasi:
                 from kanopy.masking.job import job_for_masking
 

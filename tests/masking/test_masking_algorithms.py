@@ -188,6 +188,29 @@ def test_another_measure_may_state_the_quality() -> None:
     assert result.summary()["measure"] == "path-length"
 
 
+def test_names_and_algorithms_agree() -> None:
+    from kanopy.masking.algorithms import MASKINGS
+    from kanopy.masking.names import MASKING_NAMES
+
+    assert tuple(MASKINGS) == MASKING_NAMES
+    assert all(kind.name == name for name, kind in MASKINGS.items())
+
+
+def test_the_front_door_takes_masking_jobs() -> None:
+    from kanopy.anonymize import anonymize
+    from kanopy.spec import Job
+
+    data = answers(60, 5)
+    job = Job(quasi=["why", "age"], k=4, algorithm="fusion", parameters={"guide": "lin"}, sensitive=["ill"])
+    result = anonymize(data, job)
+    assert smallest(result.data, ("why", "age")) >= 4
+    assert result.job.text == ("why",)  # type: ignore[attr-defined]
+    assert Job.from_toml(job.to_toml()) == job
+    for wrong, words in (({"parameters": {"giude": "lin"}}, "guide"), ({"suppress": 0.1}, "suppresses nothing")):
+        with pytest.raises(JobError, match=words):
+            job.replaced(**wrong)
+
+
 class TestLocalRecoding:
     def test_rare_values_go_to_the_most_similar_frequent_one(self) -> None:
         data = {"why": ["beach"] * 4 + ["seashore"] + ["bird"] * 4 + ["heron", "duck"]}
