@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking_flow import MaskResult, mask
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -37,6 +39,9 @@ _HOMES = {
     "write_hierarchy": "kanopy.hierarchy.files",
     "read_table": "kanopy.table.sources",
     "datasets": "kanopy.table",
+    "mask": "kanopy.masking_flow",
+    "MaskJob": "kanopy.masking.job",
+    "MaskResult": "kanopy.masking_flow",
     "NoSolution": "kanopy.errors",
     "KanopyError": "kanopy.errors",
 }
@@ -46,6 +51,8 @@ __all__ = [
     "Hierarchy",
     "Job",
     "KanopyError",
+    "MaskJob",
+    "MaskResult",
     "NoSolution",
     "Result",
     "anonymize",
@@ -53,6 +60,7 @@ __all__ = [
     "check",
     "datasets",
     "explore",
+    "mask",
     "read_hierarchy",
     "read_table",
     "write_hierarchy",
