@@ -6,6 +6,8 @@ Everything a user may import is here; it is loaded on first use, so that `import
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking_flow import MaskResult, mask
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -35,6 +39,9 @@ _HOMES = {
     "write_hierarchy": "kanopy.hierarchy.files",
     "read_table": "kanopy.table.sources",
     "datasets": "kanopy.table",
+    "mask": "kanopy.masking_flow",
+    "MaskJob": "kanopy.masking.job",
+    "MaskResult": "kanopy.masking_flow",
     "NoSolution": "kanopy.errors",
     "KanopyError": "kanopy.errors",
 }
@@ -44,6 +51,8 @@ __all__ = [
     "Hierarchy",
     "Job",
     "KanopyError",
+    "MaskJob",
+    "MaskResult",
     "NoSolution",
     "Result",
     "anonymize",
@@ -51,10 +60,23 @@ __all__ = [
     "check",
     "datasets",
     "explore",
+    "mask",
     "read_hierarchy",
     "read_table",
     "write_hierarchy",
 ]
+
+
+class _Package(types.ModuleType):
+    """Importing the file `anonymize.py` would put the module where users find the function; the function stays."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if _HOMES.get(name) == f"{__name__}.{name}" and isinstance(value, types.ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -5,9 +5,7 @@ This is the only file that sees both the engine and the search.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy.classes import Classes, Domain
 from kanopy.errors import DataError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.progress import Callback, Progress
+from kanopy.progress import Callback, Clock, Progress
 from kanopy.spec import HierarchySource, Job
 
 if TYPE_CHECKING:
@@ -33,27 +31,6 @@ if TYPE_CHECKING:
 
 PREVIEW_ROWS = 12
 MOST_LEVELS = 8
-
-
-class Clock:
-    """Seconds per stage of the work."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = dict.fromkeys(("read", "encode", "search", "apply", "verify", "write"), 0.0)
-        self._started = time.perf_counter()
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a stage."""
-        begun = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] += time.perf_counter() - begun
-
-    def total(self) -> dict[str, float]:
-        """All stages, and the time since the clock was made."""
-        return {**self.seconds, "total": time.perf_counter() - self._started}
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +190,7 @@ def anonymize(
     `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
     `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
     which identifiers are pseudonymized, where the job asks for that.
+    Algorithms that mask by meaning (`fusion`, …) answer with a `kanopy.MaskResult`.
 
     >>> import kanopy
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "f", "f", "m", "m", "m"], "ill": list("abcabc")}
@@ -221,12 +199,19 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
+    from kanopy.masking.names import MASKING_NAMES
     from kanopy.search.algorithms import make_algorithm
     from kanopy.table.frames import index_names, to_polars
     from kanopy.table.pseudonyms import check_key, with_pseudonyms
 
     if job.pseudonymize:
         check_key(key)
+    if job.algorithm in MASKING_NAMES:
+        from kanopy.masking_flow import mask_as_release
+
+        # A masking has no levels and no hierarchies to report; everything else of a result it has.
+        masked: Any = mask_as_release(data, job, progress=progress, clock=clock, source=source)
+        return masked  # type: ignore[no-any-return]
     clock = clock or Clock()
     tell = Progress(progress)
     with clock.stage("read"):
@@ -425,10 +410,11 @@ def resolve_hierarchy(
 def is_prepared() -> bool:
     """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
     from kanopy.kernels import compiler
+    from kanopy.kernels.counting import judge
     from kanopy.kernels.distinct import number_keys, pack
-    from kanopy.kernels.rollup import roll_up, tally
+    from kanopy.kernels.projection import small_cell_rows
 
-    return compiler.is_prepared((number_keys, pack, roll_up, tally))
+    return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
 
 
 def make_problem(domain: Domain, job: Job) -> Problem:

@@ -207,9 +207,16 @@ class Job:
                 )
 
     def _check_algorithm(self) -> None:
+        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import make_algorithm
 
-        make_algorithm(self.algorithm, **self.parameters)
+        if self.algorithm in MASKING_NAMES:
+            if self.quasi:
+                from kanopy.masking.job import job_for_masking
+
+                job_for_masking(self)
+        else:
+            make_algorithm(self.algorithm, **self.parameters)
 
     def role_of(self, column: str) -> str | None:
         """The role a column was given, or `None`."""

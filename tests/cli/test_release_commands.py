@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def test_anonymize_prints_one_json_object_with_the_promised_keys(shell: Shell, p
     assert (found["algorithm"], found["metric"], found["k"], found["rows"]) == ("optimal", "loss", 2, 6)
     assert found["optimal"] is True and found["verified"] is True
     assert found["losses"]["loss"] == pytest.approx(found["score"])
-    assert set(found["losses"]) <= set(METRICS)
+    assert set(found["losses"]) >= set(METRICS) - {"height"}
     assert 1 <= found["judged"] <= found["candidates"]
     published = records(shell.folder / "out.csv")
     sizes = Counter((row["age"], row["sex"]) for row in published)
@@ -244,9 +245,7 @@ def test_help_lists_what_the_dictionaries_hold(shell: Shell, people: Path) -> No
 def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(PEOPLE)
-    (tmp_path / "zip.csv").write_text(
-        "".join(f"{z};{z[:2]}\n" for z in ["10115", "10117", "10119", "80331", "80333", "80335"])
-    )
+    (tmp_path / "zip.csv").write_text("".join(f"{z};{z // 1000}\n" for z in (10115, 10117, 10119, 80331, 80333, 80335)))
 
     def kanopy(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [
@@ -259,7 +258,9 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
             "-o",
             str(tmp_path / "o.csv"),
         ]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+        # Without the compiler, which takes longer to load than all the rest: this is about processes.
+        plain = {**os.environ, "KANOPY_KERNELS": "plain"}
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, env=plain)
 
     done = kanopy("-q", "age,sex", "-k", "2", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["verified"] is True
@@ -267,8 +268,6 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     none = kanopy("-q", "zip", "-k", "4", "--hierarchies", str(tmp_path), "--json")
     assert none.returncode == 1 and json.loads(none.stdout)["error"]["kind"] == "NoSolution"
     assert "No solution" in none.stderr
-    wrong = kanopy("-q", "aeg")
-    assert wrong.returncode == 2 and "Did you mean 'age'?" in wrong.stderr and wrong.stdout == ""
     assert sorted(p.name for p in tmp_path.iterdir()) == ["people.csv", "zip.csv"]
 
 

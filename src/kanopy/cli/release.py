@@ -64,8 +64,9 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import Clock, is_prepared
     from kanopy.anonymize import anonymize as run
+    from kanopy.anonymize import is_prepared
+    from kanopy.progress import Clock
     from kanopy.spec import Job
     from kanopy.table.sinks import check_writable, staged
     from kanopy.table.sources import local_path, read_source
@@ -117,6 +118,11 @@ def anonymize(
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
+    if hasattr(result, "masked"):
+        from kanopy.cli.mask import show_masking
+
+        emit(result.summary(), lambda out: show_masking(out, result, output, report))
+        return
     emit(result.summary(), lambda out: _show_release(out, result, output, report))
 
 

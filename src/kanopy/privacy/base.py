@@ -201,4 +201,4 @@ def excess_rows(counts: npt.NDArray[Any], sizes: Longs, limits: Floats | float) 
     room = np.maximum(1.0 - np.asarray(limits, np.float64), TOLERANCE)
     needed = (counts - limits * sizes[:, None]) / room
     worst = needed.max(axis=1, initial=0.0)
-    return np.minimum(np.ceil(worst - 1e-6), sizes).astype(np.int64)
+    return np.asarray(np.minimum(np.ceil(worst - 1e-6), sizes), np.int64)

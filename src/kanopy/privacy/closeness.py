@@ -296,7 +296,7 @@ class EnhancedLikeness(BasicLikeness):
         gain = np.full(len(whole), float(self.beta))
         there = whole > 0
         gain[there] = np.minimum(self.beta, -np.log(whole[there]))
-        return np.minimum(1.0, whole * (1 + gain))
+        return np.asarray(np.minimum(1.0, whole * (1 + gain)), np.float64)
 
     def explain(self) -> str:
         return (

@@ -24,7 +24,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
-from kanopy.search.row_counts import ModelJudge, RowCountJudge
+from kanopy.search.row_counts import judge_of
 from kanopy.search.solution import Solution
 from kanopy.search.walk import walk
 
@@ -88,7 +88,7 @@ class _Search:
         self.problem = problem
         self.lattice = problem.lattice
         self.best: Judgement | None = None
-        self.judge_one = RowCountJudge(problem).evaluate if only_counts_rows(problem) else ModelJudge(problem).evaluate
+        self.judge_one = judge_of(problem)
 
     def ceiling(self) -> float:
         """Candidates whose bound lies above this cannot win, not even by a tie."""

@@ -1,4 +1,4 @@
-"""A faster judge for the commonest case: k-anonymity alone, where class sizes decide.
+"""A faster judge for the commonest case: class sizes decide, or rule out most candidates, and keys fit one word.
 
 It gives the same answers as `Problem.evaluate`; a test compares the two.
 """
@@ -6,6 +6,7 @@ It gives the same answers as `Problem.evaluate`; a test compares the two.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,9 +29,9 @@ class RowCountJudge:
         width = len(lattice.shape)
         self._most = base.count
         self._capacity = min(LARGEST_ARENA, 64 * base.count) + base.count
-        self._keys = np.empty((self._packing.words, self._capacity), np.int64)
+        self._keys = np.empty(self._capacity, np.int64)
         self._sizes = np.empty(self._capacity, np.int64)
-        self._keys[:, : base.count] = base.keys
+        self._keys[: base.count] = base.keys[0]
         self._sizes[: base.count] = base.sizes
         self._tables = np.zeros((2, 64), np.int64)
         self._tables[0, 0] = base.count
@@ -79,7 +80,7 @@ class RowCountJudge:
         limit = problem.max_suppressed_rows if self._wants_sums else -1
         judge(
             self._keys, self._sizes, self._tables, self._levels, known, self._tail, np.array(levels, np.int32),
-            packing.word, packing.shift, packing.mask, packing.deltas, self._deltas_start, self._slots,
+            packing.shift, packing.mask, packing.deltas, self._deltas_start, self._slots,
             self._extra, self._extra_start, problem.k, limit, self._sums, self._counts,
         )  # fmt: skip
         if levels not in self._number:
@@ -112,3 +113,10 @@ class ModelJudge:
     def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
         """Judge one candidate; see `Problem.evaluate`."""
         return self.problem.judge_fully(levels, self._by_sizes.evaluate(levels), ceiling)
+
+
+def judge_of(problem: Problem) -> Callable[..., Judgement]:
+    """The fastest judge for a problem; all of them give the answers of `Problem.evaluate`."""
+    if problem.tables.packing.words > 1:
+        return problem.evaluate
+    return RowCountJudge(problem).evaluate if problem.of_sizes else ModelJudge(problem).evaluate
