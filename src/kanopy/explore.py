@@ -339,6 +339,8 @@ class _Book:
             raise JobError(f"The state file {str(self._path)!r} cannot be written: {error.strerror}.") from None
 
     def _read(self, head: dict[str, Any]) -> None:
+        from kanopy.hierarchy.files import write_text_whole
+
         assert self._path is not None
         name = str(self._path)
         try:
@@ -352,14 +354,18 @@ class _Book:
             raise JobError(
                 f"The state file {name!r} belongs to another table, hierarchies or job. Name another, or delete it."
             )
+        good = first + "\n"
         for line in lines:
             try:
                 plain = json.loads(line)
             except ValueError:
-                continue  # the last line of a run that was killed while writing it
+                break  # the last line of a run that was killed while writing it
+            good += line + "\n"
             plain["models"] = tuple(plain["models"])
             point = Point(**plain)
             self.points[point.key] = point
+        if good != self._path.read_text(encoding="utf-8"):
+            write_text_whole(self._path, good)
 
     def add(self, point: Point) -> None:
         """Remember a point, on disk too."""

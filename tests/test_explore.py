@@ -1,0 +1,189 @@
+"""The map of risk and utility: every point equals a run of its own, work is shared, runs can be resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanopy.anonymize import anonymize
+from kanopy.cli.explore import parse_ks
+from kanopy.errors import Cancelled, JobError, NoSolution
+from kanopy.explore import Exploration, explore
+from kanopy.kernels.size_profile import size_profile
+from kanopy.metrics.full_domain import metric_named
+from kanopy.privacy.models import KAnonymity
+from kanopy.progress import SILENT
+from kanopy.report.risk_map import draw, page, risk_map, table_csv
+from kanopy.search.every_k import EveryK
+from kanopy.search.optimal import Optimal
+from kanopy.search.problem import Problem
+from kanopy.spec import Job
+from tests.search.problems import domains
+
+
+def people(rows: int = 150, seed: int = 3) -> dict[str, list[object]]:
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.integers(20, 60, rows).tolist(),
+        "sex": rng.choice(["f", "m"], rows).tolist(),
+        "zip": rng.choice(["13001", "13002", "13101", "14001"], rows).tolist(),
+        "ill": rng.choice(["flu", "cold", "hiv"], rows).tolist(),
+    }
+
+
+JOB = Job(
+    quasi=["age", "sex", "zip"],
+    sensitive=["ill"],
+    hierarchies={"age": {"method": "widths", "widths": [5, 10, 20]}},
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(domains(), st.sampled_from(["loss", "loss-geometric", "precision", "entropy", "height"]))
+def test_every_k_equals_single_searches(domain, metric: str) -> None:
+    ks, limits = (2, 3, 4, 7), (0.0, 0.1, 0.5)
+    pool = EveryK(Problem(domain, [KAnonymity(2)], metric_named(metric)), max(ks))
+    for k, limit, best in pool.solve(ks, limits, SILENT):
+        alone = Problem(domain, [KAnonymity(k)], metric_named(metric), suppression_limit=limit)
+        if best is None:
+            with pytest.raises(NoSolution):
+                Optimal().solve(alone, SILENT)
+            continue
+        found = Optimal().solve(alone, SILENT)
+        assert best.levels == found.levels
+        assert best.score == pytest.approx(found.score)
+        assert best.suppressed_rows == found.recoding.suppressed_rows - domain.excluded_rows
+
+
+@settings(max_examples=40, deadline=None)
+@given(domains(), st.integers(2, 8))
+def test_size_profile_twin(domain, most: int) -> None:
+    problem = Problem(domain, [KAnonymity(2)])
+    table, packing = problem.tables.base, problem.tables.packing
+    extra, starts = problem._extra
+    start = starts[:, 0].copy()
+    results = []
+    for run in (size_profile, size_profile.plain):
+        classes, sums = np.zeros(most, np.int64), np.zeros((most, domain.width))
+        run(table.keys, table.sizes, packing.word, packing.shift, packing.mask, extra, start, classes, sums)
+        results.append((classes, sums))
+    assert results[0][0].tolist() == results[1][0].tolist()
+    np.testing.assert_allclose(results[0][1], results[1][1])
+    assert results[0][0][-1] == (table.sizes < most).sum()
+
+
+def test_points_equal_runs_of_their_own() -> None:
+    data = people()
+    found = explore(
+        data,
+        JOB,
+        ks=[3, 5],
+        limits=["0%", "10%"],
+        models=[[], ["l-distinct:ill:2"]],
+        algorithms=["optimal", "mondrian"],
+    )  # fmt: skip
+    assert len(found.points) == 2 * 2 * 2 * 2
+    for point in found.points:
+        job = JOB.replaced(k=point.k, suppress=point.suppress, algorithm=point.algorithm, models=point.models)
+        result = anonymize(data, job)
+        assert point.loss == pytest.approx(result.score)
+        assert point.smallest_class == result.verification.smallest_class
+        assert point.classes == result.verification.classes
+        assert point.suppressed == result.solution.recoding.suppressed_rows
+        assert point.levels == result.levels
+
+
+def test_the_front_is_not_beaten() -> None:
+    found = explore(people(), JOB, ks=range(2, 12), limits=[0, 0.05, 0.2])
+    assert found.front
+    for best in found.front:
+        assert not any(
+            p.loss is not None and p.loss < best.loss - 1e-9 and p.highest_risk <= best.highest_risk
+            for p in found.points
+        )
+    for point in found.points:
+        if point.loss is not None and not point.best:
+            assert any(
+                b.loss <= point.loss + 1e-12 and b.highest_risk <= point.highest_risk + 1e-12 for b in found.front
+            )
+
+
+def test_no_release_is_a_point_with_a_reason() -> None:
+    capped = JOB.replaced(max_levels={"age": 0, "sex": 0, "zip": 0})
+    found = explore(people(), capped, ks=[50])
+    (point,) = found.points
+    assert point.loss is None
+    assert "150 of 150 rows" in str(point.reason)
+    assert not found.front
+
+
+def test_interrupted_runs_go_on(tmp_path: Path) -> None:
+    state = tmp_path / "state.jsonl"
+    sets = [["l-distinct:ill:2"], ["t-equal:ill:0.5"]]
+    whole = explore(people(), JOB, ks=[2, 3, 4], models=sets)
+    seen = 0
+
+    def stop(step: object) -> bool:
+        nonlocal seen
+        seen += 1
+        return seen < 6
+
+    with pytest.raises(Cancelled):
+        explore(people(), JOB, ks=[2, 3, 4], models=sets, state=state, progress=stop)
+    kept = state.read_text().count("\n") - 1
+    state.write_text(state.read_text() + '{"k": 4, "supp')  # killed while writing
+    again = explore(people(), JOB, ks=[2, 3, 4], models=sets, state=state)
+    assert again.points == whole.points
+    assert kept < 6
+    done = explore(people(), JOB, ks=[2, 3, 4], models=sets, state=state)
+    assert done.points == whole.points
+    assert done.judged == 0
+    with pytest.raises(JobError, match="belongs to another table"):
+        explore(people(seed=4), JOB, ks=[2], state=state)
+    state.write_text("something else\n")
+    with pytest.raises(JobError, match="not a state file"):
+        explore(people(), JOB, ks=[2], state=state)
+
+
+def test_bad_grids_are_refused() -> None:
+    with pytest.raises(JobError, match="at least one k"):
+        explore(people(), JOB, ks=[])
+    with pytest.raises(JobError, match="at least 2"):
+        explore(people(), JOB, ks=[1, 2])
+    with pytest.raises(JobError, match="only 150 rows"):
+        explore(people(), JOB, ks=[151])
+    with pytest.raises(JobError, match="leave 'k' out"):
+        explore(people(), JOB, ks=[2], models=[["k:3"]])
+    with pytest.raises(JobError, match="too many"):
+        explore(people(), JOB, ks=range(2, 30_000))
+    with pytest.raises(JobError, match="between 0 and 100"):
+        explore(people(), JOB, ks=[2], limits=["200%"])
+
+
+@pytest.mark.parametrize(("text", "says"), [("x", "no value of k"), ("9..2", "backwards"), ("2..9..0", "no value")])
+def test_wrong_ks(text: str, says: str) -> None:
+    with pytest.raises(JobError, match=says):
+        parse_ks(text)
+
+
+@pytest.fixture(scope="module")
+def small() -> Exploration:
+    return explore(people(), JOB, ks=[2, 5, 9], limits=[0, 0.1])
+
+
+def test_pictures_and_tables(small: Exploration) -> None:
+    points = [point.to_dict() for point in small.points]
+    chart = risk_map(points, "loss")
+    assert len(chart["data"]["values"]) == 6
+    assert draw(chart, "svg").startswith(b"<svg")
+    assert draw(chart, "png")[:4] == b"\x89PNG"
+    text = page(points, "loss")
+    assert text.count("<tr") == 7
+    assert "<svg" in text and "http-equiv" not in text
+    assert len(table_csv(points).splitlines()) == 7
+    assert json.loads(json.dumps(small.to_dict()))["points"][0]["k"] == 2
