@@ -200,7 +200,6 @@ def anonymize(
     """
     from kanopy.engine.local import LocalEngine
     from kanopy.masking.names import MASKING_NAMES
-    from kanopy.search.algorithms import make_algorithm
     from kanopy.table.frames import index_names, to_polars
     from kanopy.table.pseudonyms import check_key, with_pseudonyms
 
@@ -230,7 +229,7 @@ def anonymize(
     domain = counted.domain
     with clock.stage("search"):
         tell("searching")
-        solution = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), tell)
+        solution = _solve(domain, job, tell)
     with clock.stage("apply"):
         tell("applying")
         dropped = [name for name, role in roles.items() if role == "identifier"]
@@ -415,6 +414,12 @@ def is_prepared() -> bool:
     from kanopy.kernels.projection import small_cell_rows
 
     return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
+
+
+def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
+    from kanopy.search.algorithms import make_algorithm
+
+    return make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), progress)
 
 
 def make_problem(domain: Domain, job: Job) -> Problem:

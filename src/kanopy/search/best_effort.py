@@ -24,10 +24,14 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
     """
     walk = _Walk(problem, progress, time.monotonic() + budget_seconds, budget_seconds)
     best = walk.judge(problem.lattice.highest)
-    if not best.feasible:
-        raise no_solution(problem)
-    best = walk.descend(best)
     rng = np.random.default_rng(seed)
+    if not best.feasible:
+        # Where models are not monotonic the top need not be the likeliest: look around before giving up.
+        while not problem.monotonic and not best.feasible and not walk.out_of_time():
+            best = walk.judge(walk.anywhere(rng))
+        if not best.feasible:
+            raise no_solution(problem)
+    best = walk.descend(best)
     while not walk.out_of_time():
         start = walk.judge(walk.disturbed(best.levels, rng))
         if start.feasible:
@@ -113,6 +117,11 @@ class _Walk:
                     if i != j and other < high[i]:
                         found.append((*down[:i], other + 1, *down[i + 1 :]))
         return found
+
+    def anywhere(self, rng: np.random.Generator) -> Levels:
+        """A candidate drawn at random."""
+        pairs = zip(self.lattice.lowest, self.lattice.highest, strict=True)
+        return tuple(int(rng.integers(low, high + 1)) for low, high in pairs)
 
     def disturbed(self, levels: Levels, rng: np.random.Generator) -> Levels:
         changed = list(levels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from kanopy.errors import NoSolution
+from kanopy.privacy.models import failing
 from kanopy.search.problem import Problem
 
 
@@ -17,11 +18,20 @@ def no_solution(problem: Problem) -> NoSolution:
         f"Even with every quasi-identifier at its highest allowed level, {top.suppressed_rows:,} of {rows:,} rows "
         f"would have to be suppressed, and the limit allows {allowed:,}."
     )
+    blamed = _blamed(problem)
+    if blamed:
+        reason += " " + blamed
+    if top.suppressed_rows <= allowed:
+        reason = f"No release satisfies the job. {blamed}" if blamed else "No candidate that was judged is feasible."
     needed = math.ceil(1000 * top.suppressed_rows / rows) / 10
-    advice = [f"allow at least {needed:g} % suppression (--suppress {needed:g}%)"]
+    advice = []
+    if top.suppressed_rows > allowed:
+        advice.append(f"allow at least {needed:g} % suppression (--suppress {needed:g}%)")
     smallest = int(problem.tables.table(problem.lattice.highest).sizes.min())
     if 2 <= smallest < problem.k:
         advice.append(f"lower k to {smallest}")
+    if not problem.of_sizes:
+        advice.append("loosen the model that is broken, or leave it out")
     capped = [
         name
         for name, hierarchy, level in zip(
@@ -32,3 +42,20 @@ def no_solution(problem: Problem) -> NoSolution:
     if capped:
         advice.append(f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)")
     return NoSolution(reason, best=top, advice=advice)
+
+
+def _blamed(problem: Problem) -> str:
+    """Which models the most general release breaks, in how many rows."""
+    if problem.of_sizes:
+        return ""
+    levels = problem.lattice.highest
+    table = problem.full_tables.table(levels)
+    classes = problem.evidence.classes(table, problem.full_tables.packing, levels)
+    parts = []
+    for model in problem.models:
+        rows = int(classes.sizes[failing(model, classes)].sum())
+        if rows:
+            parts.append(f"{model.name} ({rows:,} rows)")
+    if not parts:
+        return "The most general release satisfies each model; together with suppression no release does."
+    return f"There it breaks the models {', '.join(parts)}."
