@@ -1,0 +1,139 @@
+"""Rows that agree in some columns, found fast: every row becomes one integer, and equal integers are one class.
+
+Values are compared as they are (null is a value of its own, as when grouping a frame). This is the quick way for
+looking at a table; what is about to leave is regrouped by `kanopy.verify` with code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy.errors import DataError, near_miss, some
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+SUPPRESSED_LABEL = "*"
+LARGEST_KEY = 2**62
+WIDEST_RANGE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as integers from 0 to `size - 1` (not all need occur); `hidden` is the code of `*`, or -1."""
+
+    name: str
+    codes: Longs
+    size: int
+    hidden: int = -1
+
+
+def require_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    """Raise an error that names the columns a frame lacks, with the near misses."""
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+
+
+def code_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[CodedColumn]:
+    """Some columns of a frame as integers; texts are coded side by side on all cores.
+
+    >>> [c.codes.tolist() for c in code_columns(pl.DataFrame({"a": ["x", "y", None], "b": [7, 9, 7]}), ["a", "b"])]
+    [[0, 1, 2], [0, 2, 0]]
+    """
+    require_columns(frame, names)
+    texts = [name for name in names if frame.schema[name] == pl.String]
+    plain = frame.lazy().select(list(names)).with_columns([pl.col(name).cast(pl.Categorical) for name in texts])
+    coded = plain.collect()
+    return [_coded(coded[name]) for name in names]
+
+
+def _coded(column: pl.Series) -> CodedColumn:
+    name, dtype = column.name, column.dtype
+    hidden: int | None = None
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        physical = column.to_physical()
+        hidden = pl.Series([SUPPRESSED_LABEL]).cast(dtype, strict=False).to_physical()[0]
+    elif dtype == pl.Boolean:
+        physical = column.cast(pl.UInt8)
+    elif dtype.is_integer() or dtype.is_temporal():
+        physical = column.to_physical()
+    elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+        raise DataError(f"The column {name!r} holds {dtype} values. Convert it to numbers or text first.")
+    else:
+        physical = column.rank("dense")
+        if dtype.is_float() and column.is_nan().any():  # ranks may tell two NaN apart
+            physical = column.fill_nan(None).rank("dense").fill_null(0)
+            physical = pl.select(pl.when(column.is_null()).then(None).otherwise(physical)).to_series()
+    if physical.dtype in (pl.Int128, pl.UInt64, pl.UInt128):
+        physical = physical.rank("dense")
+    empty = physical.null_count()
+    if empty == len(physical):
+        return CodedColumn(name, np.zeros(len(physical), np.int64), 1)
+    low, high = int(physical.min()), int(physical.max())  # type: ignore[arg-type]
+    if high - low >= WIDEST_RANGE:
+        # Codes of categories may be shared with other columns and so lie far apart: number those that occur.
+        hidden_at = None if hidden is None else (physical == hidden).arg_max()
+        if hidden_at is not None and physical[hidden_at] != hidden:
+            hidden_at = None
+        physical = physical.rank("dense")
+        hidden = None if hidden_at is None else physical[hidden_at]
+        low, high = 1, int(physical.max())  # type: ignore[arg-type]
+    top = high - low + 1
+    if empty:
+        physical = physical.cast(pl.Int64).fill_null(low + top)
+        top += 1
+    codes = physical.to_numpy().astype(np.int64)
+    codes -= low
+    return CodedColumn(name, codes, top, hidden - low if hidden is not None and low <= hidden <= high else -1)
+
+
+def row_keys(columns: Sequence[CodedColumn]) -> tuple[Longs, Longs | None]:
+    """One integer per row, equal exactly where the rows are; and which rows have `*` in every column (or `None`).
+
+    >>> keys, hidden = row_keys(code_columns(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"]))
+    >>> len(set(keys.tolist())), hidden.tolist()
+    (2, [1])
+    """
+    if not columns:
+        raise DataError("Name at least one column to group by.")
+    rows = len(columns[0].codes)
+    keys = np.zeros(rows, np.int64)
+    product = 1
+    for column in columns:
+        if product * column.size > LARGEST_KEY:
+            # Too many combinations for one integer: number those that occur so far and go on from there.
+            found, keys = np.unique(keys, return_inverse=True)
+            keys = keys.astype(np.int64)
+            product = len(found)
+        keys *= column.size
+        keys += column.codes
+        product *= column.size
+    hidden = None
+    if all(column.hidden >= 0 for column in columns):
+        gone = columns[0].codes == columns[0].hidden
+        for column in columns[1:]:
+            gone &= column.codes == column.hidden
+        hidden = np.flatnonzero(gone)
+        if len(hidden) in (0, rows):  # if nothing tells anybody apart, the whole table is one class
+            hidden = None
+    return keys, hidden
+
+
+def class_sizes(frame: pl.DataFrame, names: Sequence[str]) -> tuple[Longs, int]:
+    """The sizes of the classes of some columns, and how many rows are suppressed (`*` in all of them).
+
+    >>> class_sizes(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"])
+    (array([2]), 1)
+    """
+    keys, hidden = row_keys(code_columns(frame, names))
+    if hidden is not None:
+        keys = np.delete(keys, hidden)
+    keys.sort()
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return np.diff(np.append(starts, len(keys))), 0 if hidden is None else len(hidden)
