@@ -137,3 +137,21 @@ def class_sizes(frame: pl.DataFrame, names: Sequence[str]) -> tuple[Longs, int]:
     keys.sort()
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     return np.diff(np.append(starts, len(keys))), 0 if hidden is None else len(hidden)
+
+
+def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
+    """The different values of a column as canonical labels, and the position of each row's; missing is `None`.
+
+    >>> label_codes(pl.Series([2.0, None, 0.5, 2.0]))
+    (['0.5', '2', None], array([1, 2, 0, 1], dtype=int32))
+    """
+    from kanopy.table.encode import canonical_label
+
+    plain = column.fill_nan(None) if column.dtype.is_float() else column
+    coded = code_columns(plain.to_frame(), [plain.name])[0]
+    _, first, inverse = np.unique(coded.codes, return_index=True, return_inverse=True)
+    values = plain.gather(first.tolist()).to_list()
+    labels = [None if value is None or value == "" else canonical_label(value) for value in values]
+    places: dict[str | None, int] = {}
+    merged = np.array([places.setdefault(label, len(places)) for label in labels], np.int32)
+    return list(places), merged[inverse]
