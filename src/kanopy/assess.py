@@ -289,8 +289,9 @@ def _contradictions(
         worst = max(witnesses, key=lambda name: found[name])
         how = "the keys match but" if key else "the rows are not in the same order, or"
         raise DataError(
-            f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, {found[worst]:,} "
-            f"of {int(kept.sum()):,} rows publish something else than their original value; no column fits throughout. "
+            f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, "
+            f"{found[worst]:,} of {int(kept.sum()):,} rows publish something "
+            "else than their original value; no column fits throughout. "
             "Sort both alike, or name a key column (--key); if values were exchanged or disturbed on purpose, say so "
             "(--disturbed)."
         )
@@ -396,7 +397,9 @@ def assess(
     for name, wrong in matched.contradicted.items():
         notes.append(f"{name}: {wrong:,} rows publish something else than their original value (disturbed).")
     kept = matched.partner >= 0
-    columns, bounds, drawn = [], [], {}
+    columns: list[ColumnUtility] = []
+    bounds: list[Bounds] = []
+    drawn: dict[str, dict[str, Any]] = {}
     for name, column in matched.columns.items():
         columns.append(_column(column, matched, known.get(name), matched.contradicted.get(name, 0)))
         drawn[name] = _distribution(column)

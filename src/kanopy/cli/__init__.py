@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from kanopy.cli import hierarchies, ontologies, release, reproduce
+from kanopy.cli import assess, hierarchies, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -29,6 +29,8 @@ app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
+risk.attach(app)
+assess.attach(app)
 
 
 def main() -> None:

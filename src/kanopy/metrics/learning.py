@@ -123,7 +123,7 @@ def learned(
                 float(means[1]),
                 float(spreads[0]),
                 float(spreads[1]),
-            )  # fmt: skip
+            )
         )
     return tuple(found)
 
