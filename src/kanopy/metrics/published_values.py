@@ -1,7 +1,8 @@
 """What a published label says about the original value: one parser for Kanopy's own releases and those of other tools.
 
-A label is read, in this order, as nothing at all (`*`), as a value of the original column, as a label of the column's
-hierarchy, as an interval (`[17-25]`, `17-25`, `17–25`, `[17, 25]`, `[17, 25[`, `(17, 25]`, `17 to 25`), as a bound
+A label is read, in this order, as nothing at all (`*`), as a label of the column's hierarchy (for all that lies under
+nodes of that name: a group may bear the name of one of its values), as a value of the original column, as an
+interval (`[17-25]`, `17-25`, `17–25`, `[17, 25]`, `[17, 25[`, `(17, 25]`, `17 to 25`), as a bound
 (`<=25`, `≥ 90`, `90+`), as a set (`{a, b}`, whose items may be any of these), as a mask (`130**`), and for dates as
 their beginning (`2020-03`). What remains is an error, never a guess.
 
@@ -106,6 +107,7 @@ class Covers:
     """Which original values each published label may stand for: `members[start[i]:stop[i]]`.
 
     `low` and `high` bound the number a label stands for (in numeric columns). `kinds` names how each was read.
+    `breadth` counts the values a label stands for, for hierarchy labels also those that the original does not have.
     """
 
     domain: ColumnDomain
@@ -116,6 +118,7 @@ class Covers:
     low: Floats
     high: Floats
     kinds: tuple[str, ...]
+    breadth: Longs
 
     @property
     def sizes(self) -> Longs:
@@ -281,7 +284,11 @@ def understand(
             f"Understood are {UNDERSTOOD}.{hint}"
         )
     members_of_all = np.concatenate([np.arange(domain.size, dtype=np.int32), *extra]).astype(np.int32)
-    return Covers(domain, tuple(labels), members_of_all, start, stop, low, high, tuple(kinds))
+    breadth = np.array(
+        [reader.breadth.get(str(label).strip(), size) for label, size in zip(labels, stop - start, strict=True)],
+        np.int64,
+    )
+    return Covers(domain, tuple(labels), members_of_all, start, stop, low, high, tuple(kinds), breadth)
 
 
 Found = tuple[str, "range | Ints", "tuple[float, float] | None"]
@@ -296,7 +303,9 @@ class _Reader:
         self.numbers = None if domain.numbers is None else domain.numbers[: domain.present]
         self.ranges = domain.ends() if domain.numbers is not None else None
         self.hierarchy = hierarchy
+        self.leaves = 0 if hierarchy is None else hierarchy.size
         self.nodes: dict[str, list[int]] = {}
+        self.breadth: dict[str, int] = {}
         if hierarchy is not None:
             for node, label in enumerate(hierarchy.labels):
                 self.nodes.setdefault(label, []).append(node)
@@ -310,6 +319,9 @@ class _Reader:
         text = label.strip()
         if text == SUPPRESSED:
             return "anything", range(self.domain.size), None
+        for known in (label, text):
+            if known in self.nodes and any(node >= self.leaves for node in self.nodes[known]):
+                return self._hierarchy_label(known)
         place = self.index.get(label, self.index.get(text))
         if place is not None:
             return "value", range(place, place + 1), None
@@ -340,6 +352,7 @@ class _Reader:
                 under = (self.hierarchy.table == node).any(axis=0)
                 leaves.update(self.hierarchy.label(int(leaf)) for leaf in np.flatnonzero(under))
         wanted = sorted(self.index[leaf] for leaf in leaves if leaf in self.index)
+        self.breadth[label] = len(leaves)
         bounds = None
         if self.numbers is not None:  # what the label says counts, not which of its values happen to occur
             interval = parse_interval(label, temporal=self.domain.temporal)

@@ -95,7 +95,7 @@ def house_loss(
     counts = np.asarray(label_counts, np.float64)
     size = max(domain_size or 0, covers.domain.size)
     rows = float(counts.sum()) + lost_rows
-    share = np.maximum(covers.sizes, 1) / size
+    share = np.maximum(covers.breadth, 1) / size
     share[[kind == "anything" for kind in covers.kinds]] = 1.0
     covered = float(np.dot(counts, share)) + lost_rows
     least = rows / size
