@@ -21,6 +21,7 @@ from kanopy.search.incognito import Incognito
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
+from kanopy.search.row_counts import RowCountJudge
 from kanopy.search.samarati import Samarati
 from tests.search.problems import problems
 
@@ -125,10 +126,13 @@ def test_incognito_agrees_and_others_are_feasible(problem: Problem) -> None:
 def test_all_judged_equals_one_by_one(problem: Problem) -> None:
     everything = judge_all(problem, SILENT)
     scores = everything.scores()
+    fast = RowCountJudge(problem)
     for number, levels in enumerate(problem.lattice):
         one = problem.evaluate(levels)
-        kept, suppressed, _, classes = everything.counts[number]
+        kept, suppressed, _, classes, squares = everything.counts[number]
         assert (kept, suppressed, classes) == (one.classes, one.suppressed_rows, one.all_classes)
+        assert squares == one.all_squares
+        assert fast.evaluate(levels) == one
         assert scores[number] == pytest.approx(one.score)
     best = everything.best()
     expected = brute_force(problem)

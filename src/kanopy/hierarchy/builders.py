@@ -18,6 +18,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.relaxation import Chu
+from kanopy.hierarchy.semantic import Ontology, SemanticClusters
 
 BUILDERS: dict[str, type[Builder]] = {
     "iotf": Iotf,
@@ -36,6 +37,8 @@ BUILDERS: dict[str, type[Builder]] = {
     "redact": Redact,
     "order": Order,
     "groups": Groups,
+    "ontology": Ontology,
+    "semantic_clusters": SemanticClusters,
     "prefix": Prefix,
     "suppress": Suppress,
 }

@@ -246,6 +246,8 @@ def on_decimal_grid(column: Column) -> Column:
     assert column.numbers is not None
     extent = float(column.numbers[-1] - column.numbers[0])
     digits = max(0, math.ceil(math.log10(GRID_STEPS / extent))) if extent > 0 else 0
+    if float(np.abs(column.numbers).max()) * 10.0**digits >= LARGEST:
+        raise HierarchyError(f"{column.where} holds numbers too large to divide their range. Rescale them.")
     positions = np.floor(column.numbers * 10.0**digits).astype(np.int64)
     return Column("real", column.labels, column.counts, column.name, positions, column.numbers, digits, [0.0])
 

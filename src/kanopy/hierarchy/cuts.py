@@ -1,8 +1,8 @@
 """Cut a tree of concepts into levels so that the weighted loss is least under limits on level sizes and fan-out.
 
-A node may stand at a level if no value under it loses more than the level's threshold. Losses only grow upwards (they are
-made to, by a running maximum), so for a threshold there is one coarsest cut, and lower thresholds nest inside higher
-ones. Of all cuts with at most so many nodes the one with the smallest threshold loses least: that is the one taken.
+A node may stand at a level if no value under it loses more than the level's threshold. Losses only grow upwards (they
+are made to, by a running maximum), so for a threshold there is one coarsest cut, and lower thresholds nest inside
+higher ones. Of all cuts with at most so many nodes the one with the smallest threshold loses least: that one is taken.
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ def even_sizes(size: int, height: int) -> list[int]:
 def cut_levels(tree: CutTree, height: int, weights: Floats, max_fan_out: int | None) -> Cut:
     """The levels (leaves and root included) of least weighted loss.
 
-    Without a limit every level but the root shrinks evenly, as far as the ontology offers cuts. With one, every node has
-    at most `max_fan_out` children; where the ontology has no concepts in between, the smallest limit that can be held is
-    used instead. Fewer levels come back if the tree has fewer cuts.
+    Without a limit every level but the root shrinks evenly, as far as the ontology offers cuts. With one, every node
+    has at most `max_fan_out` children; where the ontology has no concepts in between, the smallest limit that can be
+    held is used instead. Fewer levels come back if the tree has fewer cuts.
     """
     sizes = tree.level_sizes()
     inner = min(height - 1, len(tree.thresholds))

@@ -1,6 +1,7 @@
 """Hierarchies made from an ontology: cuts of its own tree, or clusters of similar values named by what they share.
 
-This is the future work of Ayala-Rivera et al. (2014): from the words of a column to a hierarchy that keeps their meaning.
+This is the future work of Ayala-Rivera et al. (2014): from the words of a column to a hierarchy that keeps their
+meaning.
 """
 
 from __future__ import annotations
@@ -114,6 +115,11 @@ class SemanticBuilder(Builder):
             notes.append(
                 f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, {SUPPRESSED!r}."
             )
+            if known * 2 < known + len(unknown):
+                notes.append(
+                    f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
+                    "hand-written hierarchy may keep more meaning. Say what the others mean first."
+                )
         if ambiguous := [choice.label for choice in senses.ambiguous]:
             notes.append(f"Taken in their most frequent sense for want of a better reason: {some(ambiguous)}.")
         if approximate := [f"{choice.label} as {choice.match.term}" for choice in senses.approximate]:
@@ -130,8 +136,8 @@ class Ontology(SemanticBuilder):
     """Cut the ontology itself: values under the concepts where they meet, in levels that lose least meaning.
 
     `levels` counts the values and the top. Levels shrink evenly as far as the ontology has concepts for it; with
-    `max_fan_out` no node has more children, if the ontology allows. Unknown values stay as they are up to the top (or are
-    an error with `unknown="error"`). `propose` also returns the senses and the score.
+    `max_fan_out` no node has more children, if the ontology allows. Unknown values stay as they are up to the top (or
+    are an error with `unknown="error"`). `propose` also returns the senses and the score.
 
     >>> h = Ontology(levels=3).build(["cat", "dog", "snake", "crocodile", "salmon"])
     >>> sorted(h.labels_at(1)), h.labels_at(2)
@@ -157,8 +163,8 @@ class Ontology(SemanticBuilder):
             notes.append(f"The ontology offers {len(cut.table)} different levels for these values, not {self.levels}.")
         if cut.fan_out is not None and self.max_fan_out is not None and cut.fan_out > self.max_fan_out:
             notes.append(
-                f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The smallest "
-                f"possible with {self.levels} levels is {cut.fan_out}."
+                f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The "
+                f"smallest possible with {self.levels} levels is {cut.fan_out}."
             )
         return [
             np.where(row < tree.size, -1, tree.concept[row]).astype(np.int32)  # a value alone stays as it is
@@ -250,7 +256,7 @@ def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], cluste
 
 
 def _named_clusters(taxonomy: Taxonomy, concepts: Ints, partitions: Sequence[Ints]) -> list[Ints]:
-    """The common subsumer of every item's cluster, level by level; clusters with one name are joined, and stay nested."""
+    """The common subsumer of every item's cluster, level by level; clusters of one name are joined and stay nested."""
     rows: list[Ints] = []
     below = np.arange(len(concepts), dtype=np.int32)
     for partition in partitions:
@@ -271,7 +277,7 @@ def _named_clusters(taxonomy: Taxonomy, concepts: Ints, partitions: Sequence[Int
 
 def _joined(a: Ints, b: npt.NDArray[Any]) -> Ints:
     """The finest grouping that is coarser than both; a group is numbered by its first member."""
-    leader = {}
+    leader: dict[int, int] = {}
     group = np.arange(len(a), dtype=np.int32)
     changed = True
     while changed:
@@ -337,7 +343,7 @@ def _unique_terms(taxonomy: Taxonomy, labels: Sequence[str], table: Ints) -> dic
         options = [term, f"{term} ({clearest_term(taxonomy, parents[0])})" if parents else term]
         options.append(taxonomy.sense_name(concept))
         for option in options:
-            # A value of the same name is no trouble if it lies under this concept: then the two never stand side by side.
+            # A value of the same name is no trouble if it lies under this concept: the two never stand side by side.
             own_value = option in leaves and concept in table[1:, leaves[option]]
             if option not in used and (option not in leaves or own_value):
                 break

@@ -49,8 +49,8 @@ def _average_linkage_plain(similarity: Floats, weights: Longs) -> tuple[Ints, Fl
 def average_linkage(similarity: Floats, weights: Longs) -> tuple[Ints, Floats]:
     """The merges of average linkage: per merge two items (the smaller stands for both from then on) and how similar.
 
-    `similarity` is symmetric and is overwritten by the compiled loop; `weights` says how many values an item stands for.
-    Merges come in the order the chains find them, not from the most similar down.
+    `similarity` is symmetric and is overwritten by the compiled loop; `weights` says how many values an item stands
+    for. Merges come in the order the chains find them, not from the most similar down.
     """
     size = len(weights)
     own = similarity

@@ -70,7 +70,9 @@ def find_label(taxonomy: Taxonomy, label: str, synonyms: Mapping[str, str] | Non
         return Match(label, "suppressed", SUPPRESSED, (root_of(taxonomy),), "")
     own = _own_word(label, synonyms)
     if own is not None:
-        return Match(label, "synonym", own, named_concepts(taxonomy, own, f"The synonym of {label!r}"), noun)
+        other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
+        concepts = named_concepts(taxonomy, own, f"The synonym of {label!r}")
+        return Match(label, "synonym", own, concepts, other[0] if other else noun)
     if _SENSE.search(label.strip()) and not taxonomy.knows(label):
         return Match(label, "chosen", label, taxonomy.resolve(label), noun)
     if senses := taxonomy.senses(label):

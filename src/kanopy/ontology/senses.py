@@ -241,7 +241,9 @@ def _matches(taxonomy: Taxonomy, labels: Iterable[str], choices: SenseChoices | 
         name = choices.of(label) or folded.get(fold(label), "")
         if name:
             concepts = named_concepts(taxonomy, name, f"The sense chosen for {label!r}")
-            found[label] = Match(label, "chosen", name, concepts, "")
+            # A sense chosen for an adjective does not make the label a noun.
+            other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
+            found[label] = Match(label, "chosen", name, concepts, other[0] if other else "")
         else:
             found[label] = find_label(taxonomy, label, choices.synonyms)
     return found

@@ -7,12 +7,15 @@ import tomllib
 from pathlib import Path
 
 from kanopy.errors import OntologyError, near_miss
-from kanopy.ontology.labels import HOW
-from kanopy.ontology.senses import SenseChoices, Senses
+from kanopy.ontology.labels import HOW, find_label, sense_name
+from kanopy.ontology.senses import Choice, SenseChoices, Senses
 
 SUFFIX = ".senses.toml"
 _TABLES = ("senses", "synonyms")
 _OTHERS_SHOWN = 4
+
+
+BUNDLED = Path(__file__).resolve().parent.parent / "data"
 
 
 def senses_path(hierarchy: str | Path) -> Path:
@@ -26,8 +29,18 @@ def senses_path(hierarchy: str | Path) -> Path:
 
 
 def read_senses(path: str | Path) -> SenseChoices:
-    """Read a file of choices. Whether its senses exist is checked against the ontology it is used with."""
+    """Read a file of choices. Whether its senses exist is checked against the ontology it is used with.
+
+    `adult/workclass` and the like name the files that come with Kanopy for columns of Adult.
+
+    >>> read_senses("adult/workclass").senses["Self-emp-inc"]
+    'entrepreneur#1'
+    """
     path = Path(path)
+    folder, _, column = path.as_posix().partition("/")
+    bundled = BUNDLED / f"{folder}_senses" / f"{column}{SUFFIX}"
+    if not path.exists() and "/" not in column and bundled.is_file():
+        path = bundled
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -90,7 +103,7 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
             hint = f"; perhaps {', '.join(choice.match.suggestions)}?" if choice.match.suggestions else ""
             lines.append(f'{_quoted(choice.label)} = ""  # UNKNOWN: give a word or sense{hint}')
             continue
-        others = senses.others(choice.label)
+        others = senses.others(choice.label) if choice.how != "chosen" else _other_senses(senses, choice)
         more = ", …" if len(others) > _OTHERS_SHOWN else ""
         other = f"; could be {', '.join(others[:_OTHERS_SHOWN])}{more}" if others else ""
         how = choice.how if choice.how in ("exact", "chosen") else f"{choice.how}: {HOW[choice.how]}"
@@ -99,6 +112,12 @@ def senses_toml(senses: Senses, *, name: str = "", synonyms: dict[str, str] | No
         entry = f"{_quoted(choice.label)} = {_quoted(senses.name(choice.label) or '')}"
         lines.append(f"{entry}  # {mark}{' '.join((how + reason + other).split())}")
     return "\n".join(lines) + "\n"
+
+
+def _other_senses(senses: Senses, choice: Choice) -> list[str]:
+    """What a label could mean besides the sense a person chose."""
+    found = find_label(senses.taxonomy, choice.label)
+    return [sense_name(senses.taxonomy, found.term, c) for c in found.concepts if c != choice.concept]
 
 
 def _quoted(text: str) -> str:

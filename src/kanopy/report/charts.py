@@ -110,8 +110,8 @@ def column_losses(losses: dict[str, float]) -> dict[str, Any]:
         "axis": {"format": "%", "title": "Detail lost", "tickCount": 5},
     }
     layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar", "color": SOFT, "cornerRadius": 2}, "encoding": {"y": y, "x": {"field": "all", **x}}},
-        {"mark": {"type": "bar", "color": AFTER, "cornerRadius": 2}, "encoding": {"y": y, "x": {"field": "loss", **x}}},
+        {"mark": {"type": "bar", "color": SOFT}, "encoding": {"y": y, "x": {"field": "all", **x}}},
+        {"mark": {"type": "bar", "color": AFTER}, "encoding": {"y": y, "x": {"field": "loss", **x}}},
         {
             "mark": {"type": "text", "align": "left", "dx": 6, **_LABEL},
             "encoding": {"y": y, "x": {"value": WIDTH - 150}, "text": {"field": "text"}},

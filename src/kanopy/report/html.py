@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
-SIDE_BY_SIDE_COLUMNS = 5
+SIDE_BY_SIDE_COLUMNS = 6
 MOST_STEPS = 9
 
 _LEAF = (
@@ -98,20 +98,25 @@ publishes no quasi-identifier, so nobody can be found through it, and it is in n
 def _hero(report: Report) -> str:
     good = report.holds
     if report.verified:
+        smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
         checked = (
             "This was checked a second time, independently of the search: the published labels were grouped anew, "
-            f"and the smallest group has {plural(report.classes.smallest, 'row')}."
+            f"and the smallest group has {plural(int(smallest), 'row')}."
         )
     elif report.facts.verification.get("verified") is False:
         checked = "The independent check of the published labels <b>disagreed</b>."
     else:
         checked = "The release <b>has not been checked</b> a second time."
     kept = (
-        f"{percent(report.published_rows / report.rows) if report.rows else '0%'} of the rows are published "
+        f"{esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows are published "
         f"({whole(report.published_rows)} of {whole(report.rows)})"
     )
     loss = report.facts.losses.get("loss")
-    lost = f"; published values lost {percent(loss)} of their detail on average" if loss is not None else ""
+    lost = (
+        f"; {esc(percent(loss))} of the detail was lost on average, suppressed rows counted as wholly lost"
+        if loss is not None
+        else ""
+    )
     return (
         f'<div class="hero{"" if good else " bad"}" id="verdict">{_GOOD if good else _BAD}<div>'
         f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p></div></div>"
@@ -176,15 +181,9 @@ def _columns(report: Report, values: bool) -> str:
     lines = []
     for column in report.columns:
         weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
-        share = max(0.0, min(1.0, column.loss or 0.0))
-        loss = (
-            f'<span class="bar" aria-hidden="true"><i style="width:{share:.1%}"></i></span><span class="share">{esc(percent(column.loss))}</span>'
-            if column.loss is not None
-            else "–"
-        )
         lines.append(
             f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
-            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{loss}</td></tr>'
+            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{_loss_bar(column.loss)}</td></tr>'
         )
     others = "".join(
         f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
@@ -197,11 +196,20 @@ def _columns(report: Report, values: bool) -> str:
     return (
         "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
         f"published as broader values from their hierarchies{best}.</p>"
-        '<div class="scroll"><table class="wide"><thead><tr><th scope="col">Quasi-identifier</th>'
+        '<div class="scroll"><table class="wide"><caption>Quasi-identifiers</caption><thead><tr>'
+        '<th scope="col">Column</th>'
         f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
         f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
         f'<dl class="facts">{others}</dl>'
     )
+
+
+def _loss_bar(loss: float | None) -> str:
+    if loss is None:
+        return "–"
+    filled = max(0.0, min(1.0, loss))
+    bar = f'<span class="bar" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
+    return f'{bar}<span class="share">{esc(percent(loss))}</span>'
 
 
 def _fate(report: Report, role: str) -> str:
@@ -237,9 +245,9 @@ def _level(column: ColumnReport) -> str:
 
 def _example(report: Report, column: ColumnReport, values: bool) -> str:
     """The commonest value that changed and what became of it."""
-    sizes = f"{plural(column.hierarchy.size, 'value')}"
     if column.level is None or not values:
-        return f'<span class="muted">{sizes} became {whole(len(column.published_labels))}</span>'
+        became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
+        return f'<span class="muted">{became}</span>'
     j = report.facts.domain.names.index(column.name)
     marginal = report.facts.domain.marginals[j]
     if not marginal.any():
@@ -282,7 +290,10 @@ def _before_after(report: Report) -> str:
 
 def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
     roles = report.facts.roles
-    heads = "".join(f'<th scope="col">{esc(name)}<span>{esc(roles.get(name, ""))}</span></th>' for name in columns)
+    heads = "".join(
+        f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'
+        for name in columns
+    )
     at = {name: position for position, name in enumerate(own.columns)}
     rows = dict(zip(own.row_numbers(), own.rows, strict=True))
     first = original or own
@@ -308,11 +319,12 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
             cell = _text(row[at[name]])
             was = _text(before[number][before_at[name]]) if name in before_at else cell
             changed = original is not None and not suppressed and cell != was
-            cells.append(f'<td class="{"changed" if changed else "same"}">{esc(cell)}</td>')
+            kind = "changed" if changed else "hid" if suppressed and name in quasi else "same"
+            cells.append(f'<td class="{kind}">{esc(cell)}</td>')
         lines.append(head + "".join(cells) + "</tr>")
     return (
         f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
-        f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
 
 

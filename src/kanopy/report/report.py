@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int32]
 
+MOST_LABELS = 1_000
+"""Columns with more published labels than this name only the first ones in the JSON."""
+
 FREE = -1
 """The "level" of labels that were made without a hierarchy (ranges over the rows of a group)."""
 
@@ -116,7 +119,8 @@ class ColumnReport:
             "weight": self.weight,
             "loss": self.loss,
             "levels_used": [{"level": use.level, "rows": use.rows, "share": use.share} for use in self.level_uses],
-            "published_labels": list(self.published_labels),
+            "published_label_count": len(self.published_labels),
+            "published_labels": list(self.published_labels[:MOST_LABELS]),
         }
 
 

@@ -229,7 +229,7 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
         if all(use.level < 0 for use in column.level_uses):
             where = "ranges, without a hierarchy"
         notes = {use.level: f"{percent(use.share)} of rows" for use in column.level_uses if use.level >= 0}
-    became = f"{plural(hierarchy.size, 'value')} became {whole(len(column.published_labels))}"
+    became = f"{plural(hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
     published = _published_nodes(report, j)
     drawing = ""
     if icicle.can_draw(hierarchy):
@@ -271,8 +271,9 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
     for level in reversed(list(shown)):
         labels: Sequence[str] = ()
         if len(sizes) <= 40:
-            nodes = [int(node) for node in hierarchy.level(level).nodes if values or int(node) in published]
-            labels = [hierarchy.label(node) for node in nodes[:MOST_CHIPS]]
+            nodes = hierarchy.level(level).nodes
+            nodes = nodes if values else nodes[np.isin(nodes, list(published))]
+            labels = [hierarchy.label(int(node)) for node in nodes[:MOST_CHIPS]]
         chips = "".join(f'<span class="chip">{esc(label)}</span>' for label in labels)
         more = sizes[level] - len(labels)
         chips += f' <span class="muted">and {whole(more)} more</span>' if labels and more > 0 else ""

@@ -25,7 +25,7 @@ def only_counts_rows(problem: Problem) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class AllJudged:
-    """Counts of every candidate, by flat number: kept classes, suppressed rows, kept squares, all classes."""
+    """Counts of every candidate, by flat number, as `kernels.counting.count_rows` gives them."""
 
     problem: Problem
     counts: Longs
@@ -60,8 +60,8 @@ class AllJudged:
         best: Judgement | None = None
         for number in np.flatnonzero(scores <= least + 1e-12 * (1.0 + abs(least))):
             levels = self.problem.lattice.levels(int(number))
-            kept, suppressed, _, classes = (int(x) for x in self.counts[number])
-            found = Judgement(levels, True, float(scores[number]), suppressed, kept, classes, 0)
+            kept, suppressed, _, classes, squares = (int(x) for x in self.counts[number])
+            found = Judgement(levels, True, float(scores[number]), suppressed, kept, classes, squares)
             if found.better_than(best):
                 best = found
         return best
@@ -80,11 +80,12 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
         if b == a + 1:
             steps[j, a] = begin
     extra, extra_starts = problem._extra
-    counts = np.zeros((lattice.size, 4), np.int64)
+    counts = np.zeros((lattice.size, 5), np.int64)
     sums = np.zeros((lattice.size, width))
     outer, moving = tables.order[:2], np.array(tables.order[2:], np.int64)
     lengths = np.array([lattice.shape[j] for j in moving], np.int64)
     places = list(np.ndindex(*(lattice.shape[j] for j in outer)))
+    limit = -1 if isinstance(problem.metric, ClassMetric) else problem.max_suppressed_rows
     for done, place in enumerate(places):
         progress("searching", done / len(places))
         levels = list(lattice.lowest)
@@ -95,7 +96,7 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
         origin = int(sum(strides[j] * x for j, x in zip(outer, place, strict=True)))
         sweep(
             table.keys, table.sizes, packing.word, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
-            strides[moving], origin, np.array(fixed, np.int64), problem.k, problem.max_suppressed_rows,
+            strides[moving], origin, np.array(fixed, np.int64), problem.k, limit,
             extra, extra_starts, counts, sums,
         )  # fmt: skip
     problem.judged += lattice.size
