@@ -14,11 +14,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from kanopy.anonymize import Result, anonymize
+    from kanopy.assess import assess
     from kanopy.check import Check, check
     from kanopy.errors import KanopyError, NoSolution
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.risk import assess_risk
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "anonymize": "kanopy.anonymize",
     "Result": "kanopy.anonymize",
+    "assess": "kanopy.assess",
+    "assess_risk": "kanopy.risk",
     "check": "kanopy.check",
     "Check": "kanopy.check",
     "Job": "kanopy.spec",
@@ -47,6 +51,8 @@ __all__ = [
     "NoSolution",
     "Result",
     "anonymize",
+    "assess",
+    "assess_risk",
     "build_hierarchy",
     "check",
     "datasets",

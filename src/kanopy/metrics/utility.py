@@ -97,9 +97,9 @@ def house_loss(
     rows = float(counts.sum()) + lost_rows
     share = np.maximum(covers.breadth, 1) / size
     share[[kind == "anything" for kind in covers.kinds]] = 1.0
-    covered = float(np.dot(counts, share)) + lost_rows
-    least = rows / size
-    return max(0.0, (covered - least) / (rows - least)) if rows > least else 0.0
+    least = 1.0 / size
+    beyond = float(np.dot(counts, share - least)) + lost_rows * (1.0 - least)
+    return max(0.0, beyond / (rows * (1.0 - least))) if size > 1 and rows else 0.0
 
 
 def range_loss(covers: Covers, label_counts: npt.ArrayLike, *, lost_rows: int = 0) -> float | None:
