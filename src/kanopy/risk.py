@@ -333,6 +333,11 @@ def _disclosure(
     if not sensitive:
         return (), {}
     number, first = grouped.numbered()
+    # Classes in the order they first appear, so that examples do not depend on how values are coded.
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(first) + 1, np.int64)
+    rank[order], rank[-1] = np.arange(len(first)), -1
+    number, first = rank[number], first[order]
     kept = np.flatnonzero(number >= 0)
     found, worst = [], {}
     for column in code_columns(frame, sensitive):

@@ -189,7 +189,7 @@ def identifying_columns(
         identifiers=identifiers,
         suggested=tuple(name for name in names if name in contributors),
         keys=tuple(_smallest(plain, level)),
-        gain=_gains(found, order),
+        gain=_gains(found, order, rows),
         level=level,
     )
 
@@ -283,15 +283,14 @@ def _contributors(subsets: Sequence[Subset], level: float) -> set[str]:
     }
 
 
-def _gains(subsets: Sequence[Subset], names: Sequence[str]) -> dict[str, float]:
+def _gains(subsets: Sequence[Subset], names: Sequence[str], rows: int) -> dict[str, float]:
     """Per column, by how much distinction grows on average when it is added to a set looked at."""
     known = {frozenset(subset.columns): subset.distinction for subset in subsets}
+    known[frozenset()] = 1 / rows  # without columns all rows are alike: one combination
     gains: dict[str, list[float]] = {name: [] for name in names}
     for columns, distinction in known.items():
         for name in columns & set(names):
             before = known.get(columns - {name})
             if before is not None:
                 gains[name].append(distinction - before)
-            elif len(columns) == 1:
-                gains[name].append(distinction)
     return {name: float(np.mean(values)) if values else 0.0 for name, values in gains.items()}

@@ -152,6 +152,8 @@ def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
     _, first, inverse = np.unique(coded.codes, return_index=True, return_inverse=True)
     values = plain.gather(first.tolist()).to_list()
     labels = [None if value is None or value == "" else canonical_label(value) for value in values]
-    places: dict[str | None, int] = {}
-    merged = np.array([places.setdefault(label, len(places)) for label in labels], np.int32)
-    return list(places), merged[inverse]
+    # Sorted, because the codes of categories depend on what else was read before.
+    ordered: list[str | None] = [*sorted({label for label in labels if label is not None})]
+    ordered += [None] if None in labels else []
+    places = {label: place for place, label in enumerate(ordered)}
+    return ordered, np.array([places[label] for label in labels], np.int32)[inverse]
