@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,11 +256,11 @@ def _population(
         exact = Journalist(
             "counted",
             float(risks.max()),
-            float((sizes * risks).sum() / rows),
+            fsum(sizes * risks) / rows,
             int(within.min()),
             float(presence.max()),
         )
-        return exact, float(presence.sum() / rows), None
+        return exact, fsum(presence) / rows, None
     if size is None and fraction is None:
         found = risk(sizes)
         return Journalist("worst-case", found.highest_journalist, found.average_prosecutor), found.marketer, None
@@ -268,7 +269,7 @@ def _population(
         found = risk(sizes)
         return Journalist("counted", found.highest_prosecutor, found.average_prosecutor), found.marketer, None
     risks = expected_inverse_sizes(sizes, rows / people)
-    average = float((sizes * risks).sum() / rows)
+    average = fsum(sizes * risks) / rows  # exact, whatever the order of the classes
     estimated = Journalist("estimated", float(risks.max()), average)
     return estimated, average, population_uniques(sizes, people)
 
