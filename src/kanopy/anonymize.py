@@ -343,10 +343,11 @@ def resolve_hierarchy(
 def is_prepared() -> bool:
     """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
     from kanopy.kernels import compiler
+    from kanopy.kernels.counting import judge
     from kanopy.kernels.distinct import number_keys, pack
-    from kanopy.kernels.rollup import roll_up, tally
+    from kanopy.kernels.projection import small_cell_rows
 
-    return compiler.is_prepared((number_keys, pack, roll_up, tally))
+    return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
 
 
 def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:

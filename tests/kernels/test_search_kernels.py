@@ -54,7 +54,7 @@ def test_count_rows(problem: Problem) -> None:
         for function in (count_rows, count_rows.plain):  # type: ignore[attr-defined]
             sums, counts = np.empty(len(place)), np.empty(5, np.int64)
             function(
-                base.keys, base.sizes, packing.word, packing.shift, packing.mask, extra, place, problem.k, limit,
+                base.keys[0], base.sizes, packing.shift, packing.mask, extra, place, problem.k, limit,
                 sums, counts,
             )  # fmt: skip
             results.append((sums, counts.tolist()))

@@ -127,7 +127,7 @@ def build(
             console.print(Text(f"Written to {output}"))
 
     result = build_json(builder, built, reduced)
-    emit(result | (semantics.proposal_json(proposal) if proposal is not None else {}), show)
+    emit(result | (semantics.proposal_json(proposal) if json and proposal is not None else {}), show)
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:

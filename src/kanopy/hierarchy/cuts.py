@@ -2,7 +2,7 @@
 
 A node may stand at a level if no value under it loses more than the level's threshold. Losses only grow upwards (they
 are made to, by a running maximum), so for a threshold there is one coarsest cut, and lower thresholds nest inside
-higher ones. Of all cuts with at most so many nodes the one with the smallest threshold loses least: that one is taken.
+higher ones. Of all cuts with at most so many nodes the one with the smallest threshold loses least.
 """
 
 from __future__ import annotations
@@ -95,6 +95,37 @@ class CutTree:
         return np.array(rows, np.int32)
 
 
+def with_partial_groups(parent: Ints, size: int, edge_loss: Floats) -> tuple[Ints, Ints, Floats]:
+    """A tree in which a node may also stand for only those of its children that lose least by it.
+
+    `edge_loss[child]` is the largest loss of a value under the child if it becomes the child's parent. Between a node
+    and its children come nodes for the best two or more, the best three or more, …, so that in a flat part of an
+    ontology some children can be joined before all are. Returns parents, the original node behind each, and losses.
+    """
+    children: dict[int, list[int]] = {}
+    for node, up in enumerate(parent[:-1].tolist()):
+        children.setdefault(up, []).append(node)
+    number = {leaf: leaf for leaf in range(size)}
+    up_of, source, loss = [-1] * size, list(range(size)), [-np.inf] * size
+    for node in range(size, len(parent)):
+        waiting = sorted(children[node], key=lambda child: float(edge_loss[child]))
+        inside: list[int] = []
+        for at, child in enumerate(waiting):
+            inside.append(number[child])
+            last = at + 1 == len(waiting)
+            # Children that lose equally join together: no threshold could tell them apart.
+            if not last and (len(inside) < 2 or edge_loss[waiting[at + 1]] == edge_loss[child]):
+                continue
+            for member in inside:
+                up_of[member] = len(up_of)
+            inside = [len(up_of)]
+            up_of.append(-1)
+            source.append(node)
+            loss.append(float(edge_loss[child]))
+        number[node] = len(up_of) - 1
+    return np.array(up_of, np.int32), np.array(source, np.int32), np.array(loss)
+
+
 def even_sizes(size: int, height: int) -> list[int]:
     """At most so many nodes per level above the leaves, shrinking evenly to 1.
 
@@ -128,8 +159,13 @@ def cut_levels(tree: CutTree, height: int, weights: Floats, max_fan_out: int | N
 
 
 def _even_cuts(sizes: npt.NDArray[np.int64], limits: Sequence[int]) -> list[int]:
-    """Per level the finest cut within its limit, but every level coarser than the one below and finer than the root."""
-    chosen = [int(np.argmax(sizes <= limit)) if (sizes <= limit).any() else len(sizes) - 1 for limit in limits]
+    """Per level the cut whose size is nearest in proportion (of equals the finer one, which loses less).
+
+    Every level is coarser than the one below and finer than the root.
+    """
+    if not len(sizes):
+        return []
+    chosen = [int(np.argmin(np.abs(np.log(sizes / limit)))) for limit in limits]
     for level in range(len(chosen) - 1, -1, -1):
         above = chosen[level + 1] if level + 1 < len(chosen) else len(sizes)
         chosen[level] = max(level, min(chosen[level], above - 1))

@@ -179,6 +179,7 @@ class _Search:
             state = self.replay(start, rest)
             if state is not None and self.score(state)[0] <= final + EQUAL:
                 kept = rest
+        kept = self.without_detours(start, kept, final)
         state, shown = start, []
         for step in kept:
             following = self.replay(state, [step])
@@ -186,6 +187,22 @@ class _Search:
             state = following
             shown.append(replace(step, edit=replace(step.edit, score=self.score(state)[0])))
         return state, shown
+
+    def without_detours(self, start: _State, steps: list[_Step], final: float) -> list[_Step]:
+        """A node relabelled twice is relabelled once, with the later label."""
+        for later in [step for step in steps if step.edit.kind == "relabel"]:
+            level, between = later.edit.level, later.edit.label
+            for step in steps:
+                if step is later:
+                    break
+                if step.edit.kind != "relabel" or step.edit.level != level or step.edit.to != between:
+                    continue
+                direct = [_renamed(other, level, between, later) for other in steps if other is not later]
+                state = self.replay(start, direct)
+                if state is not None and self.score(state)[0] <= final + EQUAL:
+                    return self.without_detours(start, direct, final)
+                break
+        return steps
 
     def replay(self, state: _State, steps: Sequence[_Step]) -> _State | None:
         """The same edits made one after the other; `None` if one has lost its node or its label is taken."""
@@ -324,6 +341,17 @@ class _Search:
         same = state.concepts[level, others][state.labels[level, others] == term]
         # Two nodes of one meaning would not be two nodes: only a different meaning justifies a longer name.
         return None if (same == concept).any() or longer in state.labels[level, others] else longer
+
+
+def _renamed(step: _Step, level: int, between: str, later: _Step) -> _Step:
+    """A step in which a label that is no longer made on the way is replaced by the one that comes in the end."""
+    edit = step.edit
+    if edit.level != level or between not in (edit.label, edit.to):
+        return step
+    swap = {between: later.edit.to}
+    message = edit.message.replace(repr(between), repr(later.edit.to))
+    changed = replace(edit, label=swap.get(edit.label, edit.label), to=swap.get(edit.to, edit.to), message=message)
+    return replace(step, edit=changed, concept=later.concept if edit.to == between else step.concept)
 
 
 def _moved(state: _State, value: int, chain: int) -> _State:

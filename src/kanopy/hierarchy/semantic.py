@@ -16,11 +16,10 @@ import numpy.typing as npt
 from kanopy.errors import HierarchyError, some
 from kanopy.hierarchy.base import Builder
 from kanopy.hierarchy.column import Column, column_of
-from kanopy.hierarchy.cuts import CutTree, cut_levels, even_sizes
+from kanopy.hierarchy.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy, Ints
 from kanopy.ontology.join import JoinTree, clearest_term, join_tree, least_common_subsumer
 from kanopy.ontology.labels import Match, find_label, root_of
-from kanopy.ontology.load import load_ontology
 from kanopy.ontology.measures import find_measure
 from kanopy.ontology.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
 from kanopy.ontology.senses import Choice, SenseChoices, Senses, senses_of_values
@@ -53,7 +52,7 @@ class SemanticBuilder(Builder):
     measure: str = "wu-palmer"
     weights: str | tuple[float, ...] = "constant"
     senses: str = ""
-    synonyms: Mapping[str, str] = field(default_factory=dict, hash=False)
+    synonyms: Mapping[str, str] | None = field(default=None, hash=False)
     unknown: str = "top"
 
     def __post_init__(self) -> None:
@@ -75,6 +74,8 @@ class SemanticBuilder(Builder):
 
     def propose_column(self, column: Column) -> Proposal:
         """The same from an already reduced column."""
+        from kanopy.ontology.load import load_ontology  # with all its readers: only when it is needed
+
         taxonomy = load_ontology(self.ontology)
         labels = list(column.labels())
         senses = senses_of_values(taxonomy, labels, self._choices())
@@ -89,12 +90,13 @@ class SemanticBuilder(Builder):
         return _proposal(taxonomy, labels, table, senses, self, column.name, notes)
 
     def _choices(self) -> SenseChoices:
+        own = dict(self.synonyms or {})
         if not self.senses:
-            return SenseChoices(synonyms=dict(self.synonyms))
+            return SenseChoices(synonyms=own)
         from kanopy.ontology.senses_file import read_senses
 
         read = read_senses(self.senses)
-        return SenseChoices(read.senses, {**read.synonyms, **self.synonyms}, read.source)
+        return SenseChoices(read.senses, {**read.synonyms, **own}, read.source)
 
     def _check_unknown(self, column: Column, taxonomy: Taxonomy, senses: Senses, known: int) -> list[str]:
         unknown = [choice.label for choice in senses.unknown]
@@ -155,7 +157,8 @@ class Ontology(SemanticBuilder):
 
     def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
         tree = join_tree(taxonomy, concepts.tolist())
-        cuts = CutTree(tree.parent, tree.size, node_losses(taxonomy, tree, self.measure))
+        parent, source, loss = with_partial_groups(tree.parent, tree.size, edge_losses(taxonomy, tree, self.measure))
+        cuts = CutTree(parent, tree.size, loss)
         height = self.levels - 1
         weights = self.weights if isinstance(self.weights, str) else "constant"
         cut = cut_levels(cuts, height, level_weights(height, weights), self.max_fan_out)
@@ -167,7 +170,7 @@ class Ontology(SemanticBuilder):
                 f"smallest possible with {self.levels} levels is {cut.fan_out}."
             )
         return [
-            np.where(row < tree.size, -1, tree.concept[row]).astype(np.int32)  # a value alone stays as it is
+            np.where(row < tree.size, -1, tree.concept[source[row]]).astype(np.int32)  # a value alone stays as it is
             for row in cut.table[1:]
         ]
 
@@ -180,13 +183,16 @@ class SemanticClusters(SemanticBuilder):
 
     >>> h = SemanticClusters(levels=3).build(["cat", "dog", "car", "bus"])
     >>> sorted(h.labels_at(1))
-    ['carnivore', 'motor vehicle']
+    ['carnivore', 'transport']
     """
 
     method: ClassVar[str] = "semantic_clusters"
     summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
 
     def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+        if len(concepts) == 1:
+            above = taxonomy.parents_of(int(concepts[0]))
+            return [np.array(above[:1] or concepts, np.int32)]
         distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
         if len(distinct) > MOST_CLUSTERED:
             raise HierarchyError(
@@ -217,25 +223,25 @@ class SemanticClusters(SemanticBuilder):
         return found
 
 
-def node_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray[np.float64]:
-    """Per node of a join tree the largest loss (TransGSL) of a value under it."""
-    node = np.arange(tree.size)
-    at = tree.parent[: tree.size]
-    leaves, nodes = [], []
-    while len(node):
-        inside = at >= 0
-        node, at = node[inside], at[inside]
-        leaves.append(node)
-        nodes.append(at)
-        at = tree.parent[at]
-    leaf, above = np.concatenate(leaves), np.concatenate(nodes)
+def edge_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray[np.float64]:
+    """Per node of a join tree the largest loss (TransGSL) of a value under it when it becomes the node's parent."""
+    leaf: Ints = np.arange(tree.size, dtype=np.int32)
+    below = leaf
+    leaves, edges = [], []
+    while len(leaf):
+        leaves.append(leaf)
+        edges.append(below)
+        above = tree.parent[below]
+        inside = tree.parent[above] >= 0
+        leaf, below = leaf[inside], above[inside]
+    value, edge = np.concatenate(leaves), np.concatenate(edges)
     pairs, position = np.unique(
-        tree.concept[leaf].astype(np.int64) * taxonomy.size + tree.concept[above], return_inverse=True
+        tree.concept[value].astype(np.int64) * taxonomy.size + tree.concept[tree.parent[edge]], return_inverse=True
     )
     left, right = np.divmod(pairs, taxonomy.size)
     loss = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
     out = np.full(len(tree.parent), -np.inf)
-    np.maximum.at(out, above, loss[position])
+    np.maximum.at(out, edge, loss[position])
     return out
 
 

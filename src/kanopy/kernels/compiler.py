@@ -80,3 +80,9 @@ def is_prepared(kernels: Iterable[Any]) -> bool:
         if not any(folder.glob(f"*{function.py_func.__name__}-*.nbi")):
             return False
     return True
+
+
+def for_size(compiled: Function, size: int, small: int = 2_000) -> Function:
+    """The plain twin where the input is small: it is quicker than compiling, or even loading, the compiled one."""
+    twin: Function = compiled.plain if size <= small else compiled  # type: ignore[attr-defined]
+    return twin

@@ -1,4 +1,4 @@
-"""Judging candidates by class sizes alone (k-anonymity): one compiled call per candidate.
+"""Judging candidates by class sizes alone (k-anonymity): one compiled call per candidate, keys of one word.
 
 Class tables lie one after the other in an arena; a candidate's table is rolled up from the smallest finer one.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.kernels.compiler import kernel
-from kanopy.kernels.rollup import roll_up, roll_up_one_word, smallest_finer
+from kanopy.kernels.rollup import roll_up_one_word, smallest_finer
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -19,7 +19,6 @@ Floats = npt.NDArray[np.float64]
 def _plain_count_rows(
     keys: Longs,
     sizes: Longs,
-    word: Longs,
     shift: Longs,
     mask: Longs,
     extra: Floats,
@@ -36,7 +35,7 @@ def _plain_count_rows(
     sums[:] = 0.0
     if bad.sum() <= limit:
         for j in range(len(start)):
-            code = (keys[word[j], small] >> shift[j]) & mask[j]
+            code = (keys[small] >> shift[j]) & mask[j]
             sums[j] = float((bad * extra[start[j] + code]).sum())
 
 
@@ -44,7 +43,6 @@ def _plain_count_rows(
 def count_rows(
     keys: Longs,
     sizes: Longs,
-    word: Longs,
     shift: Longs,
     mask: Longs,
     extra: Floats,
@@ -81,7 +79,7 @@ def count_rows(
             size = sizes[c]
             if size < k:
                 for j in range(len(start)):
-                    sums[j] += size * extra[start[j] + ((keys[word[j], c] >> shift[j]) & mask[j])]
+                    sums[j] += size * extra[start[j] + ((keys[c] >> shift[j]) & mask[j])]
 
 
 def _judge(
@@ -92,7 +90,6 @@ def _judge(
     known: int,
     tail: int,
     wanted: Ints,
-    word: Longs,
     shift: Longs,
     mask: Longs,
     deltas: Longs,
@@ -116,22 +113,14 @@ def _judge(
     start = np.empty(width, np.int64)
     for j in range(width):
         start[j] = deltas_start[j, table_levels[source, j], wanted[j]]
-    if len(arena_keys) == 1:
-        # Rows of the arena are contiguous, which the compiler can only see one row at a time.
-        row = arena_keys[0]
-        found = roll_up_one_word(
-            row[begin : begin + count], arena_sizes[begin : begin + count], shift, mask, deltas, start,
-            row[tail:], arena_sizes[tail:], slots,
-        )  # fmt: skip
-    else:
-        found = roll_up(
-            arena_keys[:, begin : begin + count], arena_sizes[begin : begin + count], word, shift, mask, deltas, start,
-            arena_keys[:, tail:], arena_sizes[tail:], slots,
-        )  # fmt: skip
+    found = roll_up_one_word(
+        arena_keys[begin : begin + count], arena_sizes[begin : begin + count], shift, mask, deltas, start,
+        arena_keys[tail:], arena_sizes[tail:], slots,
+    )  # fmt: skip
     for j in range(width):
         start[j] = extra_start[j, wanted[j]]
     count_rows(
-        arena_keys[:, tail : tail + found], arena_sizes[tail : tail + found], word, shift, mask, extra, start,
+        arena_keys[tail : tail + found], arena_sizes[tail : tail + found], shift, mask, extra, start,
         k, limit, sums, counts,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kanopy.kernels.compiler import kernel
 from kanopy.kernels.counting import count_rows
-from kanopy.kernels.rollup import roll_up, roll_up_one_word
+from kanopy.kernels.rollup import roll_up_one_word
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -22,7 +22,6 @@ Floats = npt.NDArray[np.float64]
 def _sweep(
     keys: Longs,
     sizes: Longs,
-    word: Longs,
     shift: Longs,
     mask: Longs,
     deltas: Longs,
@@ -46,8 +45,8 @@ def _sweep(
     """
     width = len(fixed)
     depth = len(moving)
-    words, most = keys.shape
-    table_keys = np.empty((depth + 1, words, most), np.int64)
+    most = len(keys)
+    table_keys = np.empty((depth + 1, most), np.int64)
     table_sizes = np.empty((depth + 1, most), np.int64)
     filled = np.zeros(depth + 1, np.int64)
     source = np.zeros(depth + 1, np.int64)
@@ -55,8 +54,9 @@ def _sweep(
     while capacity < 2 * most:
         capacity *= 2
     slots = np.empty(capacity, np.int32)
-    table_keys[0] = keys
-    table_sizes[0] = sizes
+    for c in range(most):
+        table_keys[0, c] = keys[c]
+        table_sizes[0, c] = sizes[c]
     filled[0] = most
     levels = np.zeros(depth, np.int64)
     start = np.full(width, -1, np.int64)
@@ -70,7 +70,7 @@ def _sweep(
         for i in range(depth):
             place[moving[i]] = extra_starts[moving[i], fixed[moving[i]] + levels[i]]
         count_rows(
-            table_keys[at, :, :count], table_sizes[at, :count], word, shift, mask, extra, place, k, limit,
+            table_keys[at][:count], table_sizes[at][:count], shift, mask, extra, place, k, limit,
             sums[number], counts[number],
         )  # fmt: skip
         i = depth - 1
@@ -87,16 +87,10 @@ def _sweep(
         # At its lowest level an attribute shares the table of the attribute before it; from then on it owns one.
         at = i + 1 if levels[i] > 1 else source[i]
         count = filled[at]
-        if words == 1:
-            filled[i + 1] = roll_up_one_word(
-                table_keys[at][0][:count], table_sizes[at][:count], shift, mask, deltas, start,
-                table_keys[i + 1][0], table_sizes[i + 1], slots,
-            )  # fmt: skip
-        else:
-            filled[i + 1] = roll_up(
-                table_keys[at, :, :count], table_sizes[at, :count], word, shift, mask, deltas, start,
-                table_keys[i + 1], table_sizes[i + 1], slots,
-            )  # fmt: skip
+        filled[i + 1] = roll_up_one_word(
+            table_keys[at][:count], table_sizes[at][:count], shift, mask, deltas, start,
+            table_keys[i + 1], table_sizes[i + 1], slots,
+        )  # fmt: skip
         start[j] = -1
         for deeper in range(i + 1, depth + 1):
             source[deeper] = i + 1

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from kanopy.errors import OntologyError
 from kanopy.ontology.morphology import base_forms, head_nouns, same_stem, words_with_prefix
 from kanopy.ontology.taxonomy import PARTS_OF_SPEECH, Taxonomy, fold
@@ -156,12 +158,20 @@ def sense_name(taxonomy: Taxonomy, term: str, concept: int) -> str:
     ('ectotherm#1', 'poikilotherm#1')
     """
     word = _SENSE.sub("", term)
-    senses = taxonomy.senses(word) if word else ()
+    number = taxonomy.word_number(word) if word else -1
+    if number < 0:
+        return taxonomy.sense_name(concept)
+    senses = taxonomy.sense_concepts[taxonomy.sense_start[number] : taxonomy.sense_start[number + 1]].tolist()
     if concept not in senses:
         return taxonomy.sense_name(concept)
-    number = taxonomy.word_number(word)
-    known = taxonomy.vocabulary[number]
-    written = next((own for own in taxonomy.terms_of(concept) if fold(own) == known), known)
+    words = taxonomy.term_words[taxonomy.term_start[concept] : taxonomy.term_start[concept + 1]].tolist()
+    # Among the terms of the concept the word may be written in another way: with capitals, for instance.
+    position = int(taxonomy.term_start[concept]) + words.index(number) if number in words else -1
+    cased = int(np.searchsorted(taxonomy.cased_position, position))
+    if position >= 0 and cased < len(taxonomy.cased_position) and taxonomy.cased_position[cased] == position:
+        written = taxonomy.cased_text[cased]
+    else:
+        written = taxonomy.vocabulary[number]
     return f"{written}#{senses.index(concept) + 1}"
 
 

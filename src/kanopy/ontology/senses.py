@@ -179,7 +179,7 @@ def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseCh
     """The senses of the values of a column that has no hierarchy yet.
 
     A value takes the sense that lies deepest among the other values: summed over depths, how many other values could
-    also lie under an ancestor of the sense that is at least so deep. Of equals the most frequent is taken.
+    also lie under an ancestor of the sense that is at least so deep. Rarer senses count for less, down to one half.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
@@ -198,7 +198,8 @@ def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseCh
             found[label] = _only(match)
             continue
         scores = [_agreement(taxonomy, above[sense], shared) for sense in match.concepts]
-        best = int(np.argmax(scores))
+        rarity = 0.5 + 0.5 / np.arange(1, len(scores) + 1)
+        best = int(np.argmax(scores * rarity))
         told_apart = max(scores) > min(scores)
         reason = "agrees best with the other values" if told_apart else "the most frequent sense"
         found[label] = Choice(match, match.concepts[best], reason, flagged=not told_apart)

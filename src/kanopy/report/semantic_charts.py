@@ -37,7 +37,7 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     >>> from kanopy.ontology.load import load_ontology
     >>> h = Hierarchy.from_rows([["cat", "animal"], ["dog", "animal"]])
     >>> [layer["mark"]["type"] for layer in loss_tree(evaluate_hierarchy(h, load_ontology("wordnet")))["layer"]]
-    ['rule', 'circle', 'text', 'text']
+    ['rule', 'circle', 'text', 'text', 'text']
     """
     labels, height = quality.labels, len(quality.labels) - 1
     base = next((level for level in range(height) if len(set(labels[level])) <= MOST_ROWS), height - 1)
@@ -81,16 +81,17 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     }  # fmt: skip
     x = {
         "field": "x", "type": "quantitative", "title": None,
-        "scale": {"domain": [base - 0.25, height + 0.45], "nice": False},
+        "scale": {"domain": [base - 0.95, height + 0.45], "nice": False},
         "axis": {"values": list(range(base, height + 1)), "grid": False, "orient": "top", "domain": False,
                  "ticks": False, "labelExpr": f"{ticks!r}[datum.value]", "labelFontSize": 12},
     }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}}
+    lowest, inner = [n for n in nodes if n["x"] == base], [n for n in nodes if n["x"] != base]
     text = {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
     return {
         "title": {"text": title or quality.name or "hierarchy",
                   "subtitle": f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}"},
-        "width": STEP * (height - base + 1),
+        "width": STEP * (height - base + 1.4),
         "height": max(120, ROW * len(rows)),
         "layer": [
             {"data": {"values": lines}, "mark": {"type": "rule", "opacity": 0.9},
@@ -99,9 +100,11 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
                                    "legend": None}}},
             {"data": {"values": nodes}, "mark": {"type": "circle", "size": 22, "color": INK},
              "encoding": {"x": x, "y": y}},
-            {"data": {"values": nodes}, "mark": {**text, "stroke": "white", "strokeWidth": 3, "color": "white"},
+            {"data": {"values": inner}, "mark": {**text, "stroke": "white", "strokeWidth": 3, "color": "white"},
              "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
-            {"data": {"values": nodes}, "mark": {**text, "color": INK},
+            {"data": {"values": inner}, "mark": {**text, "color": INK},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+            {"data": {"values": lowest}, "mark": {**text, "align": "right", "dx": -7, "dy": 0, "color": INK},
              "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
         ],
     }  # fmt: skip

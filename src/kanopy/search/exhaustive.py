@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanopy.errors import JobError
 from kanopy.kernels.sweep import sweep
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.privacy.models import KAnonymity
@@ -19,8 +20,9 @@ Floats = npt.NDArray[np.float64]
 
 
 def only_counts_rows(problem: Problem) -> bool:
-    """Whether class sizes alone decide (k-anonymity), which is what the compiled walk knows."""
-    return all(isinstance(model, KAnonymity) for model in problem.models)
+    """Whether class sizes alone decide (k-anonymity) and keys fit one word, which is what the compiled walk knows."""
+    sizes_decide = all(isinstance(model, KAnonymity) for model in problem.models)
+    return sizes_decide and problem.tables.packing.words == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,8 @@ class AllJudged:
 def judge_all(problem: Problem, progress: Progress) -> AllJudged:
     """Judge every candidate under k-anonymity in a compiled walk over the lattice."""
     problem.require_nesting()
+    if not only_counts_rows(problem):
+        raise JobError("Judging everything at once is for k-anonymity alone. Ask for candidates one by one.")
     lattice, tables = problem.lattice, problem.tables
     packing, width = tables.packing, len(lattice.shape)
     strides = np.ones(width, np.int64)
@@ -95,7 +99,7 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
         table = tables.table(fixed)
         origin = int(sum(strides[j] * x for j, x in zip(outer, place, strict=True)))
         sweep(
-            table.keys, table.sizes, packing.word, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
+            table.keys[0], table.sizes, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
             strides[moving], origin, np.array(fixed, np.int64), problem.k, limit,
             extra, extra_starts, counts, sums,
         )  # fmt: skip

@@ -28,9 +28,9 @@ class RowCountJudge:
         width = len(lattice.shape)
         self._most = base.count
         self._capacity = min(LARGEST_ARENA, 64 * base.count) + base.count
-        self._keys = np.empty((self._packing.words, self._capacity), np.int64)
+        self._keys = np.empty(self._capacity, np.int64)
         self._sizes = np.empty(self._capacity, np.int64)
-        self._keys[:, : base.count] = base.keys
+        self._keys[: base.count] = base.keys[0]
         self._sizes[: base.count] = base.sizes
         self._tables = np.zeros((2, 64), np.int64)
         self._tables[0, 0] = base.count
@@ -79,7 +79,7 @@ class RowCountJudge:
         limit = problem.max_suppressed_rows if self._wants_sums else -1
         judge(
             self._keys, self._sizes, self._tables, self._levels, known, self._tail, np.array(levels, np.int32),
-            packing.word, packing.shift, packing.mask, packing.deltas, self._deltas_start, self._slots,
+            packing.shift, packing.mask, packing.deltas, self._deltas_start, self._slots,
             self._extra, self._extra_start, problem.k, limit, self._sums, self._counts,
         )  # fmt: skip
         if levels not in self._number:
