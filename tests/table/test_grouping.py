@@ -50,6 +50,19 @@ def test_enumerations_and_categories() -> None:
         assert class_sizes(column.cast(kind).to_frame(), ["c"])[1] == 1
 
 
+@pytest.mark.parametrize("values", [3, 250, 900, 40_000])
+def test_texts_with_few_and_many_values(values: int) -> None:
+    """Few are coded by hash, many as categories: both group as the dataframe library does."""
+    random = np.random.default_rng(values)
+    texts = [None if number == 1 else "*" if number == 2 else f"v{number}" for number in range(values)]
+    column = pl.Series("c", [texts[i] for i in random.integers(0, values, 20_000)])
+    column = pl.concat([column, pl.Series("c", ["*", None])])
+    sizes, suppressed = class_sizes(column.to_frame(), ["c"])
+    table, hidden = class_table(column.to_frame(), ["c"])
+    assert np.array_equal(np.sort(sizes), np.sort(table["\0rows"].to_numpy()))
+    assert suppressed == hidden > 0
+
+
 def test_labels() -> None:
     labels, codes = label_codes(pl.Series("x", ["b", "", None, "a", "b"]))
     assert [labels[code] for code in codes] == ["b", None, None, "a", "b"]
