@@ -74,13 +74,18 @@ def nearest_plain(
     for number, query in enumerate(queries):
         total = np.zeros(len(groups))
         for level in range(queries.shape[1]):
-            total += [
-                cell_distance(
-                    int(kinds[level]), tables, int(offsets[level]), int(widths[level]), points, low, high,
-                    int(ends[level]), int(query[level]), int(code),
-                )
-                for code in groups[:, level]
-            ]  # fmt: skip
+            codes, value, offset = groups[:, level].astype(np.int64), int(query[level]), int(offsets[level])
+            if kinds[level] == TABLE:
+                total += tables[offset + value * int(widths[level]) + codes]
+                continue
+            x, lowest, highest = points[offset + value], low[ends[level] + codes], high[ends[level] + codes]
+            inside = (lowest <= x) & (x <= highest)
+            if kinds[level] == OUTSIDE:
+                total += np.where(inside, 0.0, 1.0)
+                continue
+            width = np.where(highest > lowest, highest - lowest, 1.0)
+            mean = ((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * width)
+            total += np.where(inside & (highest > lowest), mean, np.abs(x - (lowest + highest) / 2.0))
         smallest = float(total.min()) if len(total) else np.inf
         best[number] = smallest
         if smallest <= limit + TIE:

@@ -242,7 +242,12 @@ def _bounds(found: Mapping[str, Any]) -> str:
             "yes" if each["holds"] else "no",
         ]
         for each in bounds
+        if each["low"] < each["high"] or not each["holds"]
     ]
+    same = [each["column"] for each in bounds if each["column"] not in {row[0] for row in rows}]
+    exact = (
+        f"<p>Exact, because published as they were: {esc(listed(list(dict.fromkeys(same)), 12))}.</p>" if same else ""
+    )
     return (
         "<h2>Statistics that stay true</h2><p>Whatever the original values were, as long as each lies within its "
         "published interval the statistic lies within these bounds (the bar; the tick is the true value). A hidden "
@@ -251,4 +256,5 @@ def _bounds(found: Mapping[str, Any]) -> str:
         + table(
             "Bounds", ["Column", "Statistic", "True", "At least", "At most", "By middles", "Holds"], rows, [2, 3, 4, 5]
         )
+        + exact
     )
