@@ -169,3 +169,15 @@ def test_the_page_is_self_contained_and_escapes() -> None:
         "Statistics that stay true",
     ):
         assert words in page
+
+
+def test_dates_and_other_kinds_of_columns() -> None:
+    import datetime as dt
+
+    days = [dt.date(2020, month, 1) for month in range(1, 7)]
+    before = pl.DataFrame({"born": days, "ok": [True, False] * 3, "none": pl.Series([None] * 6, dtype=pl.Null)})
+    after = before.with_columns(pl.Series("born", ["2020-01", "2020"] + ["[2020-03-01, 2020-12-31]"] * 4))
+    found = assess(before, after, learn=False)
+    # Covers of 1, 6, 4, 4, 4, 4 of six months.
+    assert {column.name: column.loss for column in found.columns}["born"] == pytest.approx((23 / 6 - 1) / 5)
+    assert not found.notes and not found.bounds

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from kanopy.assess import assess
     from kanopy.check import Check, check
     from kanopy.errors import KanopyError, NoSolution
+    from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
+<<<<<<< HEAD
     from kanopy.risk import assess_risk
+=======
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking_flow import MaskResult, mask
+>>>>>>> main
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -31,6 +37,7 @@ _HOMES = {
     "assess": "kanopy.assess",
     "assess_risk": "kanopy.risk",
     "check": "kanopy.check",
+    "explore": "kanopy.explore",
     "Check": "kanopy.check",
     "Job": "kanopy.spec",
     "Hierarchy": "kanopy.hierarchy.hierarchy",
@@ -39,6 +46,9 @@ _HOMES = {
     "write_hierarchy": "kanopy.hierarchy.files",
     "read_table": "kanopy.table.sources",
     "datasets": "kanopy.table",
+    "mask": "kanopy.masking_flow",
+    "MaskJob": "kanopy.masking.job",
+    "MaskResult": "kanopy.masking_flow",
     "NoSolution": "kanopy.errors",
     "KanopyError": "kanopy.errors",
 }
@@ -48,6 +58,8 @@ __all__ = [
     "Hierarchy",
     "Job",
     "KanopyError",
+    "MaskJob",
+    "MaskResult",
     "NoSolution",
     "Result",
     "anonymize",
@@ -56,6 +68,8 @@ __all__ = [
     "build_hierarchy",
     "check",
     "datasets",
+    "explore",
+    "mask",
     "read_hierarchy",
     "read_table",
     "write_hierarchy",

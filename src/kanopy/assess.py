@@ -403,7 +403,7 @@ def assess(
     for name, column in matched.columns.items():
         columns.append(_column(column, matched, known.get(name), matched.contradicted.get(name, 0)))
         drawn[name] = _distribution(column)
-        if column.covers.domain.numbers is not None:
+        if column.covers.domain.numbers is not None and not column.covers.domain.temporal:
             bounds.extend(_bounds(column, matched))
     triples = {name: (column.values, column.labels, column.covers) for name, column in matched.columns.items()}
     associated = [name for name in matched.columns if matched.columns[name].covers.domain.size > 1]

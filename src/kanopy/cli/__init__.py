@@ -13,7 +13,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+<<<<<<< HEAD
 from kanopy.cli import assess, hierarchies, ontologies, release, reproduce, risk
+=======
+from kanopy.cli import apply, explore, hierarchies, mask, models, ontologies, release, reproduce
+>>>>>>> main
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -42,11 +46,18 @@ app = typer.Typer(
 app.command()(release.init)
 app.command()(release.anonymize)
 app.command()(release.check)
+mask.attach(app)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
+<<<<<<< HEAD
 risk.attach(app)
 assess.attach(app)
+=======
+models.attach(app)
+apply.attach(app)
+explore.attach(app)
+>>>>>>> main
 
 
 def main() -> None:
