@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
-<<<<<<< HEAD
-    from kanopy.risk import assess_risk
-=======
     from kanopy.masking.job import MaskJob
     from kanopy.masking_flow import MaskResult, mask
->>>>>>> main
+    from kanopy.risk import assess_risk
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table

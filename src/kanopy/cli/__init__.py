@@ -13,11 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-<<<<<<< HEAD
-from kanopy.cli import assess, hierarchies, ontologies, release, reproduce, risk
-=======
-from kanopy.cli import apply, explore, hierarchies, mask, models, ontologies, release, reproduce
->>>>>>> main
+from kanopy.cli import apply, assess, explore, hierarchies, mask, models, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -50,14 +46,11 @@ mask.attach(app)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
-<<<<<<< HEAD
-risk.attach(app)
-assess.attach(app)
-=======
 models.attach(app)
 apply.attach(app)
 explore.attach(app)
->>>>>>> main
+risk.attach(app)
+assess.attach(app)
 
 
 def main() -> None:
