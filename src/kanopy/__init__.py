@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from kanopy.anonymize import Result, anonymize
+    from kanopy.assess import assess
     from kanopy.check import Check, check
     from kanopy.errors import KanopyError, NoSolution
     from kanopy.explore import explore
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
     from kanopy.masking_flow import MaskResult, mask
+    from kanopy.risk import assess_risk
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "anonymize": "kanopy.anonymize",
     "Result": "kanopy.anonymize",
+    "assess": "kanopy.assess",
+    "assess_risk": "kanopy.risk",
     "check": "kanopy.check",
     "explore": "kanopy.explore",
     "Check": "kanopy.check",
@@ -56,6 +60,8 @@ __all__ = [
     "NoSolution",
     "Result",
     "anonymize",
+    "assess",
+    "assess_risk",
     "build_hierarchy",
     "check",
     "datasets",
