@@ -69,6 +69,7 @@ FLOW = [
     "t-equal:ill:0.4", "t-hierarchical:ill:0.4", "t-ordered:pay:0.3", "alpha-k:ill:0.8,3", "delta-disclosure:ill:1.2",
     "beta-basic:ill:1.2", "beta-enhanced:ill:1.2", "epsilon-m:pay:3,2", "delta-presence:0,0.8", "k-map:6",
     "risk-average:0.2", "uniqueness:0", "constrained:zip:1300*", "guarding:ill:guard,0.8", "k:4",
+    "population-uniqueness:0.01,0.1",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from kanopy.privacy.diversity import (
     RecursiveDiversity,
 )
 from kanopy.privacy.personal import Constrained, EpsilonM, Guarding
-from kanopy.privacy.sizes import AverageRisk, DeltaPresence, KAnonymity, KMap, Uniqueness
+from kanopy.privacy.sizes import AverageRisk, DeltaPresence, KAnonymity, KMap, PopulationUniqueness, Uniqueness
 
 MODELS: dict[str, type[Model]] = {
     "k": KAnonymity,
@@ -47,6 +47,7 @@ MODELS: dict[str, type[Model]] = {
     "k-map": KMap,
     "risk-average": AverageRisk,
     "uniqueness": Uniqueness,
+    "population-uniqueness": PopulationUniqueness,
     "constrained": Constrained,
     "guarding": Guarding,
 }
@@ -70,6 +71,7 @@ EXAMPLES = {
     "k-map": "k-map:10",
     "risk-average": "risk-average:0.05",
     "uniqueness": "uniqueness:0.01",
+    "population-uniqueness": "population-uniqueness:0.01,0.1",
     "constrained": "constrained:country:Europe|Asia",
     "guarding": "guarding:diagnosis:guard,0.3",
 }

@@ -210,3 +210,45 @@ class Uniqueness(Model):
 
     def explain(self) -> str:
         return f"At most {percent(self.most)} of the published rows are unique in their quasi-identifiers."
+
+
+@dataclass(frozen=True)
+class PopulationUniqueness(Model):
+    """At most a share `most` of the population is estimated to be unique, if the table is a random sample of it.
+
+    `fraction` is the share of the population that is in the table. The estimator is chosen as Dankar, El Emam, Neisa
+    and Roffey (2012) advise.
+
+    >>> import numpy as np
+    >>> sample = Classes(np.array([1] * 6 + [2] * 2 + [10]))
+    >>> [PopulationUniqueness(most, 0.5).satisfied(sample, sample) for most in (0.5, 0.01)]
+    [True, False]
+    """
+
+    most: float
+    fraction: float
+    name: ClassVar[str] = "population-uniqueness"
+    summary: ClassVar[str] = "Population uniqueness: at most this share of the population is estimated to be unique."
+
+    def __post_init__(self) -> None:
+        require_share(self.most, self.name, "The share")
+        require_share(self.fraction, self.name, "The sampling fraction", above_zero=True)
+
+    @property
+    def of_release(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.zeros(classes.count, np.bool_)
+
+    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+        from kanopy.metrics.population import dankar_choice, population_size
+
+        sizes = kept.sizes[kept.sizes > 0]
+        if not len(sizes):
+            return True
+        people = population_size(int(sizes.sum()), sampling_fraction=self.fraction)
+        return dankar_choice(sizes, people)[1] <= self.most * people * (1 + TOLERANCE)
+
+    def explain(self) -> str:
+        return f"An estimated {percent(self.most)} of the population, at most, is unique in the quasi-identifiers."
