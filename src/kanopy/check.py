@@ -147,10 +147,8 @@ def _judged(
     population: Any,
     hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[ModelCheck, ...]:
-    import polars as pl
-
     from kanopy.privacy.models import failing
-    from kanopy.regroup import Background, column_facts, labels_of_values, published_classes
+    from kanopy.regroup import Background, column_facts, published
     from kanopy.table.frames import to_polars
     from kanopy.verify import SUPPRESSED_LABEL
 
@@ -185,11 +183,8 @@ def _judged(
     facts = {name: column_facts(frame[name], hierarchies.get(name)) for name in needed}
     for model in models:
         model.check(facts)
-    hidden = pl.all_horizontal([labels_of_values(frame[name]).alias(name) == SUPPRESSED_LABEL for name in quasi])
-    kept = frame.filter(~hidden)
-    kept = frame if not kept.height else kept
-    classes = published_classes(kept, quasi, models, Background(frame.select(needed), hierarchies, population=people))
-    names = kept.select(quasi).unique(maintain_order=True)
+    background = Background(frame.select(needed), hierarchies, population=people)
+    classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
     found = []
     for model in models:
         wrong_classes = failing(model, classes) & (classes.sizes > 0)

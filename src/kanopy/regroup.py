@@ -59,8 +59,10 @@ def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> Colum
     >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
     [1, 2]
     """
-    counted = labels_of_values(series).alias("label").to_frame().group_by("label").len().sort("label")
-    found = dict(zip(counted["label"].to_list(), counted["len"].to_list(), strict=True))
+    counted = series.alias("label").to_frame().group_by("label").len()
+    found: dict[str, int] = {}
+    for label, rows in sorted(zip(labels_of_values(counted["label"]).to_list(), counted["len"].to_list(), strict=True)):
+        found[label] = found.get(label, 0) + rows
     values = tuple(found)
     if hierarchy is not None:
         if MISSING in found and MISSING not in hierarchy.index:
@@ -88,42 +90,65 @@ def published_classes(
     >>> found.sizes.tolist(), found.histograms["ill"].tolist()
     ([2, 1], [[1, 1], [1, 0]])
     """
+    return published(frame, quasi, models, background)[0]
+
+
+def published(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    background: Background,
+    *,
+    without: str | None = None,
+) -> tuple[Classes, pl.DataFrame]:
+    """The classes as `published_classes`, and what each publishes, column by column, as text.
+
+    `without` leaves out the class that shows only this label in every column, unless there is no other.
+    """
     columns = list(dict.fromkeys(name for model in models for name in model.sensitive))
     keys = [f"\0{place}" for place in range(len(quasi))]
+    values = [f"\1{place}" for place in range(len(columns))]
     named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
-    labels = [labels_of_values(_column(frame, background, name)).alias(f"\1{i}") for i, name in enumerate(columns)]
-    table = frame.select(named).with_columns(labels)
-    grouped = table.group_by(keys, maintain_order=True).agg(pl.len().alias("\0rows"))
+    own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
+    # The one pass over all rows; everything after it works on the different combinations.
+    cells = frame.select(named).with_columns(own).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
+    cells = cells.with_columns([labels_of_values(cells[name]).alias(name) for name in (*keys, *values)])
+    cells = cells.sort([*keys, *values])
+    if without is not None:
+        shown = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
+        cells = shown if shown.height else cells
+    grouped = cells.group_by(keys, maintain_order=True).agg(pl.col("\0count").sum().alias("\0rows"))
     population = None
     if background.population is not None:
-        people = background.population.select(named).group_by(keys, maintain_order=True).agg(pl.len().alias("\0people"))
-        people = _as_text(people, keys)
-        grouped = _as_text(grouped, keys)
-        table = _as_text(table, keys)
-        grouped = grouped.join(people, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left")
+        people = background.population.select(named).group_by(keys).agg(pl.len().alias("\0people"))
+        people = people.with_columns([labels_of_values(people[key]).alias(key) for key in keys])
+        people = people.group_by(keys).agg(pl.col("\0people").sum())
+        grouped = grouped.join(people, on=keys, how="full", coalesce=True, maintain_order="left")
         grouped = grouped.with_columns(pl.col("\0rows", "\0people").fill_null(0))
         population = grouped["\0people"].to_numpy().astype(np.int64)
     grouped = grouped.with_row_index("\0class")
     sizes = grouped["\0rows"].to_numpy().astype(np.int64)
     facts, histograms = {}, {}
-    for i, name in enumerate(columns):
+    placed = cells.join(grouped.select([*keys, "\0class"]), on=keys)
+    for name, value in zip(columns, values, strict=True):
         facts[name] = column_facts(background.original[name], background.hierarchies.get(name))
-        place = pl.DataFrame({f"\1{i}": list(facts[name].values), "\0value": np.arange(len(facts[name].values))})
-        counted = table.group_by([*keys, f"\1{i}"]).agg(pl.len().alias("\0count"))
-        counted = counted.join(grouped.select([*keys, "\0class"]), on=keys, nulls_equal=True).join(place, on=f"\1{i}")
+        place = pl.DataFrame({value: list(facts[name].values), "\0value": np.arange(len(facts[name].values))})
+        counted = placed.select("\0class", value, "\0count").join(place, on=value)
         histogram = np.zeros((len(sizes), len(facts[name].values)), np.int64)
         where = (counted["\0class"].to_numpy(), counted["\0value"].to_numpy())
         np.add.at(histogram, where, counted["\0count"].to_numpy())
         if int(histogram.sum()) != int(sizes.sum()):
             raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
         histograms[name] = histogram
-    published: dict[str, ClassLabels] = {}
+    shown_labels = grouped.select(pl.col(key).alias(name) for name, key in zip(quasi, keys, strict=True))
+    labels: dict[str, ClassLabels] = {}
     for name in dict.fromkeys(name for model in models for name in model.quasi):
         if name not in quasi:
             raise JobError(f"{name!r} is not a quasi-identifier. {near_miss(name, quasi)}")
-        own = labels_of_values(grouped[keys[list(quasi).index(name)]])
-        published[name] = ClassLabels(np.arange(len(own)), tuple(own.to_list()), background.hierarchies.get(name))
-    return Classes(sizes, histograms=histograms, facts=facts, population=population, labels=published)
+        texts = tuple(shown_labels[name].to_list())
+        labels[name] = ClassLabels(np.arange(len(texts)), texts, background.hierarchies.get(name))
+    found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels)
+    return found, shown_labels
 
 
 def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series:
@@ -135,8 +160,3 @@ def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series
     if hidden.height != frame.height:
         raise DataError(f"The column {name!r} does not have a row for every published row.")
     return hidden[name]
-
-
-def _as_text(table: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Published labels are enumerations with their own categories: as text they can be joined."""
-    return table.with_columns([labels_of_values(table[key]).alias(key) for key in keys])
