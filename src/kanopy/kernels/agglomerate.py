@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Shorts, box_weight, join, joint_weight
+from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Shorts, box_weight, join, joint_weight, next_random
 from kanopy.kernels.compiler import helper, kernel
 
 NEVER = 1e300
+Random = npt.NDArray[np.uint64]
 
 
 @helper
-def _rise(size: int, weight: float, other_size: int, other_weight: float, joint: float) -> float:
-    """By how much merging two classes raises the mean weight of their rows."""
-    return (size + other_size) * joint - (size * weight + other_size * other_weight)
+def _rise(
+    size: int, weight: float, other_size: int, other_weight: float, joint: float, noise: float, random: Random
+) -> float:
+    """By how much merging two classes raises their cost; `noise` makes it uncertain by up to that share."""
+    rise = (size + other_size) * joint - (size * weight + other_size * other_weight)
+    if noise > 0.0:
+        rise *= 1.0 + noise * (next_random(random) * 4.656612873077393e-10)
+    return rise
 
 
 @helper
@@ -30,6 +36,8 @@ def merge_units(
     nearest: Ints,
     rise: Floats,
     active: Ints,
+    noise: float,
+    random: Random,
 ) -> int:
     """Merge the first `count` units until each has `k` rows or one is left; returns how many are left.
 
@@ -45,7 +53,7 @@ def merge_units(
         for j in range(i):
             if size[i] < k or size[j] < k:
                 joint = joint_weight(boxes, record[i], levels[i], record[j], levels[j])
-                d = _rise(size[i], weight[i], size[j], weight[j], joint)
+                d = _rise(size[i], weight[i], size[j], weight[j], joint, noise, random)
                 if size[i] < k and d < rise[i]:
                     rise[i], nearest[i] = d, j
                 if size[j] < k and d < rise[j]:
@@ -87,17 +95,17 @@ def merge_units(
                     other = active[b]
                     if other != i:
                         joint = joint_weight(boxes, record[i], levels[i], record[other], levels[other])
-                        d = _rise(size[i], weight[i], size[other], weight[other], joint)
+                        d = _rise(size[i], weight[i], size[other], weight[other], joint, noise, random)
                         if d < rise[i]:
                             rise[i], nearest[i] = d, other
                 if size[pick] < k:
                     joint = joint_weight(boxes, record[i], levels[i], record[pick], levels[pick])
-                    d = _rise(size[i], weight[i], size[pick], weight[pick], joint)
+                    d = _rise(size[i], weight[i], size[pick], weight[pick], joint, noise, random)
                     if d < rise[pick]:
                         rise[pick], nearest[pick] = d, i
             elif size[i] < k or size[pick] < k:
                 joint = joint_weight(boxes, record[i], levels[i], record[pick], levels[pick])
-                d = _rise(size[i], weight[i], size[pick], weight[pick], joint)
+                d = _rise(size[i], weight[i], size[pick], weight[pick], joint, noise, random)
                 if size[i] < k and d < rise[i]:
                     rise[i], nearest[i] = d, pick
                 if size[pick] < k and d < rise[pick]:
@@ -174,6 +182,7 @@ def agglomerate(
     nearest = np.empty(most, np.int32)
     rise = np.empty(most, np.float64)
     active = np.empty(most, np.int32)
+    random = np.ones(1, np.uint64)
     for part in range(begin, stop):
         base = starts[part]
         count = starts[part + 1] - base
@@ -183,9 +192,6 @@ def agglomerate(
             for j in range(width):
                 levels[i, j] = 0
             weight[i] = box_weight(boxes, record[i], levels[i])
-        merge_units(boxes, record, size, levels, weight, count, k, own, nearest, rise, active)
+        merge_units(boxes, record, size, levels, weight, count, k, own, nearest, rise, active, 0.0, random)
         for i in range(count):
             owner[order[base + i]] = order[base + own[i]]
-
-
-Random = npt.NDArray[np.uint64]

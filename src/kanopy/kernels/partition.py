@@ -174,7 +174,8 @@ def make_partition(
     count, width = len(rep), boxes.tuples.shape[1]
     most = max(most, count) + 2
     order = np.argsort(class_of, kind="stable").astype(np.int32)
-    sizes = np.bincount(class_of, minlength=count)
+    order = order[np.searchsorted(class_of[order], 0) :]
+    sizes = np.bincount(class_of[order], minlength=count)
     ends = np.cumsum(sizes)
     after, before = np.full(len(record), -1, np.int32), np.full(len(record), -1, np.int32)
     same = class_of[order[1:]] == class_of[order[:-1]]

@@ -40,6 +40,7 @@ class Journal(NamedTuple):
 
 
 ITEMS, CLASSES, STAMP = 0, 1, 2
+FEW = 400
 
 
 def make_journal(items: int, classes: int, width: int) -> Journal:
@@ -126,20 +127,30 @@ def rehouse(
         w = weight_with(boxes, part.rep[fresh], part.levels[fresh], t)
         best = (part.size[fresh] + 1) * w - part.size[fresh] * part.weight[fresh]
         target = fresh
-    seen = -1
-    for i in range(-1, near.shape[1]):
-        s = t if i < 0 else near[t, i]
-        if s < 0:
-            break
-        y = part.first[s] + next_random(random) % (part.first[s + 1] - part.first[s])
-        c = part.class_of[y]
-        if c < 0 or c == home or c == seen or c == fresh or part.size[c] < k:
-            continue
-        seen = c
-        w = weight_with(boxes, part.rep[c], part.levels[c], t)
-        rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
-        if rise < best:
-            best, target = rise, c
+    most = len(part.size)
+    if most <= FEW:
+        # So few classes that all of them can be asked.
+        for c in range(most):
+            if part.size[c] >= k and c != home and c != fresh:
+                w = weight_with(boxes, part.rep[c], part.levels[c], t)
+                rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
+                if rise < best:
+                    best, target = rise, c
+    else:
+        seen = -1
+        for i in range(-1, near.shape[1]):
+            s = t if i < 0 else near[t, i]
+            if s < 0:
+                break
+            y = part.first[s] + next_random(random) % (part.first[s + 1] - part.first[s])
+            c = part.class_of[y]
+            if c < 0 or c == home or c == seen or c == fresh or part.size[c] < k:
+                continue
+            seen = c
+            w = weight_with(boxes, part.rep[c], part.levels[c], t)
+            rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
+            if rise < best:
+                best, target = rise, c
     if target < 0:
         return -1.0
     spent = touch(part, journal, target)
@@ -255,7 +266,7 @@ def _reopen_loop(
                 found = True
                 for j in range(width):
                     chosen[j] = more[j]
-        if not found or best <= 0.0:
+        if not found or best <= -limit:
             continue
         stats[3] += 1
         w = 0.0

@@ -27,12 +27,16 @@ def chunk_records(layout: Layout, rows: int, k: int) -> tuple[Longs, Longs]:
         if total <= rows or len(part) < 4:
             done.append(part)
             continue
-        stack.extend(_split(layout, part, total, least, rows))
+        pieces = _split(layout, part, total, least)
+        if pieces:
+            stack.extend(pieces)
+        else:
+            done.append(part)
     starts = np.concatenate([[0], np.cumsum([len(part) for part in done])]).astype(np.int64)
     return (np.concatenate(done) if done else np.zeros(0, np.int64)), starts
 
 
-def _split(layout: Layout, part: Longs, total: int, least: int, rows: int) -> list[Longs]:
+def _split(layout: Layout, part: Longs, total: int, least: int) -> list[Longs]:
     boxes, counts = layout.boxes, layout.counts[part]
     best, chosen = 0.0, None
     for j in range(boxes.tuples.shape[1]):
@@ -59,17 +63,41 @@ def _split(layout: Layout, part: Longs, total: int, least: int, rows: int) -> li
                 group[group < 0] = np.flatnonzero(large)[np.argmin(inside[large])]
             best, chosen = gain, group
     if chosen is None:
-        pieces = max(2, -(-total // rows))
-        cuts = np.searchsorted(np.cumsum(counts), total * np.arange(1, pieces) // pieces)
-        cut = [piece for piece in np.split(part, np.unique(cuts)) if len(piece)]
-        if len(cut) < 2 or min(int(layout.counts[piece].sum()) for piece in cut) < least:
-            half = max(1, min(len(part) - 1, int(np.searchsorted(np.cumsum(counts), total / 2)) + 1))
-            cut = [part[:half], part[half:]]
-            if min(int(layout.counts[piece].sum()) for piece in cut) < least:
-                return [part[:1], part[1:]] if False else _give_up(part)
-        return cut
+        # Nothing to split by: cut in lexicographic order, as evenly as whole records allow.
+        middle = int(np.argmin(np.abs(np.cumsum(counts) - total / 2))) + 1
+        middle = min(max(1, middle), len(part) - 1)
+        pieces = [part[:middle], part[middle:]]
+        if min(int(layout.counts[piece].sum()) for piece in pieces) < least:
+            return []
+        return pieces
     return [part[chosen == group] for group in np.unique(chosen)]
 
 
-def _give_up(part: Longs) -> list[Longs]:
-    raise AssertionError(len(part))
+def shuffled_order(layout: Layout, generator: np.random.Generator) -> Longs:
+    """The records sorted by their generalized values, attributes and levels mixed at random, broad before fine.
+
+    Records that agree in most of what is compared first stand close together; several such orders find nearly all
+    near pairs without comparing all pairs.
+    """
+    boxes = layout.boxes
+    left = [int(levels) - 1 for levels in boxes.head[:, LEVELS]]
+    keys = []
+    while any(left):
+        j = int(generator.choice([j for j, count in enumerate(left) if count]))
+        left[j] -= 1
+        size, at = int(boxes.head[j, VALUES]), int(boxes.head[j, AT])
+        keys.append(boxes.codes[at + left[j] * size : at + (left[j] + 1) * size][boxes.tuples[:, j]])
+    if not keys:
+        return np.arange(layout.records)
+    packed = np.zeros(layout.records, np.int64)
+    room = 1
+    columns = []
+    for key in keys:
+        span = int(key.max()) + 1
+        if room * span >= 2**62:
+            columns.append(packed)
+            packed, room = np.zeros(layout.records, np.int64), 1
+        packed = packed * span + key
+        room *= span
+    columns.append(packed)
+    return np.lexsort(columns[::-1]) if len(columns) > 1 else np.argsort(packed, kind="stable")
