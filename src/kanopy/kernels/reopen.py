@@ -332,7 +332,7 @@ def _dissolve_loop(
         begin(journal)
         old = touch(part, journal, a)
         ok = True
-        stats[5] += 1
+        stats[9] += 1
         while part.size[a] > 0 and ok:
             spent = rehouse(boxes, part, journal, near, k, part.head[a], -1, more, random)
             if spent < 0.0:
@@ -346,7 +346,6 @@ def _dissolve_loop(
         if ok and now - old < limit:
             commit(part, journal)
             gained += now - old
-            stats[6] += 1
         else:
             undo(part, journal)
     return gained

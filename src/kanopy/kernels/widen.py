@@ -6,6 +6,7 @@ import numpy as np
 
 from kanopy.kernels.boxes import (
     LEVELS,
+    VALUES,
     Boxes,
     Floats,
     Ints,
@@ -80,8 +81,14 @@ def _widen_loop(
     more = np.zeros(width, np.int16)
     chosen = np.zeros(width, np.int16)
     digit = np.zeros(width, np.int64)
+    so_far = np.zeros(width + 1, np.float64)
     rows_in = np.zeros(room + 1, np.int64)
     paid_in = np.zeros(room + 1, np.float64)
+    base_of = np.zeros(width + 1, np.int64)
+    for j in range(width):
+        base_of[j + 1] = base_of[j] + boxes.head[j, VALUES]
+    cell_of = np.zeros(base_of[width], np.int64)
+    weight_of = np.zeros(base_of[width], np.float64)
     gained = 0.0
     for _ in range(steps):
         x = next_random(random) % items
@@ -96,16 +103,25 @@ def _widen_loop(
         for i in range(cells):
             rows_in[i] = 0
             paid_in[i] = 0.0
+        # Per attribute and value: what it adds to the cell number and to the weight of the box around t.
+        step = 1
+        for back in range(width):
+            j = width - 1 - back
+            value = boxes.tuples[t, j]
+            for v in range(boxes.head[j, VALUES]):
+                i = place[j, agreement(boxes, j, value, v)]
+                cell_of[base_of[j] + v] = i * step
+                weight_of[base_of[j] + v] = level_weight(boxes, j, kept[j, i], value)
+            step *= number[j]
         c = chunk_of[t]
         for p in range(starts[c], starts[c + 1]):
             s = order[p]
-            cell = 0
             w = 0.0
+            cell = 0
             for j in range(width):
-                value = boxes.tuples[t, j]
-                i = place[j, agreement(boxes, j, value, boxes.tuples[s, j])]
-                cell = cell * number[j] + i
-                w += level_weight(boxes, j, kept[j, i], value)
+                at = base_of[j] + boxes.tuples[s, j]
+                w += weight_of[at]
+                cell += cell_of[at]
             for y in range(part.first[s], part.first[s + 1]):
                 b = part.class_of[y]
                 if b >= 0 and part.weight[b] > w:
@@ -125,12 +141,11 @@ def _widen_loop(
         found = -1
         for j in range(width):
             digit[j] = 0
+            so_far[j + 1] = so_far[j] + level_weight(boxes, j, kept[j, 0], boxes.tuples[t, j])
         for cell in range(cells):
-            if rows_in[cell] >= k:
-                w = 0.0
-                for j in range(width):
-                    w += level_weight(boxes, j, kept[j, digit[j]], boxes.tuples[t, j])
-                gain = paid_in[cell] - rows_in[cell] * w
+            # `best` is in gain per root of the rows taken: large boxes would tear up many classes.
+            if rows_in[cell] >= k and paid_in[cell] > rows_in[cell] * so_far[width]:
+                gain = (paid_in[cell] - rows_in[cell] * so_far[width]) / np.sqrt(rows_in[cell])
                 if gain > best:
                     best, found = gain, cell
             j = width - 1
@@ -140,6 +155,8 @@ def _widen_loop(
                     break
                 digit[j] = 0
                 j -= 1
+            for i in range(max(j, 0), width):
+                so_far[i + 1] = so_far[i] + level_weight(boxes, i, kept[i, digit[i]], boxes.tuples[t, i])
         if found < 0:
             continue
         w = 0.0
@@ -148,7 +165,7 @@ def _widen_loop(
             chosen[j] = kept[j, found % number[j]]
             found //= number[j]
             w += level_weight(boxes, j, chosen[j], boxes.tuples[t, j])
-        stats[3] += 1
+        stats[5] += 1
         begin(journal)
         fresh = new_class(part)
         set_box(part, fresh, t, chosen, w)
@@ -173,7 +190,7 @@ def _widen_loop(
         fit(boxes, part, fresh)
         change = settle(boxes, part, journal, near, k, fresh, old, limit, more, random)
         if change != 0.0:
-            stats[4] += 1
+            stats[6] += 1
             gained += change
     return gained
 
