@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Shorts, box_weight, join, joint_weight, next_random
+from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Random, Shorts, box_weight, join, joint_weight, next_random
 from kanopy.kernels.compiler import helper, kernel
 
 NEVER = 1e300
-Random = npt.NDArray[np.uint64]
 
 
 @helper

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Shorts, box_weight, next_random, weight_with, pair_weight
-from kanopy.kernels.compiler import kernel, helper
+from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Random, box_weight, next_random, weight_with
+from kanopy.kernels.compiler import kernel
 from kanopy.kernels.partition import (
     Partition,
-    drop_class,
     fit_without,
     joined_levels,
     put,
@@ -22,8 +21,21 @@ LOOKED_AT = 12
 
 
 def _anneal_loop(
-    boxes: Boxes, part: Partition, near: Ints, k: int, heat: float, steps: int, random: object, logs: Floats, stats: Longs
+    boxes: Boxes,
+    part: Partition,
+    near: Ints,
+    k: int,
+    heat: float,
+    steps: int,
+    random: Random,
+    logs: Floats,
+    stats: Longs,
 ) -> float:
+    """Try `steps` moves or swaps of random rows; returns the change in cost.
+
+    A row of a class with more than k moves to the class of a near row; from a class of exactly k it is swapped with
+    the row of that class that fits best. A change is accepted if it costs less than `heat` times a random logarithm.
+    """
     width = boxes.tuples.shape[1]
     items = len(part.record)
     less = np.zeros(width, np.int16)
@@ -74,8 +86,6 @@ def _anneal_loop(
                 continue
             best = limit
             chosen = -1
-            best_wa = 0.0
-            best_wb = 0.0
             best_ref = 0
             z = part.head[b]
             if nb > 12:
@@ -96,7 +106,6 @@ def _anneal_loop(
                         if change < best:
                             best = change
                             chosen = z
-                            best_wa, best_wb = wa, wb
                             best_ref = ref2
                             for j in range(width):
                                 best_b[j] = less2[j]

@@ -18,6 +18,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
+Random = npt.NDArray[np.uint64]
 
 
 class Boxes(NamedTuple):
@@ -111,7 +112,7 @@ def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
 
 
 @helper
-def next_random(state: npt.NDArray[np.uint64]) -> int:
+def next_random(state: Random) -> int:
     """A whole number below 2**31 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
     x = state[0]
     x ^= x << np.uint64(13)

@@ -6,7 +6,6 @@ Records come sorted by falling price, so the first k rows that fall into a box a
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy.kernels.boxes import AT, VALUES, Boxes, Floats, Longs, Shorts
 from kanopy.kernels.compiler import kernel

@@ -7,17 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kanopy.kernels.boxes import (
-    AT,
-    LEVELS,
-    VALUES,
     Boxes,
     Floats,
     Ints,
     Longs,
+    Random,
     Shorts,
     agreement,
-    box_weight,
-    joint_weight,
     level_weight,
     next_random,
     weight_with,
@@ -41,18 +37,27 @@ class Journal(NamedTuple):
 
 ITEMS, CLASSES, STAMP = 0, 1, 2
 FEW = 400
+"""Up to this many classes a row without a home asks all of them."""
 
 
 def make_journal(items: int, classes: int, width: int) -> Journal:
     """An empty journal."""
+    room = 4 * items + 16
     return Journal(
-        np.zeros(4 * items + 16, np.int32), np.zeros(4 * items + 16, np.int32), np.zeros(classes, np.int32), np.zeros(classes, np.int32),
-        np.zeros((classes, width), np.int16), np.zeros(classes), np.zeros(classes, np.int32), np.zeros(3, np.int64),
-    )  # fmt: skip
+        np.zeros(room, np.int32),
+        np.zeros(room, np.int32),
+        np.zeros(classes, np.int32),
+        np.zeros(classes, np.int32),
+        np.zeros((classes, width), np.int16),
+        np.zeros(classes),
+        np.zeros(classes, np.int32),
+        np.zeros(3, np.int64),
+    )
 
 
 @helper
 def begin(journal: Journal) -> None:
+    """Start a new change."""
     journal.state[ITEMS] = 0
     journal.state[CLASSES] = 0
     journal.state[STAMP] += 1
@@ -115,7 +120,15 @@ def commit(part: Partition, journal: Journal) -> None:
 
 @helper
 def rehouse(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, item: int, fresh: int, more: Shorts, random: object
+    boxes: Boxes,
+    part: Partition,
+    journal: Journal,
+    near: Ints,
+    k: int,
+    item: int,
+    fresh: int,
+    more: Shorts,
+    random: Random,
 ) -> float:
     """Move an item of a class that is given up to the class where it costs least; returns the cost the target had
     when first touched, or -1 if there is no class to go to."""
@@ -144,7 +157,7 @@ def rehouse(
                 break
             y = part.first[s] + next_random(random) % (part.first[s + 1] - part.first[s])
             c = part.class_of[y]
-            if c < 0 or c == home or c == seen or c == fresh or part.size[c] < k:
+            if c < 0 or c in (home, seen, fresh) or part.size[c] < k:
                 continue
             seen = c
             w = weight_with(boxes, part.rep[c], part.levels[c], t)
@@ -162,8 +175,8 @@ def rehouse(
 
 @helper
 def settle(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, fresh: int, old: float, limit: float, more: Shorts,
-    random: object,
+    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, fresh: int, old: float, limit: float,
+    more: Shorts, random: Random,
 ) -> float:  # fmt: skip
     """Refit the classes that lost rows, give up those below k, and keep the change if its cost is below `limit`.
 
@@ -201,14 +214,14 @@ def settle(
 
 
 def _reopen_loop(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: object,
+    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
+    """Try `steps` times to open a class around a random row from its nearest rows; returns the change in cost."""
     width = boxes.tuples.shape[1]
     items = len(part.record)
     degree = near.shape[1]
     more = np.zeros(width, np.int16)
-    level = np.zeros((degree + 1, width), np.int16)
     agreed = np.zeros((degree + 1, width), np.int16)
     chosen = np.zeros(width, np.int16)
     gained = 0.0
@@ -294,10 +307,9 @@ def _reopen_loop(
                     c = part.class_of[y]
                     if c < 0 or c == fresh:
                         continue
-                    if wanted == 0 and part.weight[c] > w:
-                        old += touch(part, journal, c)
-                        move(part, journal, y, fresh)
-                    elif wanted == 1 and part.size[fresh] < k and part.size[c] > k:
+                    if (wanted == 0 and part.weight[c] > w) or (
+                        wanted == 1 and part.size[fresh] < k and part.size[c] > k
+                    ):
                         old += touch(part, journal, c)
                         move(part, journal, y, fresh)
             if part.size[fresh] >= k:
@@ -317,9 +329,10 @@ reopen = kernel(_reopen_loop)(_reopen_loop)
 
 
 def _dissolve_loop(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: object,
+    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
+    """Try `steps` times to give up the class of a random row; returns the change in cost."""
     items = len(part.record)
     more = np.zeros(boxes.tuples.shape[1], np.int16)
     gained = 0.0

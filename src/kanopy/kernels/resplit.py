@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy.kernels.agglomerate import merge_units
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, box_weight, next_random
+from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Random, box_weight, next_random
 from kanopy.kernels.compiler import kernel
 from kanopy.kernels.partition import Partition, drop_class, new_class, put, set_box, take
 
 
 def _resplit_loop(
-    boxes: Boxes, part: Partition, near: Ints, k: int, most: int, noise: float, heat: float, steps: int, random: object,
+    boxes: Boxes, part: Partition, near: Ints, k: int, most: int, noise: float, heat: float, steps: int, random: Random,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
+    """Pool up to `most` rows of a few neighbouring classes and merge them anew, `steps` times; the change in cost."""
     width = boxes.tuples.shape[1]
     items = len(part.record)
     pool = np.empty(most, np.int32)

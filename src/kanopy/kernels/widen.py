@@ -11,6 +11,7 @@ from kanopy.kernels.boxes import (
     Floats,
     Ints,
     Longs,
+    Random,
     Shorts,
     agreement,
     level_weight,
@@ -22,7 +23,7 @@ from kanopy.kernels.reopen import Journal, begin, move, settle, touch, undo
 
 
 @helper
-def _thin(boxes: Boxes, room: int, random: object, kept: Shorts, place: Shorts, number: Longs) -> int:
+def _thin(boxes: Boxes, room: int, random: Random, kept: Shorts, place: Shorts, number: Longs) -> int:
     """Choose levels per attribute so that their combinations fit in `room`; returns how many there are.
 
     `kept[j, i]` is the i-th level kept, `place[j, level]` the first kept one that is not below a level.
@@ -68,8 +69,13 @@ def _thin(boxes: Boxes, room: int, random: object, kept: Shorts, place: Shorts, 
 
 def _widen_loop(
     boxes: Boxes, part: Partition, journal: Journal, near: Ints, chunk_of: Ints, order: Longs, starts: Longs, room: int,
-    k: int, heat: float, steps: int, random: object, logs: Floats, stats: Longs,
+    k: int, heat: float, steps: int, random: Random, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
+    """Try `steps` times to open the most rewarding class around a random row; returns the change in cost.
+
+    Rows of its chunk are counted by the levels at which they agree with it; sums over the lattice then tell how many
+    rows each generalization holds and what they pay now. At most `room` level combinations are told apart.
+    """
     width = boxes.tuples.shape[1]
     items = len(part.record)
     deepest = 1

@@ -278,7 +278,7 @@ class _Improvement:
 
 def _heat(cost: float, part: Partition, sweeps: float) -> float:
     """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
-    return cost / max(1, len(part.record)) * min(1.0, max(0.05, 0.15 * sweeps**0.5))
+    return float(cost / max(1, len(part.record)) * min(1.0, max(0.05, 0.15 * sweeps**0.5)))
 
 
 def _runs(class_of: Ints) -> tuple[Longs, Longs]:
@@ -301,9 +301,7 @@ def _partition(layout: Layout, class_of: Ints, k: int) -> Partition:
     )
 
 
-def _answer(
-    name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]
-) -> Solution:
+def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:
     """The release, its boxes computed from scratch and checked once more."""
     order, starts = _runs(class_of)
     record = layout.record_of_item[order]
@@ -317,4 +315,3 @@ def _answer(
     losses = release_losses(problem.domain, recoding, problem.weights)
     score = losses.get(problem.metric.name, losses["loss"])
     return Solution(name, recoding, score, judged=rounds, notes=tuple(notes))
-

@@ -1,9 +1,9 @@
 """A proved lower bound on the loss of any local recoding: prices that no class can fail to pay.
 
 Give every row a price so that in every generalization box with at least k rows the k dearest rows cost, on average, no
-more than the box's weight (what each row in it loses). A class of any recoding has at least k rows and lies in its box,
-so its rows together cost at most what the class loses; all prices together cost at most what any recoding loses. This is
-a feasible solution of the dual of the set-partition program, found by multiplicative updates.
+more than the box's weight (what each row in it loses). A class of any recoding has at least k rows and lies in its
+box, so its rows together cost at most what the class loses; all prices together cost at most what any recoding loses.
+This is a feasible solution of the dual of the set-partition program, found by multiplicative updates.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ class _Prices:
         self.most = np.full(layout.records, layout.suppressed_weight)
         self.prices: Floats | None = None
 
-    def _judge(self, prices: Floats, stage: str, fraction: float, progress: Progress) -> tuple[Floats, Floats, Floats, int]:
+    def _judge(
+        self, prices: Floats, stage: str, fraction: float, progress: Progress
+    ) -> tuple[Floats, Floats, Floats, int]:
         """Ratios (inside, among the dearest), cheapest weights, and how many level combinations were looked at.
 
         Boxes that weigh at least as much as the dearest row are honest without a look.
@@ -134,10 +136,10 @@ class _Prices:
         weights = np.zeros(self.layout.records)
         for seed in range(STARTS):
             weights += row_weights(self.layout, self.k, seed, progress)
-        return np.minimum(weights / STARTS, self.most)
+        return np.asarray(np.minimum(weights / STARTS, self.most), np.float64)
 
     def certify(self, prices: Floats, progress: Progress) -> tuple[Floats, int]:
-        """Prices that pass the check with a margin, scaled down where they do not; and how many combinations it took."""
+        """Prices that pass the check with a margin, lowered where they do not; and how many combinations it took."""
         prices = prices * (1 - 2 * MARGIN)
         while True:
             inside, _, _, checked = self._judge(prices, "checking the bound", 0.99, progress)
@@ -154,7 +156,9 @@ def _nodes_below(boxes: Boxes, dearest: float) -> Shorts:
         size, levels, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
         least = boxes.weights[at : at + size * levels].reshape(levels, size).min(axis=1)
         spent_here = (spent[:, None] + least[None, :]).reshape(-1)
-        grown = np.column_stack([np.repeat(found, levels, axis=0), np.tile(np.arange(levels, dtype=np.int16), len(found))])
+        grown = np.column_stack(
+            [np.repeat(found, levels, axis=0), np.tile(np.arange(levels, dtype=np.int16), len(found))]
+        )
         keep = spent_here < dearest
         found, spent = grown[keep].astype(np.int16), spent_here[keep]
     return np.ascontiguousarray(found)

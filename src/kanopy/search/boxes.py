@@ -97,12 +97,12 @@ def lay_out(problem: Problem) -> Layout:
         columns.append(column[domain.tuples[:, j]])
         head[j, VALUES], head[j, LEVELS], head[j, AT], head[j, AGREE] = size, len(dense), at, -1
         if size * size <= LARGEST_AGREEMENT:
-            first = np.zeros((size, size), np.int16)
+            agreed = np.zeros((size, size), np.int16)
             for row in dense[:-1]:
-                first += row[:, None] != row[None, :]
+                agreed += row[:, None] != row[None, :]
             head[j, AGREE] = agree_at
             agree_at += size * size
-            agrees.append(first.reshape(-1))
+            agrees.append(agreed.reshape(-1))
         codes.append(dense.reshape(-1))
         weights.append(covered.reshape(-1))
         nodes.append(table.astype(np.int32))

@@ -125,7 +125,7 @@ def _growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Lo
             agreed += row[a] != row[b]
         level = np.maximum(np.maximum(agreed, levels[:, j]), levels[c, j])
         joint += boxes.weights[at : at + size * count].reshape(count, size)[level, a]
-    growth = (sizes + sizes[c]) * joint - sizes * weights - sizes[c] * weights[c]
+    growth: Floats = (sizes + sizes[c]) * joint - sizes * weights - sizes[c] * weights[c]
     growth[joint >= FORBIDDEN] = np.inf
     growth[c] = np.inf
     return growth
