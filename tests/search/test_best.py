@@ -31,8 +31,12 @@ def tiny_problems(draw: st.DrawFn) -> Problem:
     cells = [[draw(st.integers(0, h.size - 1)) for h in hs] for _ in range(rows)]
     tuples, inverse, counts = np.unique(np.array(cells, np.int32), axis=0, return_inverse=True, return_counts=True)
     domain = Domain(
-        tuple(h.name for h in hs), hs, tuples.astype(np.int32), counts.astype(np.int64), inverse.reshape(-1).astype(np.int32)
-    )  # fmt: skip
+        tuple(h.name for h in hs),
+        hs,
+        tuples.astype(np.int32),
+        counts.astype(np.int64),
+        inverse.reshape(-1).astype(np.int32),
+    )
     return Problem(
         domain,
         [KAnonymity(draw(st.integers(2, 3)))],

@@ -1,4 +1,4 @@
-"""Bottom-up merging of records into classes of at least k, always the pair that raises the mean weight least."""
+"""Bottom-up merging of records into classes of at least k, always the pair that raises the cost least."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _agglomerate_plain(
                 for other in keys[:a]:
                     if rows[one] < k or rows[other] < k:
                         spent = rows[one] * weight_of(units[one]) + rows[other] * weight_of(units[other])
-                        d = weight_of(units[one] + units[other]) - spent / (rows[one] + rows[other])
+                        d = weight_of(units[one] + units[other]) * (rows[one] + rows[other]) - spent
                         if d < best:
                             best, pair = d, (one, other)
             into, gone = pair

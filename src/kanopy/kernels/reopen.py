@@ -157,7 +157,7 @@ def rehouse(
                 break
             y = part.first[s] + next_random(random) % (part.first[s + 1] - part.first[s])
             c = part.class_of[y]
-            if c < 0 or c in (home, seen, fresh) or part.size[c] < k:
+            if c < 0 or c == home or c == seen or c == fresh or part.size[c] < k:  # noqa: SIM109
                 continue
             seen = c
             w = weight_with(boxes, part.rep[c], part.levels[c], t)

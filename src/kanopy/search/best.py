@@ -30,8 +30,10 @@ from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe
 from kanopy.search.solution import Solution
 
-CHUNK_ROWS = 350
+CHUNK_ROWS = 200
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
+CUT_FROM = 50
+"""Above this k the start is cut top-down: quicker than merging, and as good."""
 NEIGHBOURS = 24
 WINDOW = 12
 ORDERS = 8
@@ -135,10 +137,10 @@ def _left_over(layout: Layout, k: int, problem: Problem) -> int:
 
 def _bottom_up(layout: Layout, k: int, progress: Progress) -> Ints:
     """The class of every item after merging within chunks; -1 for items that no class can hold."""
-    if 4 * k > CHUNK_ROWS and not layout.stratum.any():
+    if k > CUT_FROM and not layout.stratum.any():
         progress("cutting")
         return cut_classes(layout, k, progress)
-    order, starts = chunk_records(layout, max(CHUNK_ROWS, 4 * k), k)
+    order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
     owner = np.full(layout.records, -1, np.int32)
     chunks = len(starts) - 1
     step = 4
@@ -243,7 +245,9 @@ class _Improvement:
         if self.best_cost <= 0.0:
             return
         items = len(self.part.record)
-        self.look_for_neighbours(ORDERS if budget < 3e-4 * items else 2 * ORDERS, progress)
+        # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
+        per_row = budget / items
+        self.look_for_neighbours(ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS, progress)
         moves = self.moves()
         begun = clock()
         whole = max(1e-3, budget - (begun - started))
