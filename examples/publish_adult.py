@@ -1,4 +1,4 @@
-"""Publish the bundled Adult data: five quasi-identifiers, k = 5, at most 2 % of the rows suppressed.
+"""Publish the bundled Adult data: six quasi-identifiers, k = 5, at most 2 % of the rows suppressed.
 
 Run: python examples/publish_adult.py [FOLDER]. Writes release.csv, report.html, report.json and reproduce.py.
 """
@@ -15,17 +15,12 @@ from kanopy.table.sinks import staged
 def main(folder: Path) -> None:
     data = kanopy.datasets.adult()
     job = kanopy.Job(
-        quasi=["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"],
+        quasi=["age", "sex", "race", "marital-status", "education", "native-country"],
         sensitive=["income"],
         identifiers=["fnlwgt"],
         k=5,
         suppress="2%",
-        hierarchies={
-            name: hierarchy
-            for name, hierarchy in kanopy.datasets.adult_hierarchies().items()
-            if name not in ("income", "hours-per-week", "education-num", "relationship")
-        },
-        insensitive=["relationship", "capital-gain", "capital-loss", "hours-per-week", "education-num"],
+        hierarchies=kanopy.datasets.adult_hierarchies(),
     )
     print(f"Anonymizing {data.height:,} rows of the Adult data (k = {job.k}) …")
     result = kanopy.anonymize(data, job)

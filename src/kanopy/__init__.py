@@ -6,6 +6,8 @@ Everything a user may import is here; it is loaded on first use, so that `import
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -52,6 +54,18 @@ __all__ = [
     "read_table",
     "write_hierarchy",
 ]
+
+
+class _Package(types.ModuleType):
+    """Importing the file `anonymize.py` would put the module where users find the function; the function stays."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if _HOMES.get(name) == f"{__name__}.{name}" and isinstance(value, types.ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

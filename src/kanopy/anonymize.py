@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 PREVIEW_ROWS = 12
+MOST_LEVELS = 8
 
 
 class Clock:
@@ -108,7 +109,7 @@ class Result:
                 unknown_policy=job.unknown,
                 unknown_rows=self._facts["unknown_rows"],
                 before=Preview(tuple(self._before.columns), _as_text(self._before)),
-                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(self._before.height))),
+                after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(PREVIEW_ROWS)), self._numbers()),
                 classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
                 verification={"verified": True, **self.verification.to_dict()},
                 seconds=self.clock.total(),
@@ -118,6 +119,12 @@ class Result:
                 notes=self.notes,
             )
         )
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Row numbers of the published preview in the original table, where rows were dropped."""
+        if self._kept is None:
+            return ()
+        return tuple(int(row) for row in self._kept.nonzero()[0][:PREVIEW_ROWS])
 
     @property
     def score(self) -> float:
@@ -175,7 +182,7 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
-    from kanopy.table.frames import to_polars
+    from kanopy.table.frames import index_names, to_polars
 
     clock = clock or Clock()
     tell = Progress(progress)
@@ -183,13 +190,14 @@ def anonymize(
         tell("reading")
         frame, restore = to_polars(data)
     roles, notes = assign_roles(frame, job)
+    notes = (*notes, *_about_index(index_names(data), job))
     if not job.quasi:
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
         raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     engine = LocalEngine()
     with clock.stage("encode"):
-        tell("encoding")
+        tell("encoding" if is_prepared() else "preparing compiled code (only the first time)")
         hierarchies = resolve_hierarchies(frame, job)
         counted = engine.count(
             frame,
@@ -203,7 +211,7 @@ def anonymize(
     if not len(domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
     with clock.stage("search"):
-        tell("preparing" if _must_compile() else "searching")
+        tell("searching")
         solution = _solve(domain, job, tell)
     with clock.stage("apply"):
         tell("applying")
@@ -222,7 +230,7 @@ def anonymize(
     }
     notes = (*notes, *solution.notes)
     visible = frame.select([name for name in frame.columns if name not in dropped])
-    before = (visible if kept is None else visible.filter(kept)).head(PREVIEW_ROWS)
+    before = visible.head(PREVIEW_ROWS)
     return Result(
         frame=published,
         solution=solution,
@@ -273,7 +281,26 @@ def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[s
                     "Name it insensitive in the job to publish it all the same."
                 )
         roles[name] = role
+    unused = [name for name in job.hierarchies if name not in columns]
+    if unused:
+        notes.append(f"No column has the name of these hierarchies: {some(unused)}. {near_miss(unused[0], columns)}")
     return roles, tuple(notes)
+
+
+def _about_index(names: Sequence[str | None], job: Job) -> tuple[str, ...]:
+    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
+    from kanopy.table.roles import identifying_name
+
+    for name in names:
+        meaning = None if name is None else identifying_name(name)
+        if meaning is not None or name in job.identifiers:
+            raise DataError(
+                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
+                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
+            )
+    if not names:
+        return ()
+    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
 def resolve_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
@@ -308,14 +335,19 @@ def resolve_hierarchy(
     else:
         return source.build(values.labels, values.counts, name=name).rooted()
     if parameters["method"] == "auto":
-        parameters.setdefault("k", k)
+        # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
+        parameters.setdefault("k", min(k, int(values.counts.sum())))
     return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
 
 
-def _must_compile() -> bool:
-    from kanopy.kernels.compiler import is_prepared
+def is_prepared() -> bool:
+    """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
+    from kanopy.kernels import compiler
+    from kanopy.kernels.counting import judge
+    from kanopy.kernels.distinct import number_keys, pack
+    from kanopy.kernels.projection import small_cell_rows
 
-    return not is_prepared()
+    return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
 
 
 def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
@@ -363,7 +395,17 @@ def _verify(
 
 
 def _losses(domain: Domain, solution: Solution, job: Job) -> tuple[dict[str, float], dict[str, float]]:
+    from kanopy.local_recoding import with_extents
+    from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
     from kanopy.metrics.release import column_losses, release_losses
 
-    weights = [job.weights.get(name, 1.0) for name in domain.names]
-    return release_losses(domain, solution.recoding, weights), column_losses(domain, solution.recoding)
+    recoding = solution.recoding
+    losses = release_losses(domain, recoding, [job.weights.get(name, 1.0) for name in domain.names])
+    extended = with_extents(domain, recoding)
+    if solution.levels is None:
+        losses |= local_losses(domain, extended, job.k)
+    else:
+        # A full-domain release has no clusters of its own: only the measures of its classes apply.
+        losses["height"] = float(sum(solution.levels))
+        losses |= {name: LOCAL_LOSSES[name](domain, extended, job.k) for name in ("AVG_merged", "LM", "GCP")}
+    return losses, column_losses(domain, recoding)

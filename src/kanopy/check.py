@@ -46,7 +46,7 @@ class Check:
         }
 
 
-def check(data: Any, quasi: Sequence[str], sensitive: Sequence[str] = ()) -> Check:
+def check(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str] = ()) -> Check:
     """Group a table by its quasi-identifiers and count.
 
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
@@ -56,16 +56,18 @@ def check(data: Any, quasi: Sequence[str], sensitive: Sequence[str] = ()) -> Che
     """
     import polars as pl
 
+    from kanopy.spec import column_names
     from kanopy.table.frames import to_polars
     from kanopy.verify import class_table
 
+    quasi, sensitive = column_names(quasi, "quasi"), column_names(sensitive, "sensitive")
     frame, _ = to_polars(data)
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     absent = [name for name in (*quasi, *sensitive) if name not in frame.columns]
     if absent:
         raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
-    extra = [pl.col(name).n_unique().alias(f"\0{name}") for name in sensitive]
+    extra = [pl.col(name).n_unique().alias(f"\0sensitive {i}") for i, name in enumerate(sensitive)]
     table, suppressed = class_table(frame, quasi, extra)
     sizes = table["\0rows"].to_numpy().astype(np.int64)
     kept = int(sizes.sum())
@@ -79,5 +81,9 @@ def check(data: Any, quasi: Sequence[str], sensitive: Sequence[str] = ()) -> Che
         largest_class=int(sizes.max()) if len(sizes) else 0,
         highest_risk=1 / int(sizes.min()) if len(sizes) else 0.0,
         average_risk=len(sizes) / kept if kept else 0.0,
-        sensitive={name: {"distinct": int(table[f"\0{name}"].to_numpy().min())} for name in sensitive if len(sizes)},
+        sensitive={
+            name: {"distinct": int(table[f"\0sensitive {i}"].to_numpy().min())}
+            for i, name in enumerate(sensitive)
+            if len(sizes)
+        },
     )

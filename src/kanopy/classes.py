@@ -102,7 +102,12 @@ class Recoding:
         used = self.group_sizes > 0
         result = np.full(len(self.codes), -1, np.int32)
         if used.any():
-            result[used] = _number_rows(self.codes[used], [len(labels) for labels in self.labels])
+            merged = [_first_of_equal(labels) for labels in self.labels]
+            codes = self.codes[used]
+            if any(same is not None for same in merged):
+                columns = [codes[:, j] if same is None else same[codes[:, j]] for j, same in enumerate(merged)]
+                codes = np.column_stack(columns)
+            result[used] = _number_rows(codes, [len(labels) for labels in self.labels])
         return result
 
     @cached_property
@@ -138,6 +143,13 @@ class Classes:
     def smallest(self) -> int:
         """The size of the smallest class; 0 if nothing is published."""
         return int(self.sizes.min()) if len(self.sizes) else 0
+
+
+def _first_of_equal(labels: Sequence[str]) -> Ints | None:
+    """Per code the first one with the same label (a value `*` under a top `*`), or `None` if all labels differ."""
+    first: dict[str, int] = {}
+    codes = [first.setdefault(label, code) for code, label in enumerate(labels)]
+    return None if len(first) == len(codes) else np.array(codes, np.int32)
 
 
 def _number_rows(codes: Ints, sizes: Sequence[int]) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,11 +34,12 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
     >>> Job.from_toml(guessed.text).quasi
     ('age',)
     """
+    from kanopy.spec import toml_key
     from kanopy.table.roles import Role, guess_roles
 
     lines = [
         "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
-        *([f"# Table: {source}"] if source else []),
+        *([f"# Table: {' '.join(source.split())}"] if source else []),
         "",
         "# How many rows must share each published combination of quasi-identifiers.",
         "k = 5",
@@ -61,7 +61,7 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
     columns: list[dict[str, str | None]] = []
     for guess in guess_roles(frame):
         hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
-        lines += ["", f"[columns.{json.dumps(guess.column, ensure_ascii=False)}]", f"# {guess.reason}"]
+        lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.reason}"]
         lines.append(f'role = "{guess.role}"')
         if hierarchy:
             lines.append(hierarchy)

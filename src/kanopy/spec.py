@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ def as_share(value: float | int | str, what: str = "suppression limit") -> float
             share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
         else:
             share = float(value)
-    except ValueError:
+    except (TypeError, ValueError):
         raise JobError(f"The {what} {value!r} is not a share. Write 2% or 0.02.") from None
     if not 0.0 <= share <= 1.0:
         raise JobError(f"The {what} must lie between 0 and 100 %, not {value}. Write 2% or 0.02.")
@@ -76,10 +77,13 @@ class Job:
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens"):
-            object.__setattr__(self, name, _names(getattr(self, name), name))
+            object.__setattr__(self, name, column_names(getattr(self, name), name))
         object.__setattr__(self, "suppress", as_share(self.suppress))
         for name in ("hierarchies", "parameters", "min_levels", "max_levels", "weights"):
-            object.__setattr__(self, name, dict(getattr(self, name)))
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise JobError(f"{name} must say something per name, such as {{'age': …}}, not {given!r}.")
+            object.__setattr__(self, name, dict(given))
         self._check()
 
     def _check(self) -> None:
@@ -107,6 +111,23 @@ class Job:
             strangers = [column for column in getattr(self, name) if column not in self.quasi]
             if strangers:
                 raise JobError(f"{name} names columns that are not quasi-identifiers: {some(strangers)}.")
+        self._check_columns()
+
+    def _check_columns(self) -> None:
+        for what, levels in (("lowest", self.min_levels), ("highest", self.max_levels)):
+            for column, level in levels.items():
+                if isinstance(level, bool) or not isinstance(level, int) or level < 0:
+                    raise JobError(f"The {what} level of {column!r} must be a whole number from 0 on, not {level!r}.")
+        for column, weight in self.weights.items():
+            number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+            if not number or not 0 <= weight < math.inf:
+                raise JobError(f"The weight of {column!r} must be a number of zero or more, not {weight!r}.")
+        for column, source in self.hierarchies.items():
+            if not isinstance(source, (Hierarchy, str, Path, Mapping)) and not hasattr(source, "build"):
+                raise JobError(
+                    f"The hierarchy of {column!r} must be a Hierarchy, a file or a method like {{'method': 'iotf'}}, "
+                    f"not {type(source).__name__}. Hierarchy.from_rows(…) makes one from rows of labels."
+                )
 
     def _check_algorithm(self) -> None:
         from kanopy.search.algorithms import make_algorithm
@@ -168,6 +189,8 @@ class Job:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """From plain data; paths of hierarchies are taken relative to `folder`."""
+        if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
+            raise JobError("A job holds settings by name, and its columns by theirs. `kanopy init DATA` writes one.")
         known = {"k", "suppress", "metric", "algorithm", "missing", "unknown", "suppressed-rows", "missing-tokens"}
         for key in plain:
             if key not in known | {"columns"}:
@@ -192,7 +215,7 @@ class Job:
         columns = plain.pop("columns")
         lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
         for name, settings in columns.items():
-            lines += ["", f"[columns.{_toml_key(name)}]"]
+            lines += ["", f"[columns.{toml_key(name)}]"]
             lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
         return "\n".join(lines) + "\n"
 
@@ -272,26 +295,46 @@ def _source_to_plain(source: HierarchySource) -> Any:
     return {"method": method, **changed}
 
 
-def _names(given: str | Iterable[str], what: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else tuple(given)
+def column_names(given: str | Iterable[str], what: str) -> tuple[str, ...]:
+    """Names from a list or from a text with commas, each once.
+
+    >>> column_names("age, sex", "quasi")
+    ('age', 'sex')
+    """
+    if isinstance(given, str):
+        names = tuple(part.strip() for part in given.split(",") if part.strip())
+    elif isinstance(given, Iterable):
+        names = tuple(given)
+    else:
+        raise JobError(f"{what} must be names of columns, not {given!r}.")
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong:
         raise JobError(f"{what} must be names of columns, not {some(wrong)}.")
     return tuple(dict.fromkeys(names))
 
 
-def _toml_key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A name as a TOML key, quoted where needed.
+
+    >>> toml_key("marital-status"), toml_key("âge")
+    ('marital-status', '"âge"')
+    """
     plain = name.replace("-", "").replace("_", "")
-    return name if plain.isascii() and plain.isalnum() else json.dumps(name)
+    return name if plain.isascii() and plain.isalnum() else _toml_text(name)
+
+
+def _toml_text(text: str) -> str:
+    # TOML knows the escapes of JSON but no pairs of surrogates, so only what must be is escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml_key(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     if isinstance(value, (int, float)):
         return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)
+    return _toml_text(str(value))

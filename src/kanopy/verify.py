@@ -64,12 +64,17 @@ def verify(
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
 
     Every class must satisfy every model; no identifier may be present; rows, suppressed rows and classes must be
-    those the release claims.
+    those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
+    class like any other (local recoding may generalize a group to the top of every hierarchy).
     """
     left = [name for name in identifiers if name in frame.columns]
     if left:
         raise VerificationFailed(f"Identifying columns would be published: {', '.join(left)}. Nothing was written.")
-    sizes, suppressed = _class_sizes(frame, quasi)
+    counted, hidden = _grouped(frame, quasi)
+    sizes = counted["\0rows"].to_numpy().astype(np.int64)
+    suppressed = min(hidden, suppressed_rows)
+    if hidden > suppressed:
+        sizes = np.append(sizes, hidden - suppressed)
     for model in models:
         wrong = int(model.violated(Classes(sizes)).sum())
         if wrong:
@@ -80,10 +85,10 @@ def verify(
     found = Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
     claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
-    for what, (counted, claimed) in claims.items():
-        if counted != claimed:
+    for what, (there, claimed) in claims.items():
+        if there != claimed:
             raise VerificationFailed(
-                f"The published table has {counted:,} {what}, the release claims {claimed:,}. "
+                f"The published table has {there:,} {what}, the release claims {claimed:,}. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     return found
@@ -100,15 +105,23 @@ def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Ex
 
     If *every* row has only `*`, that is one class of the whole table: nothing distinguishes anybody.
     """
-    counted = frame.lazy().group_by(list(quasi)).agg(pl.len().alias("\0rows"), *extra).collect()
+    table, suppressed = _grouped(frame, quasi, extra)
+    if suppressed and suppressed == frame.height:
+        return frame.select(pl.len().alias("\0rows"), *extra), 0
+    return table, suppressed
+
+
+def _grouped(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+    """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
+    # Numbered, so that no column of the table can have the name of one made here.
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    counted = frame.lazy().group_by(named).agg(pl.len().alias("\0rows"), *extra).collect()
     texts = (pl.String, pl.Categorical, pl.Enum)
     if not all(isinstance(frame.schema[name], texts) for name in quasi):
         return counted, 0
     hidden = pl.all_horizontal(
-        (pl.col(name).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for name in quasi
+        (pl.col(key).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for key in keys
     ).alias("\0hidden")
     marked = counted.with_columns(hidden)
-    suppressed = int(marked.filter(pl.col("\0hidden"))["\0rows"].sum())
-    if suppressed == frame.height:
-        return counted, 0
-    return marked.filter(~pl.col("\0hidden")), suppressed
+    return marked.filter(~pl.col("\0hidden")), int(marked.filter(pl.col("\0hidden"))["\0rows"].sum())

@@ -9,7 +9,6 @@ import json
 
 import numpy as np
 import pytest
-from tests.shared_input import SHARED, needs_shared
 
 from kanopy.classes import Domain
 from kanopy.engine.local import LocalEngine
@@ -21,6 +20,7 @@ from kanopy.search.exhaustive import judge_all
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.table.sources import read_table
+from tests.shared_input import SHARED, needs_shared
 
 METRIC_NAMES = {
     "loss_arith": "loss",

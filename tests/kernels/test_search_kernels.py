@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.search.problems import problems
 
+from kanopy.kernels.counting import count_rows
 from kanopy.kernels.projection import small_cell_rows
 from kanopy.kernels.rollup import roll_up, smallest_finer, tally
 from kanopy.search.problem import Problem
+from tests.search.problems import problems
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,6 +41,25 @@ def test_roll_up_and_tally(problem: Problem) -> None:
         arguments = (base.keys, base.sizes, violated, packing.word, packing.shift, packing.mask, extra, place)
         assert tally(*arguments, one, limit) == tally.plain(*arguments, two, limit)  # type: ignore[attr-defined]
         assert one == pytest.approx(two)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_count_rows(problem: Problem) -> None:
+    base, packing = problem.tables.base, problem.tables.packing
+    extra, starts = problem._extra
+    place = np.array([starts[j, level] for j, level in enumerate(problem.lattice.lowest)], np.int64)
+    for limit in (-1, 0, 10**9):
+        results = []
+        for function in (count_rows, count_rows.plain):  # type: ignore[attr-defined]
+            sums, counts = np.empty(len(place)), np.empty(5, np.int64)
+            function(
+                base.keys[0], base.sizes, packing.shift, packing.mask, extra, place, problem.k, limit,
+                sums, counts,
+            )  # fmt: skip
+            results.append((sums, counts.tolist()))
+        assert results[0][1] == results[1][1]
+        assert results[0][0] == pytest.approx(results[1][0])
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,16 +6,32 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from kanopy.cli import hierarchies, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
+
+class Commands(TyperGroup):
+    """The commands; Ctrl-C in any of them becomes an error like the others, with words and an exit status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Cancelled("Stopped. Nothing was written.") from None
+
+
 app = typer.Typer(
     name="kanopy",
+    cls=Commands,
     help="Turn a table about people into one that may be published.",
     no_args_is_help=True,
     add_completion=False,
@@ -28,10 +44,12 @@ app.command()(release.anonymize)
 app.command()(release.check)
 hierarchies.attach(app)
 ontologies.attach(app)
+reproduce.attach(app)
 
 
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
+    os.environ.setdefault("KANOPY_COMMAND", "1")
     try:
         app(standalone_mode=True)
     except KanopyError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kanopy.cli import semantics
 from kanopy.cli.console import begin, emit
 from kanopy.errors import InputError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.base import Builder
     from kanopy.hierarchy.column import Column
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.hierarchy.semantic import Proposal
 
 hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
 
@@ -29,7 +31,8 @@ Missing = Annotated[list[str] | None, typer.Option(help="A text that means missi
 
 
 def attach(app: typer.Typer) -> None:
-    """Add the commands of this file to the `kanopy` command."""
+    """Add the commands about hierarchies to the `kanopy` command, those about their meaning included."""
+    semantics.attach(hierarchy)
     app.add_typer(hierarchy, name="hierarchy")
 
 
@@ -39,7 +42,7 @@ def methods(json: Json = False) -> None:
     begin(json)
     from kanopy.hierarchy.builders import BUILDERS
 
-    listed = [
+    listed: list[dict[str, Any]] = [
         {
             "name": name,
             "summary": kind.summary,
@@ -54,7 +57,7 @@ def methods(json: Json = False) -> None:
 
         table = Table("method", "what it does", "parameters", box=None, pad_edge=False)
         for entry in listed:
-            parameters = ", ".join(f"{key}={value}" for key, value in dict(entry["parameters"]).items())
+            parameters = ", ".join(f"{key}={value}" for key, value in entry["parameters"].items())
             table.add_row(str(entry["name"]), str(entry["summary"]), parameters)
         console.print(table)
 
@@ -75,6 +78,11 @@ def build(
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A parameter: name=value.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A .csv, .json or .dot file.")] = None,
     k: Annotated[int, typer.Option("-k", help="For method auto: the smallest group.")] = 5,
+    levels: Annotated[
+        int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
+    ] = None,
+    max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
+    senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
     missing: Missing = None,
     json: Json = False,
 ) -> None:
@@ -82,8 +90,12 @@ def build(
     begin(json)
     from kanopy.hierarchy.builders import make_builder
     from kanopy.hierarchy.files import write_hierarchy
+    from kanopy.hierarchy.semantic import SemanticBuilder
 
     parameters = dict(parse_parameter(text) for text in param or ())
+    given = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
+    parameters.update({name: value for name, value in given.items() if value is not None})
+    proposal: Proposal | None = None
     reduced = _column(data, column, missing)
     if method == "auto":
         from kanopy.hierarchy.suggest import suggest_hierarchies
@@ -94,19 +106,28 @@ def build(
         builder, built = best.builder, best.hierarchy
     else:
         builder = make_builder(method, **parameters)
-        built = builder.build_column(reduced)
+        if isinstance(builder, SemanticBuilder):
+            proposal = builder.propose_column(reduced)
+            built = proposal.hierarchy
+        else:
+            built = builder.build_column(reduced)
     if output is not None:
         _check_output(output, data)
         write_hierarchy(built, output)
+        if proposal is not None:
+            semantics.write_senses_of(proposal, output)
 
     def show(console: Any) -> None:
         from rich.text import Text
 
         console.print(Text(_tree_or_levels(built)))
+        if proposal is not None:
+            semantics.show_proposal(console, proposal)
         if output is not None:
             console.print(Text(f"Written to {output}"))
 
-    emit(build_json(builder, built, reduced), show)
+    result = build_json(builder, built, reduced)
+    emit(result | (semantics.proposal_json(proposal) if json and proposal is not None else {}), show)
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
@@ -295,7 +316,9 @@ def suggest(
             table.add_row(_called(entry.builder), *numbers, str(entry.hierarchy.height + 1))
         console.print(table)
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
-        console.print(Text(f"Loss: of the best cut into groups of at least {k} rows; typical: averaged over larger k."))
+        console.print(
+            Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
+        )
         if note:
             console.print(Text(note))
 
@@ -379,10 +402,7 @@ def _short(sizes: Any) -> str:
 def _agreement(files: list[Path], groups: tuple[int, ...], shared: tuple[tuple[int, ...], ...], same: bool) -> str:
     if same:
         return "They generalize every value alike."
-    lines = []
-    for i in range(1, len(files)):
-        lines.append(
-            f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values "
-            f"(of {groups[0]} and {groups[i]})."
-        )
-    return "\n".join(lines)
+    return "\n".join(
+        f"{files[0].name} and {files[i].name} share {shared[0][i]} groups of values (of {groups[0]} and {groups[i]})."
+        for i in range(1, len(files))
+    )

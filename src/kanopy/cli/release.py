@@ -11,6 +11,10 @@ from kanopy.cli.console import begin, emit, note, progress_bar
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")]
 
+# Written out, so that help needs no search; a test compares the names with the dictionaries.
+METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
+ALGORITHM_HELP = "The search: optimal, samarati, datafly, incognito, k-member, mondrian."
+
 
 def anonymize(
     data: Annotated[
@@ -24,8 +28,8 @@ def anonymize(
     hierarchies: Annotated[
         Path | None, typer.Option(help="A folder with <column>.csv or files ending in _<column>.csv.")
     ] = None,
-    metric: Annotated[str | None, typer.Option(help="The loss to minimise: loss, aecs, discernibility, …")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="optimal, samarati, datafly, incognito, k-member, …")] = None,
+    metric: Annotated[str | None, typer.Option(help=METRIC_HELP)] = None,
+    algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
     param: Annotated[
         list[str] | None, typer.Option("--param", help="A parameter of the algorithm, e.g. strict=true; repeatable.")
     ] = None,
@@ -40,11 +44,11 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import Clock
+    from kanopy.anonymize import Clock, is_prepared
     from kanopy.anonymize import anonymize as run
     from kanopy.spec import Job
     from kanopy.table.sinks import check_writable, staged
-    from kanopy.table.sources import local_path
+    from kanopy.table.sources import local_path, read_source
 
     begin(json_mode)
     clock = Clock()
@@ -55,17 +59,17 @@ def anonymize(
         unknown=unknown, suppressed_rows="drop" if drop_suppressed else None,
         parameters=_parameters(param) if param else None,
     )  # fmt: skip
-    inputs = [path for path in (local_path(data),) if path is not None]
-    check_writable(output, inputs)
-    if report is not None:
-        check_writable(report, inputs, table=False)
     wanted = given.replaced(**changes) if changes else given
     if hierarchies is not None:
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
-    _start_compiler()
+    files = (local_path(data), job, *wanted.hierarchies.values())
+    inputs = [path for path in files if isinstance(path, (str, Path))]
+    check_writable(output, inputs)
+    if report is not None:
+        check_writable(report, inputs, table=False)
+    if not is_prepared():
+        note("The first run prepares compiled code; this takes some seconds, once.")
     with progress_bar() as show:
-        from kanopy.table.sources import read_source
-
         with clock.stage("read"):
             source = read_source(data)
         result = run(source.frame, wanted, progress=show, clock=clock, source=data)
@@ -101,17 +105,14 @@ def _parameters(pairs: list[str]) -> dict[str, Any]:
 
 
 def _found(folder: Path, job: Any) -> dict[str, Any]:
+    from kanopy.errors import some
     from kanopy.hierarchy.files import find_hierarchies
 
-    return dict(find_hierarchies(folder, job.quasi))
-
-
-def _start_compiler() -> None:
-    """Load the compiled kernels while the table is being read."""
-    import importlib
-    import threading
-
-    threading.Thread(target=lambda: importlib.import_module("kanopy.search.algorithms"), daemon=True).start()
+    found = find_hierarchies(folder, job.quasi)
+    without = [name for name in job.quasi if name not in found and name not in job.hierarchies]
+    if without:
+        note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
+    return dict(found)
 
 
 def _report_bytes(result: Any, path: Path) -> bytes:
@@ -194,10 +195,11 @@ def init(
     """Guess roles and hierarchies, write a commented job file, and show why."""
     from kanopy.errors import JobError
     from kanopy.guess import guess_job
-    from kanopy.table.sinks import write_bytes_atomically
-    from kanopy.table.sources import read_table
+    from kanopy.table.sinks import check_writable, write_bytes_atomically
+    from kanopy.table.sources import local_path, read_table
 
     begin(json_mode)
+    check_writable(output, [path for path in (local_path(data),) if path is not None], table=False)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
     guessed = guess_job(read_table(data), data)

@@ -13,7 +13,7 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="campan2011 or yaseen2018")],
+    paper: Annotated[str, typer.Argument(help="ayala2014, campan2011 or yaseen2018")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print claims and curves as one JSON object.")] = False,
     output: Annotated[

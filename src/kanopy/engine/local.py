@@ -69,7 +69,10 @@ class LocalEngine:
         replaced = []
         for j, column in enumerate(counted.columns):
             if not suppressed and _unchanged(recoding, column, j):
-                continue
+                own = _as_it_was(frame[column.name], column)
+                if own is not None:
+                    replaced.append(own)
+                    continue
             replaced.append(_labels_of_rows(recoding, column, j))
         published = published.with_columns(replaced)
         return (published if kept is None else published.filter(pl.Series(kept))), kept
@@ -81,6 +84,27 @@ def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:
     return bool(len(recoding.nodes)) and bool(
         ((recoding.nodes[j][used] >= 0) & (recoding.nodes[j][used] < column.hierarchy.size)).all()
     )
+
+
+def _as_it_was(series: pl.Series, column: EncodedColumn) -> pl.Series | None:
+    """The column itself, all its missing values null; `None` where it tells values apart that have one label.
+
+    Null, NaN, an empty text and the tokens for missing values are one value; so are -0.0 and 0.0, or moments less
+    than a microsecond apart. Published as they are, they would split a class.
+    """
+    if column.missing_rows is not None and series.null_count() < int(column.missing_rows.sum()):
+        gone = pl.Series(column.missing_rows)
+        series = series.to_frame().select(pl.when(~gone).then(pl.col(series.name))).to_series()
+    if series.dtype.is_float():
+        zeros = series.filter(series == 0.0).to_numpy()
+        if len(zeros) and len(np.unique(np.signbit(zeros))) > 1:
+            return None
+    elif series.dtype in (pl.Datetime, pl.Duration, pl.Time):
+        kept = series.drop_nulls().n_unique()
+        known = np.unique(column.codes[series.is_not_null().to_numpy()])
+        if kept != len(known):
+            return None
+    return series
 
 
 def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Series:

@@ -18,6 +18,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.relaxation import Chu
+from kanopy.hierarchy.semantic import Ontology, SemanticClusters
 
 BUILDERS: dict[str, type[Builder]] = {
     "iotf": Iotf,
@@ -36,6 +37,8 @@ BUILDERS: dict[str, type[Builder]] = {
     "redact": Redact,
     "order": Order,
     "groups": Groups,
+    "ontology": Ontology,
+    "semantic_clusters": SemanticClusters,
     "prefix": Prefix,
     "suppress": Suppress,
 }
@@ -86,5 +89,7 @@ def build_hierarchy(
     if method == "auto":
         from kanopy.hierarchy.suggest import suggest_hierarchies
 
+        # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
+        parameters.setdefault("k", min(5, column.rows))
         return suggest_hierarchies(column, **parameters)[0].hierarchy
     return make_builder(method, **parameters).build_column(column)

@@ -209,6 +209,9 @@ def _floats(distinct: npt.NDArray[np.float64], counts: Longs, name: str) -> Colu
     for digits in range(MOST_DIGITS + 1):
         if largest * 10.0**digits >= 2**53:
             break
+        few = distinct[:: max(1, len(distinct) // 64)]
+        if (np.rint(few * 10.0**digits) / 10.0**digits != few).any():
+            continue  # a glance at a few spares most columns of real numbers sixteen passes
         scaled = np.rint(distinct * 10.0**digits)
         if (scaled / 10.0**digits == distinct).all():
             positions = scaled.astype(np.int64)
@@ -243,6 +246,8 @@ def on_decimal_grid(column: Column) -> Column:
     assert column.numbers is not None
     extent = float(column.numbers[-1] - column.numbers[0])
     digits = max(0, math.ceil(math.log10(GRID_STEPS / extent))) if extent > 0 else 0
+    if float(np.abs(column.numbers).max()) * 10.0**digits >= LARGEST:
+        raise HierarchyError(f"{column.where} holds numbers too large to divide their range. Rescale them.")
     positions = np.floor(column.numbers * 10.0**digits).astype(np.int64)
     return Column("real", column.labels, column.counts, column.name, positions, column.numbers, digits, [0.0])
 

@@ -8,14 +8,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from kanopy.errors import HierarchyError, some
-from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
 SEPARATORS = (";", "\t", "|", ",")
 """In the order they are tried: a comma comes last because labels such as [17, 25] contain it."""
 
 CHILD_NAMES = frozenset({"child", "value", "node", "id", "term"})
 LEVEL_NAME = re.compile(r"level[ _-]?\d+|generali[sz]ation[ _-]?\d*", re.IGNORECASE)
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")
 SHOWN = 5
 
 Numbered = list[tuple[int, list[str]]]
@@ -132,7 +136,32 @@ def _level_table(rows: Numbered, where: str, name: str, require_nesting: bool) -
         raise HierarchyError(f"{where}: values with two parents: {_list(twice)}. Keep one row per value.")
     if require_nesting:
         _check_nesting(values.values(), width, where)
-    return Hierarchy.from_rows((row for _, row in values.values()), name=name, require_nesting=require_nesting)
+    h = Hierarchy.from_rows((row for _, row in values.values()), name=name, require_nesting=require_nesting)
+    return _with_intervals(h)
+
+
+def _with_intervals(h: Hierarchy) -> Hierarchy:
+    """Give a hierarchy its intervals back if all its labels are numbers or intervals as our builders write them."""
+    if h.parent is None:
+        return h
+    low, high = [], []
+    for label in h.labels:
+        match = INTERVAL.fullmatch(label)
+        ends = (match[1], match[2]) if match else (label, label)
+        if not (NUMBER.fullmatch(ends[0]) and NUMBER.fullmatch(ends[1])):
+            return h
+        low.append(float(ends[0]))
+        high.append(float(ends[1]))
+    whole = not any("." in label for label in h.labels)
+    lows: Bounds = np.array(low, np.float64)
+    highs: Bounds = np.array(high, np.float64)
+    if whole and max(map(abs, low + high)) < 2**53:
+        lows, highs = lows.astype(np.int64), highs.astype(np.int64)
+    inner = h.parent >= 0
+    above = h.parent[inner]
+    if (lows > highs).any() or (lows[inner] < lows[above]).any() or (highs[inner] > highs[above]).any():
+        return h
+    return Hierarchy(h.size, h.labels, h.parent, name=h.name, table=h.table, low=lows, high=highs)
 
 
 def _check_nesting(rows: Iterable[tuple[int, list[str]]], width: int, where: str) -> None:

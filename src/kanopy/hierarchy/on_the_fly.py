@@ -36,10 +36,13 @@ class Iotf(NumericBuilder):
     summary: ClassVar[str] = "merge the neighbours whose union is smallest (Campan 2011)"
 
     def build_numbers(self, column: Column) -> Hierarchy:
+        from kanopy.kernels.compiler import for_size
         from kanopy.kernels.merging import UNION, merge_neighbours
 
         positions = _positions(column)
-        parent, first, last = merge_neighbours(UNION, 0, positions, positions, column.counts, column.counts)
+        parent, first, last = for_size(merge_neighbours, len(positions))(
+            UNION, 0, positions, positions, column.counts, column.counts
+        )
         return span_tree(column, parent, first, last, self.label)
 
 
@@ -66,6 +69,7 @@ class Otf(NumericBuilder):
             raise HierarchyError(f"There is no linkage {self.linkage!r}. {near_miss(self.linkage, LINKAGES)}")
 
     def build_numbers(self, column: Column) -> Hierarchy:
+        from kanopy.kernels.compiler import for_size
         from kanopy.kernels.merging import GAP, MEAN, MIDPOINT, merge_neighbours
 
         rule = {"midpoint": MIDPOINT, "single": GAP}.get(self.linkage, MEAN)
@@ -73,7 +77,9 @@ class Otf(NumericBuilder):
         positions = _positions(column)
         if rule == MEAN:
             weight, positions = _with_room(weight, positions)
-        parent, first, last = merge_neighbours(rule, 0, positions, positions, column.counts, weight)
+        parent, first, last = for_size(merge_neighbours, len(positions))(
+            rule, 0, positions, positions, column.counts, weight
+        )
         return span_tree(column, parent, first, last, self.label)
 
 
@@ -101,6 +107,7 @@ class KAware(NumericBuilder):
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy.hierarchy.derive import from_table_of
+        from kanopy.kernels.compiler import for_size
         from kanopy.kernels.merging import UNION, merge_neighbours
 
         if self.k > column.rows:
@@ -108,13 +115,17 @@ class KAware(NumericBuilder):
                 f"{column.where} has {column.rows:,} rows, fewer than k={self.k:,}: no group can be large enough."
             )
         positions = _positions(column)
-        parent, first, last = merge_neighbours(UNION, self.k, positions, positions, column.counts, column.counts)
+        parent, first, last = for_size(merge_neighbours, len(positions))(
+            UNION, self.k, positions, positions, column.counts, column.counts
+        )
         roots = np.flatnonzero(parent < 0)
         roots = roots[np.argsort(first[roots])]
         starts, stops = first[roots], last[roots]
         group = np.repeat(np.arange(len(roots)), stops - starts + 1)
         rows = np.add.reduceat(column.counts, starts)
-        up, first_group, last_group = merge_neighbours(UNION, 0, positions[starts], positions[stops], rows, rows)
+        up, first_group, last_group = for_size(merge_neighbours, len(rows))(
+            UNION, 0, positions[starts], positions[stops], rows, rows
+        )
         # A group of one value is that value's node: it needs no second one.
         size, single = column.size, starts == stops
         number = np.cumsum(np.append(~single, np.ones(len(up) - len(single), bool))).astype(np.int64) + size - 1

@@ -39,10 +39,13 @@ class Chu(NumericBuilder):
             raise HierarchyError(f"threshold must be at least 2 values, not {self.threshold}.")
 
     def build_numbers(self, column: Column) -> Hierarchy:
+        from kanopy.kernels.compiler import for_size
         from kanopy.kernels.relaxation import split_by_relaxation
 
         assert column.positions is not None
         positions = column.positions - column.positions[0]
         exact = column.rows < 2**31 and int(positions[-1]) * column.rows**2 < ROOM
-        parent, first, last = split_by_relaxation(positions, column.counts, self.threshold, exact)
+        parent, first, last = for_size(split_by_relaxation, len(positions))(
+            positions, column.counts, self.threshold, exact
+        )
         return span_tree(column, parent, first, last, self.label)

@@ -1,9 +1,11 @@
 """Which hierarchy fits a column: try the builders that can work on it and rank them by the loss they cause.
 
-The rule. A hierarchy is judged on this column alone: cut its tree so that every group holds at least k rows and
-the loss is least (a small dynamic programme finds that cut exactly). The loss of a group is the width of its
-published interval over the range of the data (numbers and dates), or the share of the other values it
-covers (text); it is averaged over rows, so 0 means nothing was generalized and 1 that everything became one group.
+The rule. A hierarchy is judged on this column alone. With `rule="level"` (default, as full-domain searches
+generalize) all values go to the lowest level whose groups all hold at least k rows; with `rule="cut"` (as local
+recodings do) the tree is cut where it is best, so that every group holds k rows and the loss is least, which a small
+dynamic programme finds exactly. The loss of a group is the width of its published interval over the range of the data
+(numbers and dates), or the share of the other values it covers (text); it is averaged over rows, so 0 means nothing
+was generalized and 1 that everything became one group.
 
 Within a table the other columns split the rows further, and groups of many more than k rows are needed. The
 second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, … up to half the rows. It breaks ties.
@@ -11,14 +13,14 @@ second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import HierarchyError
+from kanopy.errors import HierarchyError, near_miss
 from kanopy.hierarchy.base import Builder
 from kanopy.hierarchy.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.cardinality import Cbgh, Han
@@ -31,12 +33,21 @@ from kanopy.hierarchy.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.relaxation import Chu
 
+RULES = ("level", "cut")
+DEEPEST = 32
+"""Deeper trees are judged by this many of their levels."""
 AS_GOOD = 0.02
 """Plain halving is as good as the best if it loses at most this much more, relatively, or a fifth of it absolutely."""
 FINEST_CARDINALITY = 1000
 """Into how many intervals cbgh cuts a long range when it is tried."""
 ORDERLY_CODES = 3
-"""A text column is taken for codes if all texts have the same length, at least this long, and contain a digit."""
+LONGEST_CODE = 20
+"""A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
+
+
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Judge = Callable[[Hierarchy, Longs, Floats, int], tuple[float, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +64,12 @@ class Suggestion:
 
 
 def suggest_hierarchies(
-    values: Column | Iterable[Any], *, k: int = 5, counts: Iterable[int] | None = None, name: str = ""
+    values: Column | Iterable[Any],
+    *,
+    k: int = 5,
+    rule: str = "level",
+    counts: Iterable[int] | None = None,
+    name: str = "",
 ) -> list[Suggestion]:
     """The builders that fit a column, best first, each with its loss at `k` and the reasons.
 
@@ -64,6 +80,8 @@ def suggest_hierarchies(
     column = values if isinstance(values, Column) else column_of(values, counts, name=name)
     if k < 1:
         raise HierarchyError(f"k must be at least 1, not {k}.")
+    if rule not in RULES:
+        raise HierarchyError(f"There is no rule {rule!r}. {near_miss(rule, RULES)}")
     if k > column.rows:
         raise HierarchyError(
             f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
@@ -75,7 +93,7 @@ def suggest_hierarchies(
             hierarchy = builder.build_column(column)
         except HierarchyError:
             continue  # does not fit this column after all: a range below zero for dbgh, for example
-        found.append(_judged(builder, hierarchy, column, k))
+        found.append(_judged(builder, hierarchy, column, k, rule))
     order = {suggestion.method: i for i, suggestion in enumerate(found)}
     found.sort(key=lambda s: (round(s.loss, 12), round(s.typical_loss, 12), order[s.method]))
     return found
@@ -129,25 +147,26 @@ def _round_widths(column: Column) -> list[Builder]:
 
 
 def _for_text(column: Column) -> list[Builder]:
+    """Codes can be redacted and ordered; plain words have no order that means anything, and are kept or hidden."""
     labels = column.labels()
     lengths = {len(label) for label in labels}
-    codes = len(lengths) == 1 and max(lengths) >= ORDERLY_CODES and all(any(c.isdigit() for c in x) for x in labels)
-    builders: list[Builder] = []
-    if codes:
-        builders += [Redact(), Redact(side="left")]
-    if all(any(c.isdigit() for c in label) for label in labels) and max(lengths) <= 20:
-        builders.append(Prefix())
-    return [*builders, Order(fan_out=(2,)), Order(fan_out=(5,)), Suppress()]
+    if not all(any(c.isdigit() for c in label) for label in labels) or max(lengths) > LONGEST_CODE:
+        return [Suppress()]
+    builders: list[Builder] = [Prefix(), Order(fan_out=(2,)), Order(fan_out=(5,)), Suppress()]
+    if len(lengths) == 1 and max(lengths) >= ORDERLY_CODES:
+        builders = [Redact(), Redact(side="left"), *builders]
+    return builders
 
 
-def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int) -> Suggestion:
+def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule: str) -> Suggestion:
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _widths(hierarchy, column)
-    loss, groups = _loss(hierarchy, rows, width, k)
+    judge = _judge(rule, hierarchy, rows, width)
+    loss, groups = judge(hierarchy, rows, width, k)
     sizes = [k]
     while sizes[-1] * 2 <= column.rows // 2:
         sizes.append(sizes[-1] * 2)
-    typical = float(np.mean([_loss(hierarchy, rows, width, size)[0] for size in sizes]))
+    typical = float(np.mean([judge(hierarchy, rows, width, size)[0] for size in sizes]))
     reason = (
         f"{groups:,} group{'s' if groups != 1 else ''} of at least {k} rows, loss {loss:.4f}; "
         f"{typical:.4f} on average up to groups of {sizes[-1]:,}; {hierarchy.height + 1} levels"
@@ -184,7 +203,7 @@ def _widths(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.float64]:
     return spans
 
 
-def _loss(
+def _cut_loss(
     hierarchy: Hierarchy, rows: npt.NDArray[np.int64], width: npt.NDArray[np.float64], k: int
 ) -> tuple[float, int]:
     from kanopy.kernels.trees import best_cut
@@ -194,8 +213,40 @@ def _loss(
     return float(cost[roots].sum() / rows[roots].sum()), int(groups[roots].sum())
 
 
-def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int) -> tuple[float, int]:
-    """The loss of the best cut of a given hierarchy on given data with groups of at least `k` rows, and their number.
+def _judge(rule: str, hierarchy: Hierarchy, rows: Longs, width: Floats) -> Judge:
+    """The function that says loss and number of groups at a k."""
+    if rule == "cut":
+        return _cut_loss
+    levels = []
+    short = hierarchy.with_levels(DEEPEST) if hierarchy.height > DEEPEST else hierarchy
+    own = rows[: hierarchy.size]
+    for level in range(short.height + 1):
+        codes = short.level(level).codes
+        held = np.bincount(codes, weights=own).astype(np.int64)
+        nodes = short.level(level).nodes
+        # A shortened hierarchy has other node numbers; its intervals tell the widths.
+        node_width = width[nodes] if short is hierarchy else _short_widths(short, hierarchy, width)[nodes]
+        held_nodes = held > 0
+        levels.append(
+            (int(held[held_nodes].min()), float((held * node_width).sum() / own.sum()), int(held_nodes.sum()))
+        )
+
+    def judge(_h: Hierarchy, _rows: Longs, _width: Floats, k: int) -> tuple[float, int]:
+        return next(((loss, groups) for smallest, loss, groups in levels if smallest >= k), (1.0, 1))
+
+    return judge
+
+
+def _short_widths(short: Hierarchy, hierarchy: Hierarchy, width: Floats) -> Floats:
+    """Widths of the nodes of a hierarchy with fewer levels."""
+    if short.low is None or short.high is None or hierarchy.low is None or hierarchy.high is None:
+        return np.asarray((short.leaf_counts - 1) / max(short.size - 1, 1), np.float64)
+    whole = float(hierarchy.high.max() - hierarchy.low.min()) or 1.0
+    return np.asarray((short.high - short.low) / whole * float(width.max()), np.float64)
+
+
+def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rule: str = "level") -> tuple[float, int]:
+    """The loss of a given hierarchy on given data with groups of at least `k` rows, and the number of groups.
 
     >>> loss_at(Iotf().build([1, 2, 9, 10]), [1, 2, 9, 10], k=2)
     (0.111..., 2)
@@ -212,4 +263,4 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int) -> tup
         if hierarchy.low is None
         else _widths(hierarchy, column)
     )
-    return _loss(hierarchy, rows, width, k)
+    return _judge(rule, hierarchy, rows, width)(hierarchy, rows, width, k)

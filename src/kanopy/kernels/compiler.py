@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMMAND = "KANOPY_COMMAND"
+"""Set in the environment by the `kanopy` command: this process runs nobody's code but ours."""
 
 PLAIN = os.environ.get("KANOPY_KERNELS", "").lower() == "plain"
 if not PLAIN:
@@ -17,8 +20,25 @@ if not PLAIN:
     except ImportError:  # pragma: no cover - exercised by the no-Numba test environment
         PLAIN = True
 
-_compiled: list[Any] = []
-_lock = threading.Lock()
+
+def _load_without_scipy() -> None:
+    """Let Numba load without looking for SciPy's linear algebra, which our kernels never use.
+
+    The look costs a third of a second wherever SciPy is installed. In a process of somebody else it must stay:
+    their compiled code may need it.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules[name]
+
+
+if not PLAIN and os.environ.get(COMMAND):
+    _load_without_scipy()
 
 
 def helper(loop: Function) -> Function:
@@ -42,7 +62,6 @@ def kernel(plain: Callable[..., Any], *, parallel: bool = False) -> Callable[[Fu
             chosen: Any = plain
         else:
             chosen = numba.njit(cache=True, nogil=True, parallel=parallel)(loop)
-            _compiled.append(chosen)
         chosen.plain = plain
         chosen.loop = loop
         result: Function = chosen
@@ -51,14 +70,19 @@ def kernel(plain: Callable[..., Any], *, parallel: bool = False) -> Callable[[Fu
     return decorate
 
 
-def is_prepared() -> bool:
-    """Whether compiled code is already cached on this machine (or no compiler is in use)."""
+def is_prepared(kernels: Iterable[Any]) -> bool:
+    """Whether these kernels are compiled and cached on this machine (or no compiler is in use)."""
     if PLAIN:
         return True
-    with _lock:
-        for function in _compiled:
-            folder = Path(function.stats.cache_path or "")
-            name = function.py_func.__name__
-            if not any(folder.glob(f"*.{name}-*.nbi")):
-                return False
+    for function in kernels:
+        folder = Path(function.stats.cache_path or "")
+        # Numba names its index files after the module, the function and its line.
+        if not any(folder.glob(f"*{function.py_func.__name__}-*.nbi")):
+            return False
     return True
+
+
+def for_size(compiled: Function, size: int, small: int = 2_000) -> Function:
+    """The plain twin where the input is small: it is quicker than compiling, or even loading, the compiled one."""
+    twin: Function = compiled.plain if size <= small else compiled  # type: ignore[attr-defined]
+    return twin

@@ -52,14 +52,17 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
     first = np.empty(room, np.int64)
     found = 0
     if direct > 0:
-        slots = np.full(direct, -1, np.int32)
+        slots = np.empty(direct, np.int32)
+        for slot in range(direct):
+            slots[slot] = -1
         held = np.empty((0, 2), np.int64)
         mask = 0
     else:
         # Key and number lie side by side, so that a lookup costs one visit to memory and not two.
         mask = 4095
         slots = np.empty(0, np.int32)
-        held = np.full((mask + 1, 2), -1, np.int64)
+        held = np.empty((mask + 1, 2), np.int64)
+        held[:, :] = -1
     for row in range(len(keys)):
         key = keys[row]
         if key < 0:
@@ -80,7 +83,9 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
             if found == room:
                 room *= 2
                 wider_first = np.empty(room, np.int64)
-                wider_first[:found] = first
+                # A loop, because assigning a slice makes the compiler build its error messages too: seconds more.
+                for old in range(found):
+                    wider_first[old] = first[old]
                 first = wider_first
             first[found] = row
             found += 1
@@ -91,7 +96,8 @@ def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
                 held[slot, 1] = at
                 if found * 2 > mask:
                     mask = mask * 4 + 3
-                    held = np.full((mask + 1, 2), -1, np.int64)
+                    held = np.empty((mask + 1, 2), np.int64)
+                    held[:, :] = -1
                     for old in range(found):
                         again = keys[first[old]]
                         mixed = again * np.int64(-7046029254386353131)

@@ -7,6 +7,8 @@ the other attributes do. Three-attribute tables are small and dense, which makes
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -88,7 +90,8 @@ def small_cell_rows(
     has `sizes[j, level]` codes. Triple `t` runs from levels `first[t]` to `last[triples[t]]`; its results go to
     `out[offsets[t]…]`, last attribute fastest. Tables are generalized step by step, each from the one before.
     """
-    most = np.int64(1)
+    one: Any = np.int64(1)  # a bare 1 would be a type of its own and compile the helper again
+    most = one
     for t in range(len(triples)):
         cells = np.int64(1)
         for axis in range(3):
@@ -121,7 +124,7 @@ def small_cell_rows(
         ia, ma = 0, na
         for i in range(fa, la + 1):
             if i > fa:
-                _roll_axis(buffers[ia], buffers[1 - ia], 1, ma, nb * nc, steps_a[i - 1 - fa], sizes[a, i])
+                _roll_axis(buffers[ia], buffers[1 - ia], one, ma, nb * nc, steps_a[i - 1 - fa], sizes[a, i])
                 ia, ma = 1 - ia, sizes[a, i]
             ib, mb = ia, nb
             for j in range(fb, lb + 1):
@@ -133,7 +136,7 @@ def small_cell_rows(
                 for m in range(fc, lc + 1):
                     if m > fc:
                         target = 5 if ic == 4 else 4
-                        _roll_axis(buffers[ic], buffers[target], ma * mb, mc, 1, steps_c[m - 1 - fc], sizes[c, m])
+                        _roll_axis(buffers[ic], buffers[target], ma * mb, mc, one, steps_c[m - 1 - fc], sizes[c, m])
                         ic, mc = target, sizes[c, m]
                     table = buffers[ic]
                     rows = np.int64(0)

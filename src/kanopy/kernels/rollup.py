@@ -10,13 +10,64 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.kernels.compiler import kernel
+from kanopy.kernels.compiler import helper, kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@helper
+def roll_up_one_word(
+    keys: Longs,
+    sizes: Longs,
+    shift: Longs,
+    mask: Longs,
+    deltas: Longs,
+    start: Longs,
+    out_keys: Longs,
+    out_sizes: Longs,
+    slots: Ints,
+) -> int:
+    """`roll_up` for keys of one word, on contiguous arrays.
+
+    First one attribute after the other over all keys, then the joining: simple loops run much faster than one that
+    does both. The mapped keys wait in `out_keys`, which is filled from the front no faster than it is read.
+    """
+    count = len(keys)
+    capacity, bits = 16, 4
+    while capacity < 2 * count:
+        capacity *= 2
+        bits += 1
+    slots[:capacity] = -1
+    limit = np.uint64(capacity - 1)
+    drop = np.uint64(64 - bits)
+    for c in range(count):
+        out_keys[c] = keys[c]
+    for j in range(len(start)):
+        if start[j] >= 0:
+            bit, field, begin = shift[j], mask[j], start[j]
+            for c in range(count):
+                out_keys[c] += deltas[begin + ((out_keys[c] >> bit) & field)]
+    found = 0
+    for c in range(count):
+        key = out_keys[c]
+        slot = (np.uint64(key) * _GOLDEN) >> drop
+        while True:
+            at = slots[slot]
+            if at < 0:
+                slots[slot] = found
+                out_keys[found] = key
+                out_sizes[found] = sizes[c]
+                found += 1
+                break
+            if out_keys[np.uint64(at)] == key:
+                out_sizes[np.uint64(at)] += sizes[c]
+                break
+            slot = (slot + np.uint64(1)) & limit
+    return found
 
 
 def _plain_roll_up(
@@ -66,9 +117,12 @@ def roll_up(
     `deltas[start[j] + code]` is
     added to the word, which replaces the code; where it is -1 the field stays. Results go to `out_keys` and
     `out_sizes` in order of first appearance; the number of classes is returned. `slots` is scratch space whose
-    length is a power of two of at least twice the number of classes.
+    length is a power of two of at least twice the number of classes. The output may be the input itself, and needs
+    room for as many classes as the input has.
     """
     words, count = keys.shape
+    if words == 1:
+        return roll_up_one_word(keys[0], sizes, shift, mask, deltas, start, out_keys[0], out_sizes, slots)
     width = len(start)
     capacity, bits = 16, 4
     while capacity < 2 * count:
@@ -84,26 +138,6 @@ def roll_up(
             changed[changes] = j
             changes += 1
     found = 0
-    if words == 1:
-        for c in range(count):
-            key = keys[0, c]
-            for i in range(changes):
-                j = changed[i]
-                key += deltas[start[j] + ((key >> shift[j]) & mask[j])]
-            slot = (np.uint64(key) * _GOLDEN) >> drop
-            while True:
-                at = slots[slot]
-                if at < 0:
-                    slots[slot] = found
-                    out_keys[0, found] = key
-                    out_sizes[found] = sizes[c]
-                    found += 1
-                    break
-                if out_keys[0, np.uint64(at)] == key:
-                    out_sizes[np.uint64(at)] += sizes[c]
-                    break
-                slot = (slot + np.uint64(1)) & limit
-        return found
     key_words = np.empty(words, np.int64)
     for c in range(count):
         for w in range(words):

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.kernels.compiler import kernel
-from kanopy.kernels.rollup import roll_up, tally
+from kanopy.kernels.counting import count_rows
+from kanopy.kernels.rollup import roll_up_one_word
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -21,7 +22,6 @@ Floats = npt.NDArray[np.float64]
 def _sweep(
     keys: Longs,
     sizes: Longs,
-    word: Longs,
     shift: Longs,
     mask: Longs,
     deltas: Longs,
@@ -41,12 +41,12 @@ def _sweep(
     """Judge all candidates that move the attributes `moving` (last one fastest) and hold the others.
 
     `steps[j, level]` is where the deltas from `level` to `level + 1` begin. Candidate `origin + Σ level·stride`
-    gets `counts[…] = (kept classes, suppressed rows, kept squares, all classes)` and `sums[…, j]` as in `tally`.
+    gets `counts[…]` and `sums[…, j]` as in `count_rows`.
     """
     width = len(fixed)
     depth = len(moving)
-    words, most = keys.shape
-    table_keys = np.empty((depth + 1, words, most), np.int64)
+    most = len(keys)
+    table_keys = np.empty((depth + 1, most), np.int64)
     table_sizes = np.empty((depth + 1, most), np.int64)
     filled = np.zeros(depth + 1, np.int64)
     source = np.zeros(depth + 1, np.int64)
@@ -54,31 +54,25 @@ def _sweep(
     while capacity < 2 * most:
         capacity *= 2
     slots = np.empty(capacity, np.int32)
-    table_keys[0] = keys
-    table_sizes[0] = sizes
+    for c in range(most):
+        table_keys[0, c] = keys[c]
+        table_sizes[0, c] = sizes[c]
     filled[0] = most
     levels = np.zeros(depth, np.int64)
     start = np.full(width, -1, np.int64)
     place = np.empty(width, np.int64)
-    violated = np.empty(most, np.bool_)
     number = origin
     while True:
         at = source[depth]
         count = filled[at]
-        for c in range(count):
-            violated[c] = table_sizes[at, c] < k
         for j in range(width):
             place[j] = extra_starts[j, fixed[j]]
         for i in range(depth):
             place[moving[i]] = extra_starts[moving[i], fixed[moving[i]] + levels[i]]
-        kept, suppressed, squares = tally(
-            table_keys[at, :, :count], table_sizes[at, :count], violated[:count], word, shift, mask,
-            extra, place, sums[number], limit,
+        count_rows(
+            table_keys[at][:count], table_sizes[at][:count], shift, mask, extra, place, k, limit,
+            sums[number], counts[number],
         )  # fmt: skip
-        counts[number, 0] = kept
-        counts[number, 1] = suppressed
-        counts[number, 2] = squares
-        counts[number, 3] = count
         i = depth - 1
         while i >= 0 and levels[i] == lengths[i] - 1:
             number -= levels[i] * strides[i]
@@ -93,8 +87,8 @@ def _sweep(
         # At its lowest level an attribute shares the table of the attribute before it; from then on it owns one.
         at = i + 1 if levels[i] > 1 else source[i]
         count = filled[at]
-        filled[i + 1] = roll_up(
-            table_keys[at, :, :count], table_sizes[at, :count], word, shift, mask, deltas, start,
+        filled[i + 1] = roll_up_one_word(
+            table_keys[at][:count], table_sizes[at][:count], shift, mask, deltas, start,
             table_keys[i + 1], table_sizes[i + 1], slots,
         )  # fmt: skip
         start[j] = -1

@@ -43,7 +43,8 @@ def _by_size(hierarchy: Hierarchy, room: float) -> list[Floats]:
         raise HierarchyError("Distortion by width needs a hierarchy over numbers; this one has no intervals.")
     size = np.asarray(hierarchy.high - hierarchy.low + room, np.float64)
     top = float(size[hierarchy.level(hierarchy.height).nodes].max()) or 1.0
-    levels: list[Floats] = [hierarchy.height * size[hierarchy.level(level).nodes] / top for level in range(hierarchy.height + 1)]
+    height = hierarchy.height
+    levels: list[Floats] = [height * size[hierarchy.level(level).nodes] / top for level in range(height + 1)]
     levels[0] = np.zeros(hierarchy.size)
     return levels
 

@@ -121,8 +121,14 @@ def _yaseen2018(quick: bool, progress: Progress) -> Reproduction:
     return reproduce(quick=quick, progress=progress)
 
 
+def _ayala2014(quick: bool, progress: Progress) -> Reproduction:
+    from kanopy.papers.ayala2014 import reproduce
+
+    return reproduce(quick=quick, progress=progress)
+
+
 Rerun = Callable[[bool, Progress], Reproduction]
-PAPERS: dict[str, Rerun] = {"campan2011": _campan2011, "yaseen2018": _yaseen2018}
+PAPERS: dict[str, Rerun] = {"ayala2014": _ayala2014, "campan2011": _campan2011, "yaseen2018": _yaseen2018}
 
 
 def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:

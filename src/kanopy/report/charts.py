@@ -18,6 +18,10 @@ COLOURS = {INK: "--ink", MUTED: "--muted", GRID: "--line", BEFORE: "--before", A
 
 WIDTH = 520
 LONGEST_NAME = 28
+MOST_BINS = 9
+
+_BAR = {"mark": {"type": "bar"}, "transform": [{"filter": "datum.share > 0"}]}
+"""Bars of nothing would still show their outline."""
 
 _LABEL = {"fontSize": 11.5, "color": INK}
 _PHASES = {
@@ -50,16 +54,18 @@ def class_sizes(before: Sequence[SizeBin], after: Sequence[SizeBin]) -> dict[str
     >>> [(row["size"], row["phase"], row["share"]) for row in chart["data"]["values"]][:2]
     [('1', 'before', 1.0), ('1', 'after', 0.0)]
     """
+    before, after = _lumped(before), _lumped(after)
     bins = before if len(before) >= len(after) else after
     values = []
     for number, each in enumerate(bins):
         for phase, own in (("before", before), ("after", after)):
             total = sum(b.rows for b in own)
             share = own[number].rows / total if number < len(own) and total else 0.0
-            values.append(
-                {"size": each.label, "order": number, "phase": phase, "share": share, "text": _text(share, zero="")}
-            )
-    order = [b.label for b in bins]
+            values.append({"size": each.label, "phase": phase, "share": share, "text": _text(share, zero="")})
+    if len(bins) == MOST_BINS:
+        for last in values[-2:]:
+            last["size"] = f"{bins[-1].low:,}+"
+    order = list(dict.fromkeys(each["size"] for each in values))
     x = {"field": "size", "type": "ordinal", "sort": order, "axis": {"labelAngle": 0, "title": "Rows in the group"}}
     offset = {"field": "phase", "type": "nominal", "sort": ["before", "after"]}
     y = {
@@ -69,13 +75,13 @@ def class_sizes(before: Sequence[SizeBin], after: Sequence[SizeBin]) -> dict[str
         "scale": {"domain": [0, _top(values)]},
     }
     layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar"}, "encoding": {"x": x, "xOffset": offset, "y": y, **_PHASES}},
+        {**_BAR, "encoding": {"x": x, "xOffset": offset, "y": y, **_PHASES}},
         {
             "mark": {"type": "text", "dy": -6, "fontSize": 9.5, "color": MUTED},
             "encoding": {"x": x, "xOffset": offset, "y": y, "text": {"field": "text"}},
         },
     ]
-    return _chart(values, layers, width=WIDTH, height=230)
+    return _chart(values, layers, width=WIDTH, height=290)
 
 
 def column_losses(losses: dict[str, float]) -> dict[str, Any]:
@@ -104,8 +110,8 @@ def column_losses(losses: dict[str, float]) -> dict[str, Any]:
         "axis": {"format": "%", "title": "Detail lost", "tickCount": 5},
     }
     layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar", "color": SOFT, "cornerRadius": 2}, "encoding": {"y": y, "x": {"field": "all", **x}}},
-        {"mark": {"type": "bar", "color": AFTER, "cornerRadius": 2}, "encoding": {"y": y, "x": {"field": "loss", **x}}},
+        {"mark": {"type": "bar", "color": SOFT}, "encoding": {"y": y, "x": {"field": "all", **x}}},
+        {"mark": {"type": "bar", "color": AFTER}, "encoding": {"y": y, "x": {"field": "loss", **x}}},
         {
             "mark": {"type": "text", "align": "left", "dx": 6, **_LABEL},
             "encoding": {"y": y, "x": {"value": WIDTH - 150}, "text": {"field": "text"}},
@@ -144,7 +150,7 @@ def rows_at_risk(before: Risk, after: Risk) -> dict[str, Any]:
         "axis": {"format": "%", "title": "Share of rows", "tickCount": 5},
     }
     layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar"}, "encoding": {"x": x, "yOffset": offset, "y": y, **_PHASES}},
+        {**_BAR, "encoding": {"x": x, "yOffset": offset, "y": y, **_PHASES}},
         {
             "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 10.5, "color": MUTED},
             "encoding": {"x": x, "yOffset": offset, "y": y, "text": {"field": "text"}},
@@ -162,6 +168,8 @@ def _chart(
         "width": width,
         "height": height,
         "background": None,
+        # Browsers may have a wider font than the one the drawing was measured with.
+        "padding": {"left": 14, "top": 8, "right": 14, "bottom": 4},
         "config": {
             "font": "sans-serif",
             "aria": False,  # the page describes each figure as a whole
@@ -186,6 +194,15 @@ def _chart(
 def _top(values: list[dict[str, Any]]) -> float:
     """Where the axis ends: a little above the tallest bar, so that its label fits."""
     return min(1.0, max((each["share"] for each in values), default=1.0) * 1.12) or 1.0
+
+
+def _lumped(bins: Sequence[SizeBin]) -> list[SizeBin]:
+    """At most `MOST_BINS` bins, the largest sizes in one."""
+    kept, rest = list(bins[: MOST_BINS - 1]), bins[MOST_BINS - 1 :]
+    if rest:
+        classes, rows = sum(b.classes for b in rest), sum(b.rows for b in rest)
+        kept.append(type(rest[0])(rest[0].low, rest[-1].high, classes, rows))
+    return kept
 
 
 def _text(share: float, zero: str = "0%") -> str:

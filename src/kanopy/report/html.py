@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from kanopy.hierarchy.hierarchy import SUPPRESSED
 from kanopy.report import sections
 from kanopy.report.style import CSS
 from kanopy.report.words import (
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Preview, Report
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-MOST_PREVIEW_COLUMNS = 10
-SIDE_BY_SIDE_COLUMNS = 5
+MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
+SIDE_BY_SIDE_COLUMNS = 6
 MOST_STEPS = 9
 
 _LEAF = (
@@ -95,20 +98,25 @@ publishes no quasi-identifier, so nobody can be found through it, and it is in n
 def _hero(report: Report) -> str:
     good = report.holds
     if report.verified:
+        smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
         checked = (
             "This was checked a second time, independently of the search: the published labels were grouped anew, "
-            f"and the smallest group has {plural(report.classes.smallest, 'row')}."
+            f"and the smallest group has {plural(int(smallest), 'row')}."
         )
     elif report.facts.verification.get("verified") is False:
         checked = "The independent check of the published labels <b>disagreed</b>."
     else:
         checked = "The release <b>has not been checked</b> a second time."
     kept = (
-        f"{percent(report.published_rows / report.rows) if report.rows else '0%'} of the rows are published "
+        f"{esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows are published "
         f"({whole(report.published_rows)} of {whole(report.rows)})"
     )
     loss = report.facts.losses.get("loss")
-    lost = f"; published values lost {percent(loss)} of their detail on average" if loss is not None else ""
+    lost = (
+        f"; {esc(percent(loss))} of the detail was lost on average, suppressed rows counted as wholly lost"
+        if loss is not None
+        else ""
+    )
     return (
         f'<div class="hero{"" if good else " bad"}" id="verdict">{_GOOD if good else _BAD}<div>'
         f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p></div></div>"
@@ -156,7 +164,7 @@ def _tiles(report: Report) -> str:
         if loss is not None
         else (f"Score ({esc(report.facts.metric)})", figure(report.facts.solution.score), "lower is better"),
         (
-            "Columns left as they were",
+            "Columns unchanged",
             f"{len(unchanged)} of {len(report.columns)}",
             esc(listed(unchanged)) if unchanged else "every quasi-identifier was generalized",
         ),
@@ -169,40 +177,50 @@ def _tiles(report: Report) -> str:
 
 
 def _columns(report: Report, values: bool) -> str:
-    by_name = {column.name: column for column in report.columns}
-    published = set(report.facts.after.columns)
     weighted = len({column.weight for column in report.columns}) > 1
     lines = []
-    for name, role in report.facts.roles.items():
-        column = by_name.get(name)
-        role_cell = f'<td class="role">{esc(role)}<br/><span class="muted small">{ROLE_WORDS.get(role, "")}</span></td>'
-        weight = f'<td class="n">{"" if column is None else f"{column.weight:g}"}</td>' if weighted else ""
-        if column is None:
-            what = "published as it is" if name in published or not published else "removed"
-            lines.append(
-                f'<tr><th scope="row">{esc(name)}</th>{role_cell}<td>{what}</td><td></td>'
-                f'{weight}<td class="n"></td></tr>'
-            )
-            continue
-        share = max(0.0, min(1.0, column.loss or 0.0))
-        loss = (
-            f'<span class="bar" aria-hidden="true"><i style="width:{share:.1%}"></i></span>{percent(column.loss)}'
-            if column.loss is not None
-            else "–"
-        )
+    for column in report.columns:
+        weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
         lines.append(
-            f'<tr><th scope="row">{esc(name)}</th>{role_cell}<td>{_level(column)}</td>'
-            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{loss}</td></tr>'
+            f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
+            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{_loss_bar(column.loss)}</td></tr>'
         )
+    others = "".join(
+        f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
+        for role, words in ROLE_WORDS.items()
+        if role != "quasi-identifier" and role in report.facts.roles.values()
+    )
     order = "".join(lines)
+    best = ", those that lose least of all that keep the promise" if report.facts.solution.optimal else ""
     weight_head = '<th scope="col" class="n">Weight</th>' if weighted else ""
     return (
-        "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. Each was "
-        "lifted as far up its hierarchy as the promise needs, and no further.</p>"
-        '<div class="scroll"><table class="wide"><thead><tr><th scope="col">Column</th><th scope="col">Role</th>'
+        "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
+        f"published as broader values from their hierarchies{best}.</p>"
+        '<div class="scroll"><table class="wide"><caption>Quasi-identifiers</caption><thead><tr>'
+        '<th scope="col">Column</th>'
         f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
         f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
+        f'<dl class="facts">{others}</dl>'
     )
+
+
+def _loss_bar(loss: float | None) -> str:
+    if loss is None:
+        return "–"
+    filled = max(0.0, min(1.0, loss))
+    bar = f'<span class="bar" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
+    return f'{bar}<span class="share">{esc(percent(loss))}</span>'
+
+
+def _fate(report: Report, role: str) -> str:
+    """The other columns of a role: published as they are, or removed."""
+    published = set(report.facts.after.columns)
+    names = [name for name, own in report.facts.roles.items() if own == role]
+    kept = [name for name in names if name in published]
+    gone = [name for name in names if name not in published]
+    parts = [f"{esc(listed(kept, shown=12))}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
+    parts += [f"{esc(listed(gone, shown=12))}: removed"] if gone else []
+    return "; ".join(parts)
 
 
 def _level(column: ColumnReport) -> str:
@@ -218,7 +236,7 @@ def _level(column: ColumnReport) -> str:
     if column.level == 0:
         words = "as it is"
     elif column.level == height and len(column.published_labels) <= 1:
-        words += ": nothing"
+        words += ": nothing left"
     steps = min(height, MOST_STEPS)
     on = round(column.level * steps / height) if height else 0
     meter = "".join(f'<i class="{"on" if step < on else "off"}"></i>' for step in range(steps))
@@ -226,19 +244,21 @@ def _level(column: ColumnReport) -> str:
 
 
 def _example(report: Report, column: ColumnReport, values: bool) -> str:
-    """The commonest value and what became of it."""
-    sizes = f"{plural(column.hierarchy.size, 'value')}"
+    """The commonest value that changed and what became of it."""
     if column.level is None or not values:
-        return f'<span class="muted">{sizes} became {whole(len(column.published_labels))}</span>'
+        became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
+        return f'<span class="muted">{became}</span>'
     j = report.facts.domain.names.index(column.name)
     marginal = report.facts.domain.marginals[j]
     if not marginal.any():
         return ""
-    leaf = int(marginal.argmax())
-    original = esc(column.hierarchy.label(leaf))
-    if column.level == 0:
+    row = column.hierarchy.table[column.level]
+    labels = column.hierarchy.labels
+    commonest = np.argsort(-marginal, kind="stable")[:50].tolist()
+    leaf = next((leaf for leaf in commonest if labels[leaf] != labels[row[leaf]] and marginal[leaf]), commonest[0])
+    original, label = esc(labels[leaf]), esc(labels[row[leaf]])
+    if original == label:
         return original
-    label = esc(column.hierarchy.label(int(column.hierarchy.table[column.level, leaf])))
     return f'{original}<span class="arrow" aria-label="became"> → </span>{label}'
 
 
@@ -249,19 +269,19 @@ def _before_after(report: Report) -> str:
         return ""
     hidden = [name for name, role in facts.roles.items() if role == "identifier"]
     rank = {"quasi-identifier": 0, "sensitive": 1}
-    columns = [name for name in before.columns if name not in hidden]
-    columns.sort(key=lambda name: rank.get(facts.roles.get(name, ""), 2))
-    left_out = columns[MOST_PREVIEW_COLUMNS:]
+    columns = [name for name in before.columns if facts.roles.get(name) in rank]
+    columns.sort(key=lambda name: rank[facts.roles[name]])
     columns = columns[:MOST_PREVIEW_COLUMNS]
+    left_out = [name for name in before.columns if name not in columns and name not in hidden]
     omitted = []
     if hidden:
         omitted.append(f"Identifiers are never shown here ({esc(listed(hidden))}).")
     if left_out:
-        omitted.append(f"Not shown, and not changed: {esc(listed(left_out, shown=8))}.")
-    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else ""
+        omitted.append(f"Not shown: {esc(listed(left_out, shown=8))}.")
+    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
     return (
         "<h2>Before and after</h2><p>The first rows of the table and what is published for them. "
-        '<span class="legend">▲ marks a cell that was generalized,</span> hatching a suppressed row.</p>'
+        "▲ marks a cell that was generalized, hatching a suppressed row.</p>"
         f'<div class="{layout}">{_preview(report, before, columns, "Before", None)}'
         f"{_preview(report, after, columns, 'After', before)}</div>"
         + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
@@ -270,17 +290,23 @@ def _before_after(report: Report) -> str:
 
 def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
     roles = report.facts.roles
-    heads = "".join(f'<th scope="col">{esc(name)}<span>{esc(roles.get(name, ""))}</span></th>' for name in columns)
+    heads = "".join(
+        f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'
+        for name in columns
+    )
     at = {name: position for position, name in enumerate(own.columns)}
     rows = dict(zip(own.row_numbers(), own.rows, strict=True))
     first = original or own
     before = dict(zip(first.row_numbers(), first.rows, strict=True))
     before_at = {name: position for position, name in enumerate(first.columns)}
+    quasi = report.facts.domain.names
     group_of_row = report.facts.solution.recoding.group_of_row
     lines = []
-    for number in before if original is not None else rows:
+    for number in list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]:
         row = rows.get(number)
-        suppressed = original is not None and number < len(group_of_row) and group_of_row[number] < 0
+        suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
+        if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
+            suppressed = all(row[at[name]] in (SUPPRESSED, None) for name in quasi if name in at)
         head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
         if row is None:
             lines.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
@@ -293,11 +319,12 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
             cell = _text(row[at[name]])
             was = _text(before[number][before_at[name]]) if name in before_at else cell
             changed = original is not None and not suppressed and cell != was
-            cells.append(f'<td class="{"changed" if changed else "same"}">{esc(cell)}</td>')
+            kind = "changed" if changed else "hid" if suppressed and name in quasi else "same"
+            cells.append(f'<td class="{kind}">{esc(cell)}</td>')
         lines.append(head + "".join(cells) + "</tr>")
     return (
         f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
-        f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
 
 

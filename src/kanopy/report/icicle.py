@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int32]
 
 WIDTH, BAND, LEFT, RIGHT = 980.0, 30.0, 74.0, 118.0
 NARROWEST = 1.6
-LETTER = 6.3
+LETTER, BOLD_LETTER = 6.6, 7.4
 MOST_VALUES, MOST_LEVELS = 5_000, 16
 
 
@@ -100,7 +100,7 @@ def leaf_order(hierarchy: Hierarchy) -> Ints:
 
 
 def _rect(x: float, y: float, width: float, marked: bool, label: str) -> str:
-    room = int((width - 8) / LETTER)
+    room = int((width - 8) / (BOLD_LETTER if marked else LETTER))
     shape = (
         f'<rect x="{x + 0.5:.1f}" y="{y + 1:.0f}" width="{max(width - 1, 0.8):.1f}" height="{BAND - 3:.0f}" rx="2" '
         f'class="{"on" if marked else "off"}"'

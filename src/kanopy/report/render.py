@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.errors import MissingDependency
 from kanopy.report.charts import COLOURS
-from kanopy.report.words import esc
+from kanopy.report.words import esc, printable
 
 VEGA_LITE = "5.20"
 
@@ -23,7 +23,7 @@ def svg(chart: dict[str, Any], name: str, description: str) -> str:
         import vl_convert
     except ImportError as error:
         raise MissingDependency("Figures need vl-convert-python: install the package of that name.") from error
-    drawn: str = vl_convert.vegalite_to_svg(chart, vl_version=VEGA_LITE)
+    drawn: str = vl_convert.vegalite_to_svg(_printable(chart), vl_version=VEGA_LITE)
     size = re.search(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
     assert size is not None, "an SVG states its size"
     width, height = size.groups()
@@ -34,6 +34,15 @@ def svg(chart: dict[str, Any], name: str, description: str) -> str:
         f'<svg class="chart" role="img" aria-label="{esc(description)}" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}">{inner}</svg>'
     )
+
+
+def _printable(value: Any) -> Any:
+    """A chart whose texts hold no control characters: the library ends the whole process when it meets one."""
+    if isinstance(value, dict):
+        return {key: _printable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 _TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')

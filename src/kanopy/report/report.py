@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int32]
 
+MOST_LABELS = 1_000
+"""Columns with more published labels than this name only the first ones in the JSON."""
+
 FREE = -1
 """The "level" of labels that were made without a hierarchy (ranges over the rows of a group)."""
 
@@ -116,7 +119,8 @@ class ColumnReport:
             "weight": self.weight,
             "loss": self.loss,
             "levels_used": [{"level": use.level, "rows": use.rows, "share": use.share} for use in self.level_uses],
-            "published_labels": list(self.published_labels),
+            "published_label_count": len(self.published_labels),
+            "published_labels": list(self.published_labels[:MOST_LABELS]),
         }
 
 
@@ -174,6 +178,16 @@ class Report:
         """Whether the second opinion agreed."""
         return self.facts.verification.get("verified") is True
 
+    @property
+    def score(self) -> float:
+        """The job's metric of the release; what the algorithm itself minimized where that metric is not defined."""
+        return self.facts.losses.get(self.facts.metric, self.facts.solution.score)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the algorithm and the run have to say, each once."""
+        return tuple(dict.fromkeys((*self.facts.solution.notes, *self.facts.notes)))
+
     @cached_property
     def sentence(self) -> str:
         """The verdict in one sentence.
@@ -205,7 +219,7 @@ class Report:
                 "k": self.k,
                 "levels": None if levels is None else dict(zip(facts.domain.names, levels, strict=True)),
                 "metric": facts.metric,
-                "score": solution.score,
+                "score": self.score,
                 "losses": facts.losses,
                 "rows": self.rows,
                 "suppressed": self.suppression.rows,
@@ -229,7 +243,7 @@ class Report:
                 "verification": facts.verification,
                 "source": facts.source,
                 "job": facts.job_toml,
-                "notes": [*solution.notes, *facts.notes],
+                "notes": self.notes,
                 "version": facts.version,
             }
         )

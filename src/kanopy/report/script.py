@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from pprint import pformat
 from typing import TYPE_CHECKING
+
+from kanopy.report.words import MISSING_CELL
 
 if TYPE_CHECKING:
     from kanopy.report.report import Report
 
 
+MOST_INLINE_VALUES = 2_000
+
+
 def script(report: Report) -> str:
-    """Python source that reads the same source, runs the same job and checks that the release is the same."""
+    """Python source that reads the same source, runs the same job and checks that the release is the same.
+
+    Hierarchies that were given as objects are written into it, unless they are too large for that.
+    """
     found = report.to_dict()
-    expected = {
-        key: found[key] for key in ("rows", "suppressed", "classes", "smallest_class", "levels", "score", "metric")
-    }
-    source, job = report.facts.source, report.facts.job_toml
-    return f'''"""Run this release again with Kanopy {_comment(report.facts.version)}.
+    names = ("rows", "suppressed", "classes", "smallest_class", "levels", "metric", "score")
+    expected = pformat({name: found[name] for name in names}, width=100, sort_dicts=False)
+    return f'''"""Run this release again with Kanopy {_plain(report.facts.version)}.
 
     python reproduce.py [DATA [OUT]]
 """
@@ -26,29 +33,55 @@ import sys
 
 import kanopy
 
-SOURCE = {source!r}
+SOURCE = {report.facts.source!r}
 
-JOB = {_block(job)}
-
-EXPECTED = {pformat(expected, width=100, sort_dicts=False)}
+JOB = {_block(report.facts.job_toml)}
+{_given_hierarchies(report)}
+EXPECTED = {expected}
 
 
 def main() -> None:
     job = kanopy.Job.from_toml(JOB)
-    result = kanopy.anonymize(sys.argv[1] if len(sys.argv) > 1 else SOURCE, job)
-    found = result.report.to_dict()
+    job = job.replaced(hierarchies={{**job.hierarchies, **HIERARCHIES}})
+    result = kanopy.anonymize(kanopy.read_table(sys.argv[1] if len(sys.argv) > 1 else SOURCE), job)
+    report = result.report
+    found = report.to_dict()
     for name, value in EXPECTED.items():
         same = math.isclose(found[name], value, rel_tol=1e-9) if isinstance(value, float) else found[name] == value
         if not same:
-            sys.exit(f"{{name}} differs: {{found[name]!r}}, not {{value!r}}. Is this the same table?")
+            sys.exit(f"{{name}} is {{found[name]!r}}, not {{value!r}}: is this the same table?")
     if len(sys.argv) > 2:
-        result.write(sys.argv[2])
-    print(result.report.sentence)
+        from kanopy.table.sinks import write_table
+
+        write_table(result.frame, sys.argv[2])
+    print(report.sentence)
 
 
 if __name__ == "__main__":
     main()
 '''
+
+
+def _given_hierarchies(report: Report) -> str:
+    """The hierarchies that the job file cannot name, as Python source."""
+    try:
+        columns = tomllib.loads(report.facts.job_toml).get("columns", {})
+    except tomllib.TOMLDecodeError:
+        columns = {}
+    lines = []
+    for column in report.columns:
+        settings = columns.get(column.name, {}) if isinstance(columns, dict) else {}
+        source = settings.get("hierarchy") if isinstance(settings, dict) else None
+        if not isinstance(source, dict) or "given" not in source:
+            continue
+        if column.hierarchy.size > MOST_INLINE_VALUES:
+            lines.append(f"    # {_plain(column.name)}: too large to write here; kanopy.read_hierarchy(a file)")
+            continue
+        # The leaf of missing values is added when the table is encoded, not given.
+        added = MISSING_CELL if report.facts.missing_rows.get(column.name) else None
+        rows = "".join(f"        {list(row)!r},\n" for row in column.hierarchy.rows() if row[0] != added)
+        lines.append(f"    {column.name!r}: kanopy.Hierarchy.from_rows([\n{rows}    ]),")
+    return "\nHIERARCHIES = {\n" + "\n".join(lines) + "\n}\n" if lines else "\nHIERARCHIES = {}\n"
 
 
 def _block(text: str) -> str:
@@ -57,5 +90,5 @@ def _block(text: str) -> str:
     return f"'''\\\n{text}'''" if plain and text.endswith("\n") else repr(text)
 
 
-def _comment(text: str) -> str:
+def _plain(text: str) -> str:
     return "".join(c for c in text if c.isalnum() or c in ".+-")

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Report
 
 MOST_CHIPS = 10
-OPEN_UP_TO_LEVELS = 6
-OPEN_UP_TO_COLUMNS = 4
+OPEN_UP_TO_LEVELS, OPEN_UP_TO_VALUES, OPEN_UP_TO_COLUMNS = 7, 150, 12
 
 _LEGEND = (
     '<span class="legend"><span class="swatch before" aria-hidden="true"></span>before (outlined)</span>'
@@ -104,19 +103,16 @@ def risks(report: Report) -> str:
             "Rows with a combination of quasi-identifiers that nobody shares.",
         ),
     ]
-    for (threshold, rows), (_, left) in zip(before.rows_above, after.rows_above, strict=True):
-        lines.append(
-            (
-                f"Rows at risk above {percent(threshold)}",
-                f"{whole(rows)} ({percent(rows / before.rows if before.rows else 0.0)})",
-                f"{whole(left)} ({percent(left / after.rows if after.rows else 0.0)})",
-                f"Rows in groups smaller than {round(1 / threshold):,}.",
-            )
-        )
     body = "".join(
         f'<tr><th scope="row">{esc(name)}</th><td class="n">{esc(was)}</td><td class="n">{esc(now)}</td>'
         f'<td class="words">{esc(words)}</td></tr>'
         for name, was, now, words in lines
+    )
+    levels = "".join(
+        f'<tr><th scope="row">above {esc(percent(threshold))}</th><td>fewer than {round(1 / threshold):,}</td>'
+        f'<td class="n">{whole(rows)} ({esc(percent(rows / before.rows if before.rows else 0.0))})</td>'
+        f'<td class="n">{whole(left)} ({esc(percent(left / after.rows if after.rows else 0.0))})</td></tr>'
+        for (threshold, rows), (_, left) in zip(before.rows_above, after.rows_above, strict=True)
     )
     description = "Share of rows whose risk lies above a threshold, before and after: " + "; ".join(
         f"above {percent(threshold)}: {percent(rows / before.rows if before.rows else 0.0)} before, "
@@ -127,10 +123,14 @@ def risks(report: Report) -> str:
         "<h2>How likely someone is to be found again</h2><p>The risk of a row is one over the size of its group. "
         "Suppressed rows publish no quasi-identifiers: they are in no group, and all shares are shares of published "
         "rows. Risks through the sensitive columns themselves are not counted here.</p>"
-        f'<div class="pair">{_figure(charts.rows_at_risk(before, after), "risk", description, _LEGEND)}'
-        '<div class="scroll"><table class="wide risks"><caption>Risk before and after</caption><thead><tr>'
+        '<div class="scroll"><table class="wide"><caption>Three attackers</caption><thead><tr>'
         '<th scope="col">Attack</th><th scope="col" class="n">Before</th><th scope="col" class="n">After</th>'
-        f'<th scope="col">In words</th></tr></thead><tbody>{body}</tbody></table></div></div>'
+        f'<th scope="col">In words</th></tr></thead><tbody>{body}</tbody></table></div>'
+        f'<div class="pair">{_figure(charts.rows_at_risk(before, after), "risk", description, _LEGEND)}'
+        '<div class="scroll"><table class="wide"><caption>Rows at risk</caption><thead><tr>'
+        '<th scope="col">Risk of a row</th><th scope="col">Rows in its group</th>'
+        '<th scope="col" class="n">Rows before</th><th scope="col" class="n">Rows after</th></tr></thead>'
+        f"<tbody>{levels}</tbody></table></div></div>"
     )
 
 
@@ -229,7 +229,7 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
         if all(use.level < 0 for use in column.level_uses):
             where = "ranges, without a hierarchy"
         notes = {use.level: f"{percent(use.share)} of rows" for use in column.level_uses if use.level >= 0}
-    became = f"{plural(hierarchy.size, 'value')} became {whole(len(column.published_labels))}"
+    became = f"{plural(hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
     published = _published_nodes(report, j)
     drawing = ""
     if icicle.can_draw(hierarchy):
@@ -241,7 +241,8 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
             named=None if values else published,
         )
         drawing = f'<div class="scroll">{drawing}</div>'
-    opened = ' open="open"' if len(report.columns) <= OPEN_UP_TO_COLUMNS and height < OPEN_UP_TO_LEVELS else ""
+    small = height < OPEN_UP_TO_LEVELS and hierarchy.size <= OPEN_UP_TO_VALUES
+    opened = ' open="open"' if small and len(report.columns) <= OPEN_UP_TO_COLUMNS else ""
     table = _levels_table(column, notes, published, values)
     if drawing:
         table = f'<details class="inline"><summary class="small">The same as a table</summary>{table}</details>'
@@ -270,8 +271,9 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
     for level in reversed(list(shown)):
         labels: Sequence[str] = ()
         if len(sizes) <= 40:
-            nodes = [int(node) for node in hierarchy.level(level).nodes if values or int(node) in published]
-            labels = [hierarchy.label(node) for node in nodes[:MOST_CHIPS]]
+            nodes = hierarchy.level(level).nodes
+            nodes = nodes if values else nodes[np.isin(nodes, list(published))]
+            labels = [hierarchy.label(int(node)) for node in nodes[:MOST_CHIPS]]
         chips = "".join(f'<span class="chip">{esc(label)}</span>' for label in labels)
         more = sizes[level] - len(labels)
         chips += f' <span class="muted">and {whole(more)} more</span>' if labels and more > 0 else ""
@@ -296,7 +298,7 @@ def search(report: Report, values: bool) -> str:
         else "Not proved: a better release may exist."
     )
     entries = [("Algorithm", esc(solution.algorithm)), ("Best possible", best)]
-    entries.append(("Minimized", f"{esc(facts.metric)}, {figure(solution.score)}"))
+    entries.append(("Minimized", f"{esc(facts.metric)}, {figure(report.score)}"))
     if solution.candidates:
         rest = solution.candidates - solution.judged
         fate = "ruled out by bounds that cannot err" if solution.optimal else "ruled out or not looked at"
@@ -309,7 +311,7 @@ def search(report: Report, values: bool) -> str:
     entries += [("Promise", esc(model.explain())) for model in facts.models]
     entries.append(("Suppression allowed", f"{percent(facts.suppression_limit)} of rows"))
     listing = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in entries)
-    notes = "".join(f"<li>{esc(note)}</li>" for note in (*solution.notes, *facts.notes))
+    notes = "".join(f"<li>{esc(note)}</li>" for note in report.notes)
     checks = "".join(
         f'<tr><th scope="row">{esc(str(name).replace("_", " "))}</th><td>{esc(_word(value))}</td></tr>'
         for name, value in facts.verification.items()

@@ -30,7 +30,7 @@ body {
 }
 main, header.top, footer { max-width: 1180px; margin: 0 auto; padding: 0 24px; }
 a { color: var(--accent); }
-h1, h2, h3 { line-height: 1.2; margin: 0; text-wrap: balance; }
+h1, h2, h3 { line-height: 1.2; margin: 0; text-wrap: pretty; }
 h2 { font-size: 21px; letter-spacing: -.01em; }
 h3 { font-size: 15px; }
 p { margin: .5em 0; max-width: 76ch; }
@@ -63,7 +63,7 @@ header.top nav a:hover { color: var(--accent); text-decoration: underline; }
 .confidential p { margin: 0; max-width: none; }
 
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 12px; margin: 0 0 8px; }
-.tile { background: var(--card); border-radius: 12px; padding: 15px 17px; box-shadow: var(--shadow);
+.tile { margin: 0; background: var(--card); border-radius: 12px; padding: 15px 17px; box-shadow: var(--shadow);
   border: 1px solid var(--line); }
 .tile dt { font-size: 12.5px; color: var(--muted); }
 .tile dd { margin: 0; }
@@ -79,7 +79,8 @@ section > p:first-of-type { margin-top: .45em; color: var(--muted); }
 .scroll { overflow-x: auto; margin: 12px 0; }
 figure { margin: 12px 0 4px; min-width: 0; }
 figcaption { font-size: 13px; color: var(--muted); margin-bottom: 8px; }
-svg.chart { max-width: 100%; height: auto; display: block; font-family: inherit; }
+svg.chart { max-width: 100%; height: auto; display: block;
+  font-family: Arial, "Liberation Sans", Helvetica, sans-serif; }
 .legend { display: inline-flex; gap: 6px; align-items: center; margin-right: 14px; white-space: nowrap; }
 .swatch { width: 13px; height: 13px; border: 1.5px solid var(--accent); background: var(--accent);
   display: inline-block; }
@@ -96,16 +97,19 @@ tbody tr:last-child > * { border-bottom: 0; }
 td.n, th.n { text-align: right; white-space: nowrap; }
 td.n:last-child, th.n:last-child { padding-right: 0; }
 td.words { color: var(--muted); min-width: 22ch; }
-.risks td.words { max-width: 44ch; }
 .preview { width: 100%; font-size: 12.5px; }
-.preview th, .preview td { padding: 5px 8px; overflow-wrap: anywhere; }
-.preview thead th { white-space: nowrap; }
+.preview th, .preview td { padding: 5px 8px; overflow-wrap: break-word; }
+.pair .preview { font-size: 12px; }
+.pair .preview th, .pair .preview td { padding: 3px 6px; }
+.pair .preview tbody tr { height: 43px; }
+.pair .preview tbody tr > * { vertical-align: middle; }
 .preview thead th span { display: block; font-weight: 400; font-size: 11px; }
 .preview tbody th { color: var(--muted); font-weight: 400; text-align: right; }
 .preview td.changed { background: var(--accent-soft); color: var(--accent-ink); font-weight: 560; }
-.preview td.changed::before { content: "▲ "; font-size: 9px; vertical-align: 1px; }
+.preview td.changed::before { content: "▲"; font-size: 8px; vertical-align: 2px; margin-right: 3px; }
 .preview td.gone { color: var(--muted); font-style: italic; }
-.preview tr.suppressed td { background: repeating-linear-gradient(135deg, transparent 0 6px, var(--soft) 6px 12px);
+.preview td.hid, .preview td[colspan] {
+  background: repeating-linear-gradient(135deg, transparent 0 6px, var(--soft) 6px 12px);
   color: var(--muted); font-style: italic; }
 
 .meter { display: inline-flex; gap: 2px; margin-right: 8px; vertical-align: 0; }
@@ -114,7 +118,9 @@ td.words { color: var(--muted); min-width: 22ch; }
 .bar { display: inline-block; width: 84px; height: 8px; background: var(--soft); border-radius: 4px; margin-right: 8px;
   overflow: hidden; vertical-align: 1px; border: 1px solid var(--line); }
 .bar i { display: block; height: 100%; background: var(--accent); }
-.role { white-space: nowrap; }
+.share { display: inline-block; min-width: 50px; }
+.stacked .preview { table-layout: fixed; min-width: 860px; }
+.stacked .preview thead tr > :first-child { width: 56px; }
 .arrow { color: var(--muted); padding: 0 3px; }
 
 details { border-top: 1px solid var(--line); }
@@ -149,6 +155,7 @@ footer { padding: 10px 24px 40px; color: var(--muted); font-size: 13px; }
   .hero { grid-template-columns: 1fr; padding: 20px; }
   header.top nav { margin-left: 0; }
   svg.chart { min-width: 460px; }
+  .scroll > table.wide { min-width: 600px; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .tile dd.number { font-size: 24px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
@@ -164,6 +171,7 @@ footer { padding: 10px 24px 40px; color: var(--muted); font-size: 13px; }
   h2, summary, caption { break-after: avoid; }
   .scroll { overflow: visible; }
   svg.icicle { min-width: 0; }
+  details:not([open])::details-content { content-visibility: visible; block-size: auto; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }

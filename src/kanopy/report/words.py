@@ -45,21 +45,30 @@ def esc(value: object) -> str:
     >>> esc('<script src="x">')
     '&lt;script src=&quot;x&quot;&gt;'
     """
-    return html.escape(_NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", str(value)), quote=True)
+    return html.escape(printable(str(value)), quote=True)
+
+
+def printable(text: str) -> str:
+    """Text without control characters and half characters, which no page or drawing can hold.
+
+    >>> printable("a\\x00b")
+    'a\ufffdb'
+    """
+    return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def percent(share: float | None) -> str:
     """A share in percent; what is not quite nothing or not quite everything never reads as such.
 
     >>> percent(0.25), percent(0.0002), percent(0.99999), percent(1)
-    ('25%', '<0.1%', '>99.9%', '100%')
+    ('25%', 'under 0.1%', 'over 99.9%', '100%')
     """
     if share is None or not math.isfinite(share):
         return "–"
     if 0 < share < 0.001:
-        return "<0.1%"
+        return "under 0.1%"
     if 0.999 < share < 1:
-        return ">99.9%"
+        return "over 99.9%"
     return f"{share * 100:.1f}".removesuffix(".0") + "%"
 
 

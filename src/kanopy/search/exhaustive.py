@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanopy.errors import JobError
 from kanopy.kernels.sweep import sweep
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.privacy.models import KAnonymity
@@ -19,13 +20,14 @@ Floats = npt.NDArray[np.float64]
 
 
 def only_counts_rows(problem: Problem) -> bool:
-    """Whether class sizes alone decide (k-anonymity), which is what the compiled walk knows."""
-    return all(isinstance(model, KAnonymity) for model in problem.models)
+    """Whether class sizes alone decide (k-anonymity) and keys fit one word, which is what the compiled walk knows."""
+    sizes_decide = all(isinstance(model, KAnonymity) for model in problem.models)
+    return sizes_decide and problem.tables.packing.words == 1
 
 
 @dataclass(frozen=True, eq=False)
 class AllJudged:
-    """Counts of every candidate, by flat number: kept classes, suppressed rows, kept squares, all classes."""
+    """Counts of every candidate, by flat number, as `kernels.counting.count_rows` gives them."""
 
     problem: Problem
     counts: Longs
@@ -60,8 +62,8 @@ class AllJudged:
         best: Judgement | None = None
         for number in np.flatnonzero(scores <= least + 1e-12 * (1.0 + abs(least))):
             levels = self.problem.lattice.levels(int(number))
-            kept, suppressed, _, classes = (int(x) for x in self.counts[number])
-            found = Judgement(levels, True, float(scores[number]), suppressed, kept, classes, 0)
+            kept, suppressed, _, classes, squares = (int(x) for x in self.counts[number])
+            found = Judgement(levels, True, float(scores[number]), suppressed, kept, classes, squares)
             if found.better_than(best):
                 best = found
         return best
@@ -70,6 +72,8 @@ class AllJudged:
 def judge_all(problem: Problem, progress: Progress) -> AllJudged:
     """Judge every candidate under k-anonymity in a compiled walk over the lattice."""
     problem.require_nesting()
+    if not only_counts_rows(problem):
+        raise JobError("Judging everything at once is for k-anonymity alone. Ask for candidates one by one.")
     lattice, tables = problem.lattice, problem.tables
     packing, width = tables.packing, len(lattice.shape)
     strides = np.ones(width, np.int64)
@@ -80,11 +84,12 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
         if b == a + 1:
             steps[j, a] = begin
     extra, extra_starts = problem._extra
-    counts = np.zeros((lattice.size, 4), np.int64)
+    counts = np.zeros((lattice.size, 5), np.int64)
     sums = np.zeros((lattice.size, width))
     outer, moving = tables.order[:2], np.array(tables.order[2:], np.int64)
     lengths = np.array([lattice.shape[j] for j in moving], np.int64)
     places = list(np.ndindex(*(lattice.shape[j] for j in outer)))
+    limit = -1 if isinstance(problem.metric, ClassMetric) else problem.max_suppressed_rows
     for done, place in enumerate(places):
         progress("searching", done / len(places))
         levels = list(lattice.lowest)
@@ -94,8 +99,8 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
         table = tables.table(fixed)
         origin = int(sum(strides[j] * x for j, x in zip(outer, place, strict=True)))
         sweep(
-            table.keys, table.sizes, packing.word, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
-            strides[moving], origin, np.array(fixed, np.int64), problem.k, problem.max_suppressed_rows,
+            table.keys[0], table.sizes, packing.shift, packing.mask, packing.deltas, steps, moving, lengths,
+            strides[moving], origin, np.array(fixed, np.int64), problem.k, limit,
             extra, extra_starts, counts, sums,
         )  # fmt: skip
     problem.judged += lattice.size

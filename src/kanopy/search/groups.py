@@ -78,8 +78,8 @@ def merge_until_safe(
     lookup = np.append(unit_of_group, -1)
     of_row = lookup[groups.of_row].astype(np.int32)
     units = int(unit_of_group.max()) + 1
-    low, high = np.full((units, domain.width), np.iinfo(np.int32).max, np.int32), np.full((units, domain.width), -1)
-    high = high.astype(np.int32)
+    low = np.full((units, domain.width), np.iinfo(np.int32).max, np.int32)
+    high = np.full((units, domain.width), -1, np.int32)
     np.minimum.at(low, unit_of_group, groups.low)
     np.maximum.at(high, unit_of_group, groups.high)
     sizes = np.bincount(of_row[of_row >= 0], minlength=units).astype(np.int64)
@@ -89,8 +89,10 @@ def merge_until_safe(
     merged = 0
     while (unsafe := _unsafe(models, sizes, tables, alive)).any():
         progress("merging unsafe groups", None, f"{int(unsafe.sum())} left")
+        enlarged = np.zeros(units, np.bool_)
         for unit in np.flatnonzero(unsafe):
-            if not alive[unit]:
+            # A unit that took another in this round may be safe by now: it is judged again in the next.
+            if not alive[unit] or enlarged[unit]:
                 continue
             others = np.flatnonzero(alive)
             others = others[others != unit]
@@ -107,9 +109,9 @@ def merge_until_safe(
             for table in tables.values():
                 table[into] += table[unit]
             alive[unit] = False
+            enlarged[into] = True
             owner[owner == unit] = into
             merged += 1
-            # The enlarged group may be safe by now; it is judged again in the next round.
     if not merged:
         return groups, 0
     number = np.cumsum(alive) - 1

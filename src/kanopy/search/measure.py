@@ -24,6 +24,8 @@ from kanopy.kernels.lines import Lines, make_lines
 
 LARGEST_COST = 1 << 62
 DECIMAL_DIGITS = 9
+FLOAT_ERROR = 1e-15
+"""How far a decimal read as a float, times a power of ten, may lie from a whole number (relative)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +201,7 @@ def whole_units(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], name: 
         if np.abs(scaled).max(initial=0.0) > 2**52:
             break
         rounded = np.rint(scaled)
-        if (np.abs(scaled - rounded) <= 1e-9 * np.maximum(1.0, np.abs(scaled))).all():
+        if (np.abs(scaled - rounded) <= FLOAT_ERROR * np.abs(scaled)).all():
             return rounded.astype(np.int64), True
     low, high = float(numbers.min()), float(numbers.max())
     return np.rint((numbers - low) / (high - low) * 2**40).astype(np.int64), False

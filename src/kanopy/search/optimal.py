@@ -8,7 +8,6 @@ bad, rule out as much as possible.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
+from kanopy.search.row_counts import RowCountJudge
 from kanopy.search.solution import Solution
 
 Longs = npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ class _Search:
         self.problem = problem
         self.lattice = problem.lattice
         self.best: Judgement | None = None
-        self.started = time.monotonic()
+        self.judge_one = RowCountJudge(problem).evaluate if only_counts_rows(problem) else problem.evaluate
 
     def ceiling(self) -> float:
         """Candidates whose bound lies above this cannot win, not even by a tie."""
@@ -100,7 +100,7 @@ class _Search:
 
     def judge(self, levels: Levels) -> Judgement:
         """Evaluate one candidate and remember it if it is the best."""
-        judgement = self.problem.evaluate(levels)
+        judgement = self.judge_one(levels)
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement

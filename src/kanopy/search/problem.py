@@ -168,11 +168,12 @@ class Problem:
         feasible = suppressed <= self.max_suppressed_rows
         score = math.inf
         if feasible:
-            score = self._score(levels, kept, suppressed, squares, sums)
+            score = self.score(levels, kept, suppressed, squares, sums)
         all_squares = int(np.dot(table.sizes, table.sizes))
         return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares)
 
-    def _score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+    def score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
+        """The metric of a candidate, given its counts and what suppression costs each attribute."""
         metric = self.metric
         if isinstance(metric, ClassMetric):
             return metric.score(self.domain.rows, kept, suppressed + self.domain.excluded_rows, squares)

@@ -190,7 +190,7 @@ def encode_column(
             )
         if missing == "as-value":
             label = _free_label(hierarchy)
-            hierarchy = hierarchy.with_value(label)
+            hierarchy = _with_top(hierarchy).with_value(label)
             missing_leaf = hierarchy.index[label]
             codes[missing_rows] = missing_leaf
     return EncodedColumn(
@@ -207,10 +207,17 @@ def _free_label(hierarchy: Hierarchy) -> str:
     return label
 
 
+def _with_top(hierarchy: Hierarchy) -> Hierarchy:
+    """The hierarchy with one top that a further value can lie under; `*` is put above several, or above one value."""
+    if hierarchy.height == 0:
+        return type(hierarchy).flat(hierarchy.values, name=hierarchy.name)
+    return hierarchy.rooted()
+
+
 def _extended(hierarchy: Hierarchy, values: Iterable[str]) -> Hierarchy:
     """The hierarchy with all given values as leaves under its top; many at once unless nodes carry intervals."""
     first, *rest = values
-    hierarchy = hierarchy.with_value(first)
+    hierarchy = _with_top(hierarchy).with_value(first)
     if len(rest) > 50 and hierarchy.low is None:
         rows = list(hierarchy.rows())
         top = rows[0][-1]

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -53,6 +52,7 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
 
 
 def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
+    # Narwhals is imported only for frames of other libraries: it would slow down every command that reads a file.
     if isinstance(data, pl.DataFrame):
         return data, _Same()
     if isinstance(data, pl.LazyFrame):
@@ -65,6 +65,8 @@ def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
         return _from_columns(data), _Columns()
     if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
         return _from_records(data), _Records()
+    import narwhals as nw
+
     if nw.dependencies.is_pandas_dataframe(data):
         frame = _from_pandas(data)
         return frame, _Pandas(data, frame)
@@ -90,6 +92,19 @@ def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
     return wrapped.to_polars(), _Narwhals(wrapped.implementation)
 
 
+def index_names(data: Any) -> tuple[str | None, ...]:
+    """The names of a pandas index that says more than the number of a row; it goes out as it came in.
+
+    >>> index_names({"age": [41]})
+    ()
+    """
+    import narwhals as nw
+
+    if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
+        return ()
+    return tuple(None if name is None else str(name) for name in data.index.names)
+
+
 # ---- the way in ---------------------------------------------------------------------------------------------
 
 
@@ -97,7 +112,7 @@ def _from_columns(data: Mapping[Any, Any]) -> pl.DataFrame:
     lengths = {str(name): len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"The columns have different lengths: {lengths}. Give each one value per record.")
-    return pl.DataFrame([_series(str(name), values) for name, values in data.items()])
+    return pl.DataFrame({str(name): _series(str(name), values) for name, values in data.items()})
 
 
 def _from_records(data: Sequence[Any]) -> pl.DataFrame:
@@ -107,7 +122,7 @@ def _from_records(data: Sequence[Any]) -> pl.DataFrame:
     if wrong is not None:
         raise DataError(f"A list must hold one dictionary per record, but one item is {wrong!r}.")
     names = list(dict.fromkeys(name for row in data for name in row))
-    return pl.DataFrame([_series(str(name), [row.get(name) for row in data]) for name in names])
+    return pl.DataFrame({str(name): _series(str(name), [row.get(name) for row in data]) for name in names})
 
 
 def _series(name: str, values: Any) -> pl.Series:
@@ -130,7 +145,7 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
-    return pl.DataFrame([_from_pandas_column(name, data.iloc[:, i]) for i, name in enumerate(names)])
+    return pl.DataFrame({name: _from_pandas_column(name, data.iloc[:, i]) for i, name in enumerate(names)})
 
 
 def _from_pandas_column(name: str, column: Any) -> pl.Series:
@@ -243,6 +258,8 @@ class _Narwhals:
         self._implementation = implementation
 
     def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import narwhals as nw
+
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
 
 

@@ -141,6 +141,7 @@ class Release:
             for path, kept in reversed(done):
                 if kept is not None:
                     os.replace(kept, path)
+                    kept.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
                 elif not self._staged[path].exists():
                     path.unlink(missing_ok=True)
             raise

@@ -1,0 +1,269 @@
+"""`kanopy hierarchy evaluate` and `kanopy hierarchy improve`: the meaning hierarchies keep. Attached by `attach`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit
+from kanopy.errors import InputError
+
+if TYPE_CHECKING:
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.hierarchy.semantic import Proposal
+    from kanopy.metrics.semantic_quality import SemanticQuality
+    from kanopy.ontology.senses import SenseChoices, Senses
+
+SHOWN_WORST = 8
+SHOWN_FAULTS = 12
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+OntologyName = Annotated[str, typer.Option("--ontology", help="`wordnet`, or a file.")]
+MeasureName = Annotated[str, typer.Option("--measure", "-m", help="A similarity measure.")]
+Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
+SensesFile = Annotated[
+    Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
+]
+
+
+def attach(hierarchy: typer.Typer) -> None:
+    """Add the commands of this file to `kanopy hierarchy`."""
+    hierarchy.command("evaluate")(evaluate)
+    hierarchy.command("improve")(improve)
+
+
+def evaluate(
+    files: Annotated[list[Path], typer.Argument(help="Hierarchy files.")],
+    ontology: OntologyName = "wordnet",
+    measure: MeasureName = "wu-palmer",
+    weights: Weights = "constant",
+    senses: SensesFile = None,
+    write_senses: Annotated[
+        bool, typer.Option("--write-senses", help="Write the senses used, to be corrected and reused.")
+    ] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
+    json: Json = False,
+) -> None:
+    """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
+    begin(json)
+    from kanopy.hierarchy.files import read_hierarchy, write_text_whole
+    from kanopy.metrics.semantic_quality import evaluate_hierarchy, parse_weights, rank
+    from kanopy.ontology.load import load_ontology
+    from kanopy.ontology.senses_file import senses_path, senses_toml
+
+    weighing = parse_weights(weights)
+    if write_senses and senses is not None and len(files) > 1:
+        raise InputError("Several hierarchies cannot write one senses file. Leave out --senses, or give one hierarchy.")
+    hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
+    taxonomy = load_ontology(ontology)
+    judged: list[tuple[str, Hierarchy, SemanticQuality]] = []
+    written: list[str] = []
+    for file, h in zip(files, hierarchies, strict=True):
+        chosen = _choices(file, senses, may_be_new=write_senses)
+        quality = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen)
+        judged.append((str(file), h, quality))
+        if write_senses:
+            beside = senses or senses_path(file)
+            synonyms = dict(chosen.synonyms) if chosen is not None else {}
+            write_text_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms))
+            written.append(str(beside))
+    for target, content in ((svg, _svg), (html, _page)):
+        if target is not None:
+            write_text_whole(target, content(judged))
+            written.append(str(target))
+    ranking = rank([(name, quality.score) for name, _, quality in judged])
+
+    def show(console: Any) -> None:
+        for name, _, quality in judged:
+            _show_quality(console, name, quality)
+        if len(judged) > 1:
+            _show_ranking(console, ranking)
+        _show_written(console, written)
+
+    emit({"hierarchies": [quality.to_dict(name) for name, _, quality in judged], "ranking": ranking}, show)
+
+
+def improve(
+    file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
+    ontology: OntologyName = "wordnet",
+    measure: MeasureName = "wu-palmer",
+    weights: Weights = "constant",
+    senses: SensesFile = None,
+    max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the improved hierarchy here.")] = None,
+    json: Json = False,
+) -> None:
+    """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
+    begin(json)
+    from kanopy.hierarchy.files import read_hierarchy, write_hierarchy, write_text_whole
+    from kanopy.hierarchy.improve import improve_hierarchy
+    from kanopy.metrics.semantic_quality import evaluate_hierarchy, parse_weights
+    from kanopy.ontology.load import load_ontology
+    from kanopy.ontology.senses_file import senses_path, senses_toml
+
+    weighing = parse_weights(weights)
+    h = read_hierarchy(file)
+    taxonomy = load_ontology(ontology)
+    chosen = _choices(file, senses)
+    before = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen)
+    found = improve_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen, max_edits=max_edits)
+    after = evaluate_hierarchy(found.hierarchy, taxonomy, measure=measure, weights=weighing, senses=found.senses)
+    written: list[str] = []
+    if output is not None:
+        if output.resolve() == file.resolve():
+            raise InputError(f"{output} is the hierarchy itself. Choose another file, so that the original is kept.")
+        write_hierarchy(found.hierarchy, output)
+        # The senses go beside it: without them a later evaluation could read a label in another sense.
+        target = senses_path(output)
+        synonyms = dict(chosen.synonyms) if chosen is not None else {}
+        write_text_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms))
+        written = [str(output), str(target)]
+    result = {
+        "file": str(file),
+        "before": before.score,
+        "after": after.score,
+        "edits": [edit.to_dict() for edit in found.edits],
+        "levels_before": [level.gsl for level in before.levels],
+        "levels_after": [level.gsl for level in after.levels],
+        "rows": [list(row) for row in found.hierarchy.rows()],
+        "written": written,
+    }
+
+    def show(console: Any) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        if not found.edits:
+            console.print(Text(f"{file}: VghGSL {before.score:.4f}. No single edit lowers it."))
+        else:
+            table = Table("edit", "VghGSL after", box=None, pad_edge=False)
+            table.add_row(Text("as it is"), f"{before.score:.4f}")
+            for edit in found.edits:
+                table.add_row(Text(edit.message), f"{edit.score:.4f}")
+            table.columns[1].justify = "right"
+            console.print(table)
+            levels = " ".join(f"{level.gsl:.4f}" for level in before.levels)
+            now = " ".join(f"{level.gsl:.4f}" for level in after.levels)
+            console.print(Text(f"LevelGSL before: {levels}\nLevelGSL after:  {now}"))
+        _show_written(console, written)
+
+    emit(result, show)
+
+
+def write_senses_of(proposal: Proposal, output: Path) -> None:
+    """Keep the senses of a proposed hierarchy beside it, so that a later evaluation reads its labels alike."""
+    from kanopy.hierarchy.files import write_text_whole
+    from kanopy.ontology.senses_file import senses_path, senses_toml
+
+    write_text_whole(senses_path(output), senses_toml(proposal.senses, name=output.name))
+
+
+def proposal_json(proposal: Proposal) -> dict[str, Any]:
+    """What `build --json` adds for hierarchies made from an ontology."""
+    return {
+        "score": proposal.score,
+        "level_scores": list(proposal.level_scores),
+        "senses": proposal.senses.report(),
+        "notes": list(proposal.notes),
+    }
+
+
+def show_proposal(console: Any, proposal: Proposal) -> None:
+    """The score of a proposed hierarchy and what to know about it."""
+    from rich.text import Text
+
+    levels = " ".join(f"{score:.4f}" for score in proposal.level_scores)
+    console.print(Text(f"VghGSL {proposal.score:.4f} (levels: {levels})"))
+    for note in proposal.notes:
+        console.print(Text(f"Note: {note}", style="yellow"))
+
+
+def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> SenseChoices | None:
+    """The user's choices: the file named, or the one beside the hierarchy if there is one."""
+    from kanopy.ontology.senses_file import read_senses, senses_path
+
+    if senses is not None:
+        return None if may_be_new and not senses.exists() else read_senses(senses)
+    beside = senses_path(file)
+    return read_senses(beside) if beside.exists() else None
+
+
+def _svg(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
+    from kanopy.report.semantic_charts import picture
+    from kanopy.report.semantic_page import draw_svg
+
+    return draw_svg(picture([(Path(name).stem, quality) for name, _, quality in judged]))
+
+
+def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
+    from kanopy.report.semantic_page import semantic_page
+
+    return semantic_page(judged)
+
+
+def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(
+        Text.assemble((name, "bold"), f"  VghGSL {quality.score:.4f}  ({quality.measure}, {quality.ontology})")
+    )
+    table = Table(
+        "level", "LevelGSL", "mean", "sd", "weight", "weighted", "worst transitions", box=None, pad_edge=False
+    )
+    for level, weight in zip(quality.levels, quality.weights, strict=True):
+        worst = ", ".join(f"{t.leaf} → {t.ancestor}" for t in level.worst[:3])
+        more = f" and {len(level.worst) - 3} more" if len(level.worst) > 3 else ""
+        numbers = (f"{x:.4f}" for x in (level.gsl, level.mean, level.sd, weight, level.weighted))
+        table.add_row(str(level.level), *numbers, Text(worst + more))
+    console.print(table)
+    worst_table = Table("value", "ancestor", "level", "loss", "senses", title="Worst transitions", title_justify="left",
+                        box=None, pad_edge=False)  # fmt: skip
+    for t in quality.worst(SHOWN_WORST):
+        senses = f"{t.leaf_sense} → {t.ancestor_sense or 'unknown'}"
+        worst_table.add_row(Text(t.leaf), Text(t.ancestor), str(t.level), f"{t.loss:.4f}", Text(senses))
+    console.print(worst_table)
+    if quality.faults:
+        console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
+        for fault in quality.faults[:SHOWN_FAULTS]:
+            console.print(Text(f"  {fault.kind}: {fault.message}"))
+        if len(quality.faults) > SHOWN_FAULTS:
+            console.print(Text(f"  … and {len(quality.faults) - SHOWN_FAULTS} more (see --json)"))
+    else:
+        console.print(Text("No faults found.", style="green"))
+    _show_senses(console, quality.senses)
+    console.print()
+
+
+def _show_senses(console: Any, senses: Senses) -> None:
+    """How the labels were found, in a line or two; the rest is in the senses file."""
+    from collections import Counter
+
+    from rich.text import Text
+
+    counts = Counter(choice.how for choice in senses.values())
+    console.print(Text("Labels: " + ", ".join(f"{count} {how}" for how, count in counts.most_common())))
+    if ambiguous := senses.ambiguous:
+        shown = ", ".join(f"{c.label} as {senses.name(c.label)}" for c in ambiguous[:5])
+        more = f" and {len(ambiguous) - 5} more" if len(ambiguous) > 5 else ""
+        console.print(Text(f"Ambiguous, taken in the most frequent sense: {shown}{more}. Correct with --write-senses."))
+
+
+def _show_ranking(console: Any, ranking: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("rank", "hierarchy", "VghGSL", title="Ranking, best first", title_justify="left", box=None)
+    for entry in ranking:
+        table.add_row(str(entry["rank"]), Text(entry["file"]), f"{entry['score']:.4f}")
+    console.print(table)
+
+
+def _show_written(console: Any, written: list[str]) -> None:
+    from rich.text import Text
+
+    for target in written:
+        console.print(Text(f"Written to {target}"))

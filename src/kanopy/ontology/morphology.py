@@ -1,0 +1,205 @@
+"""From a word as people write it to the words an ontology may know it by: base forms, stems, head nouns."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice, product
+from typing import Any
+
+from kanopy.ontology.taxonomy import Taxonomy, fold
+
+DETACHMENTS = (
+    ("s", ""),
+    ("ses", "s"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("men", "man"),
+    ("ies", "y"),
+)
+"""Endings WordNet takes off nouns, and what it puts instead."""
+
+AFTER_THE_HEAD = frozenset(
+    [
+        "about",
+        "above",
+        "against",
+        "among",
+        "as",
+        "at",
+        "before",
+        "behind",
+        "below",
+        "beside",
+        "between",
+        "beyond",
+        "by",
+        "during",
+        "except",
+        "for",
+        "from",
+        "in",
+        "inside",
+        "into",
+        "like",
+        "near",
+        "of",
+        "off",
+        "on",
+        "onto",
+        "outside",
+        "over",
+        "per",
+        "than",
+        "through",
+        "to",
+        "toward",
+        "under",
+        "until",
+        "up",
+        "upon",
+        "via",
+        "with",
+        "within",
+        "without",
+        "who",
+        "which",
+        "that",
+        "whose",
+        "where",
+    ]
+)
+"""Words that open what follows the head of a noun phrase: tourism *in* rural areas."""
+
+JOINTS = re.compile(r"\s*(?:[,;/&+]|\band\b|\bor\b)\s*")
+MOST_COMBINATIONS = 64
+SHORTEST_STEMMED = 4
+
+
+def base_forms(taxonomy: Taxonomy, word: str) -> tuple[str, ...]:
+    """The base forms of an inflected noun that the ontology knows, irregular ones first; the word itself excluded.
+
+    WordNet's own procedure: its list of irregular plurals, then its rules of detachment; in a collocation each word
+    may be inflected.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> base_forms(w, "wolves"), base_forms(w, "attorneys general"), base_forms(w, "boxesful")
+    (('wolf',), ('attorney general',), ('boxful',))
+    """
+    folded = fold(word)
+    found: dict[str, None] = {}
+    for form in _forms(taxonomy, folded)[1:]:
+        found.setdefault(form)
+    words = folded.replace("-", " ").split()
+    if len(words) > 1:
+        options = [_forms(taxonomy, part) for part in words]
+        for parts in islice(product(*options), MOST_COMBINATIONS):
+            found.setdefault(" ".join(parts))
+    return tuple(form for form in found if form not in (folded, " ".join(words)) and taxonomy.knows(form))
+
+
+def _forms(taxonomy: Taxonomy, word: str) -> list[str]:
+    """A word, then its irregular and its regular base forms, known or not."""
+    found = [word, *taxonomy.exceptions.get(word, ())]
+    rest, tail = (word[:-3], "ful") if word.endswith("ful") and len(word) > 4 else (word, "")
+    if len(rest) > 2 and not rest.endswith("ss"):
+        found += [
+            rest[: len(rest) - len(ending)] + instead + tail
+            for ending, instead in DETACHMENTS
+            if rest.endswith(ending) and len(rest) > len(ending)
+        ]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("porter")
+
+
+@lru_cache(maxsize=1 << 17)
+def stem(text: str) -> str:
+    """The Porter (1980) stem of every word of a text, folded.
+
+    >>> stem("Rural Activities")
+    'rural activ'
+    """
+    stemmer = _stemmer()
+    return " ".join(stemmer.stemWord(word) for word in fold(text).replace("-", " ").split())
+
+
+def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
+    """Words of the ontology with the same Porter stem as a text, those most like it first.
+
+    Both sides are stemmed, as Martínez (2010, PhD thesis, section 4) does for labels and ontology alike.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> same_stem(load_ontology("wordnet"), "widowed")
+    ('widow', 'widower')
+    """
+    wanted = stem(text)
+    folded = fold(text)
+    if len(folded) < SHORTEST_STEMMED or not any(map(str.isalpha, folded)):
+        return ()
+    # A stem without its last letter begins every word it stands for (the rules only rewrite what follows), so only a
+    # short stretch of the sorted vocabulary has to be stemmed.
+    prefix = wanted.split(" ")[0][:-1] or wanted[:1]
+    found = [
+        word
+        for word in words_with_prefix(taxonomy, prefix)
+        if word != folded and word.count(" ") + word.count("-") == wanted.count(" ") and stem(word) == wanted
+    ]
+    return tuple(sorted(found, key=lambda word: (_unlike(word, folded), word)))
+
+
+def _unlike(word: str, other: str) -> int:
+    same = 0
+    for a, b in zip(word, other, strict=False):
+        if a != b:
+            break
+        same += 1
+    return len(word) + len(other) - 2 * same
+
+
+def words_with_prefix(taxonomy: Taxonomy, prefix: str) -> list[str]:
+    """All words of the (sorted) vocabulary that begin with a prefix."""
+    words = taxonomy.vocabulary
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high) // 2
+        if words[middle].encode() < prefix.encode():
+            low = middle + 1
+        else:
+            high = middle
+    found = []
+    while low < len(words) and (word := words[low]).startswith(prefix):
+        found.append(word)
+        low += 1
+    return found
+
+
+def head_nouns(phrase: str) -> tuple[str, ...]:
+    """What the head of an English noun phrase may be, the most likely first.
+
+    Brackets and what follows a preposition are left out; of a list its last member is tried first; then ever shorter
+    endings, since English puts the head last.
+
+    >>> head_nouns("rural tourism in the Alps (summer)")
+    ('rural tourism', 'tourism')
+    >>> head_nouns("Clerical and sales")
+    ('sales', 'clerical')
+    """
+    plain = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", fold(phrase))
+    found: dict[str, None] = {}
+    for part in reversed([part for part in JOINTS.split(plain) if part.strip()]):
+        words = part.replace("-", " ").split()
+        cut = next((at for at, word in enumerate(words) if at and word in AFTER_THE_HEAD), len(words))
+        words = words[:cut]
+        for first in range(len(words)):
+            found.setdefault(" ".join(words[first:]))
+    found.pop(fold(phrase), None)
+    return tuple(found)

@@ -1,0 +1,168 @@
+"""`kanopy hierarchy evaluate`, `improve` and `build --method ontology`: shapes, files, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from kanopy.cli.hierarchies import attach
+from kanopy.errors import HierarchyError, InputError, OntologyError
+from kanopy.hierarchy.files import read_hierarchy
+from kanopy.papers.ayala2014 import ANIMALS
+
+app = typer.Typer()
+attach(app)
+
+
+@app.callback()
+def _root() -> None:
+    """A group of its own, as in the real command."""
+
+
+@pytest.fixture
+def animals(tmp_path):
+    path = tmp_path / "animals.csv"
+    path.write_text("".join(";".join(row) + "\n" for row in ANIMALS))
+    return path
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["hierarchy", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def run_json(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json"))
+
+
+def test_evaluate_prints_exactly_the_promised_shape(animals):
+    result = run_json("evaluate", animals)
+    assert set(result) == {"hierarchies", "ranking"}
+    (judged,) = result["hierarchies"]
+    assert set(judged) == {"file", "score", "weights", "levels", "transitions", "faults"}
+    assert round(judged["score"], 4) == 0.2291
+    assert judged["weights"] == pytest.approx([1 / 3] * 3)
+    assert set(judged["levels"][0]) == {"level", "gsl", "mean", "sd", "weighted", "worst"}
+    assert judged["levels"][0]["worst"] == [
+        {"leaf": "cat", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
+        {"leaf": "dog", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
+    ]
+    assert len(judged["transitions"]) == 21
+    assert judged["transitions"][17] == {
+        "leaf": "snake",
+        "ancestor": "vertebrate",
+        "level": 3,
+        "similarity": pytest.approx(20 / 23),
+        "loss": pytest.approx(3 / 23),
+        "leaf_sense": "snake#1",
+        "ancestor_sense": "vertebrate#1",
+    }
+    assert {fault["kind"] for fault in judged["faults"]} == {"not-a-hypernym", "less-specific-than-parent"}
+
+
+def test_evaluate_in_words_with_pictures(animals, tmp_path):
+    svg, page = tmp_path / "a.svg", tmp_path / "a.html"
+    better = tmp_path / "better.csv"
+    run("improve", animals, "-o", better)
+    text = run("evaluate", animals, better, "--svg", svg, "--html", page)
+    assert "VghGSL 0.2291" in text
+    assert "Ranking" in text
+    assert svg.read_text().startswith("<svg") and "homeotherm" in svg.read_text()
+    html = page.read_text()
+    assert "kanopy-tree" in html and "http://" not in html.replace("http://www.w3.org", "")
+
+
+def test_ranking_weights_and_measure(animals, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("cat;carnivore\ndog;carnivore\n")
+    result = run_json("evaluate", animals, other, "--weights", "level", "--measure", "path")
+    assert [entry["file"] for entry in result["ranking"]] == [str(other), str(animals)]
+    assert result["hierarchies"][0]["weights"] == pytest.approx([3 / 6, 2 / 6, 1 / 6])
+    own = run_json("evaluate", animals, "--weights", "0.5,0.3,0.2")
+    assert own["hierarchies"][0]["weights"] == [0.5, 0.3, 0.2]
+
+
+def test_senses_are_written_and_reused(animals, tmp_path):
+    run("evaluate", animals, "--write-senses")
+    file = tmp_path / "animals.senses.toml"
+    text = file.read_text()
+    assert '"amphibian" = "amphibian#3"' in text
+    file.write_text(text.replace('"cat" = "cat#1"', '"cat" = "cat#2"'))
+    judged = run_json("evaluate", animals)["hierarchies"][0]
+    assert next(t for t in judged["transitions"] if t["leaf"] == "cat")["leaf_sense"] == "cat#2"
+    elsewhere = tmp_path / "mine.toml"
+    elsewhere.write_text('[senses]\n"cat" = "cat#1"\n')
+    judged = run_json("evaluate", animals, "--senses", elsewhere)["hierarchies"][0]
+    assert round(judged["score"], 4) == 0.2291
+
+
+def test_improve(animals, tmp_path):
+    out = tmp_path / "better.csv"
+    result = run_json("improve", animals, "-o", out)
+    assert result["after"] < result["before"]
+    assert result["edits"][0]["kind"] == "drop"
+    again = run_json("evaluate", out)["hierarchies"][0]
+    assert again["score"] == pytest.approx(result["after"])
+    assert read_hierarchy(out).height == 2
+    assert "relabel 'mammal'" in run("improve", animals)
+    with pytest.raises(InputError, match="hierarchy itself"):
+        run("improve", animals, "-o", animals)
+
+
+def test_build_from_an_ontology(tmp_path):
+    data = tmp_path / "pets.csv"
+    data.write_text("pet\n" + "\n".join(["cat", "dog", "cat", "salmon", "snake", "crocodile", "blorb"]) + "\n")
+    out = tmp_path / "pet.csv"
+    result = run_json("build", data, "pet", "--method", "ontology", "--levels", 3, "--max-fan-out", 4, "-o", out)
+    assert result["method"] == "ontology"
+    assert result["height"] == 2
+    assert any("blorb" in note for note in result["notes"])
+    assert run_json("evaluate", out)["hierarchies"][0]["score"] == pytest.approx(result["score"])
+    clusters = run("build", data, "pet", "--method", "semantic-clusters", "--levels", 3)
+    assert "VghGSL" in clusters and "Note:" in clusters
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "empty|no rows|holds"),
+        ("cat;mammal;animal\ndog;mammal\n", "2|rows|levels"),
+        ("cat;mammal\ncat;fish\n", "two parents"),
+        ("cat;mammal;animal\ncat2;mammal;thing\n", "does not nest"),
+        ("qqxzt;animal\nqqxzu;animal\n", "knows none of its values"),
+        ("tiger#9;animal\n", "2 senses"),
+    ],
+)
+def test_bad_hierarchy_files(tmp_path, content, message):
+    file = tmp_path / "bad.csv"
+    file.write_text(content)
+    with pytest.raises((HierarchyError, OntologyError), match=message):
+        run("improve", file)
+    if "nest" not in message:  # a hierarchy that does not nest can still be judged
+        with pytest.raises((HierarchyError, OntologyError), match=message):
+            run("evaluate", file)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--weights", "0.5,0.5"], "2 weights were given"),
+        (["--weights", "0.5,0.5,0.5"], "sum to 1"),
+        (["--weights", "soft"], "constant, level"),
+        (["--measure", "wupalmer"], "Did you mean 'wu-palmer'"),
+        (["--ontology", "wrdnet"], "no ontology 'wrdnet'"),
+        (["--senses", "none.toml"], "no senses file"),
+    ],
+)
+def test_bad_options(animals, options, message):
+    with pytest.raises(InputError, match=message):
+        run("evaluate", animals, *options)
+
+
+def test_one_senses_file_cannot_be_written_by_several(animals, tmp_path):
+    with pytest.raises(InputError, match="cannot write one senses file"):
+        run("evaluate", animals, animals, "--senses", tmp_path / "x.toml", "--write-senses")

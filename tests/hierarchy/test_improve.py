@@ -1,0 +1,105 @@
+"""Edits that make a hierarchy keep more meaning."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kanopy.errors import HierarchyError
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.improve import improve_hierarchy
+from kanopy.metrics.semantic_quality import evaluate_hierarchy
+from kanopy.ontology.load import load_ontology
+from kanopy.ontology.senses_file import read_senses
+from kanopy.papers.ayala2014 import ADULT, ANIMALS
+from kanopy.table.datasets import adult_hierarchies
+
+WORDNET = load_ontology("wordnet")
+
+
+def improved(rows, **options):
+    return improve_hierarchy(Hierarchy.from_rows(rows), WORDNET, **options)
+
+
+def test_the_animals_lose_their_faulty_level_first():
+    found = improved(ANIMALS)
+    assert [edit.kind for edit in found.edits] == ["drop", "relabel", "relabel"]
+    assert (found.edits[0].level, found.edits[1].to) == (2, "carnivore")
+    assert round(found.before, 4) == 0.2291
+    assert found.after < found.before
+    scores = [found.before, *(edit.score for edit in found.edits)]
+    assert scores == sorted(scores, reverse=True)
+    assert found.edits[-1].score == pytest.approx(found.after)
+
+
+def test_a_value_in_the_wrong_place_is_moved():
+    rows = [list(row) for row in ANIMALS]
+    rows[1] = ["cat", "fish", "ectotherm", "vertebrate"]
+    first = improved(rows, max_edits=1).edits[0]
+    assert (first.kind, first.label, first.to) == ("move", "cat", "mammal")
+
+
+def test_a_node_is_inserted_for_children_that_share_more():
+    rows = [["cat", "cat", "animal"], ["dog", "dog", "animal"], ["salmon", "salmon", "animal"]]
+    rows = [[row[0], row[0], "organism", "entity"] for row in rows] + [["ant", "ant", "organism", "entity"]]
+    kinds = {edit.kind for edit in improved(rows).edits}
+    assert "insert" in kinds
+
+
+def test_an_unknown_label_is_replaced():
+    found = improved([["cat", "blorb"], ["dog", "blorb"]])
+    assert [(edit.kind, edit.to) for edit in found.edits] == [("relabel", "carnivore")]
+
+
+def test_no_node_is_relabelled_twice():
+    for column in ADULT:
+        edits = improve_hierarchy(adult_hierarchies()[column], WORDNET, choices=read_senses(f"adult/{column}")).edits
+        made = [(edit.level, edit.to) for edit in edits if edit.kind == "relabel"]
+        again = [(edit.level, edit.label) for edit in edits if edit.kind == "relabel"]
+        assert not set(made) & set(again), column
+
+
+def test_nothing_to_gain_is_an_answer():
+    found = improved([["cat", "carnivore"], ["dog", "carnivore"]])
+    assert found.edits == ()
+    assert found.before == found.after
+
+
+def test_the_star_is_left_alone_and_weights_of_ones_own_keep_the_levels():
+    found = improved([["cat", "carnivore", "*"], ["dog", "carnivore", "*"]])
+    assert found.edits == ()
+    weighted = improved(ANIMALS, weights=(0.5, 0.3, 0.2))
+    assert weighted.hierarchy.height == 3
+    assert all(edit.kind != "drop" for edit in weighted.edits)
+
+
+@pytest.mark.parametrize("column", ADULT)
+def test_columns_of_adult_never_get_worse(column):
+    h = adult_hierarchies()[column]
+    choices = read_senses(f"adult/{column}")
+    found = improve_hierarchy(h, WORDNET, choices=choices)
+    assert found.after <= found.before
+    assert set(found.hierarchy.values) == set(h.values)
+    judged = evaluate_hierarchy(found.hierarchy, WORDNET, senses=found.senses)
+    assert judged.score == pytest.approx(found.after)
+
+
+def test_random_hierarchies_stay_whole():
+    nouns = [word for word in WORDNET.vocabulary if word.isalpha()]
+    for seed in range(4):
+        rng = random.Random(seed)
+        leaves = rng.sample(nouns, 12)
+        groups = rng.sample(nouns, 3)
+        rows = [[leaf, groups[i % 3], "*"] for i, leaf in enumerate(leaves) if leaf not in groups]
+        found = improved(rows)
+        assert found.after <= found.before
+        assert set(found.hierarchy.values) == {row[0] for row in rows}
+        assert found.hierarchy.nested
+
+
+def test_bad_input():
+    with pytest.raises(HierarchyError, match="at least 1"):
+        improved(ANIMALS, max_edits=0)
+    with pytest.raises(HierarchyError, match="none of the values"):
+        improved([["qqxzt", "animal"]])

@@ -1,0 +1,91 @@
+"""Both papers rerun: verdicts, numbers of the curves, files, and the command's JSON."""
+
+import csv
+import json
+import struct
+
+import pytest
+from typer.testing import CliRunner
+
+from kanopy.cli import app
+from kanopy.errors import InputError
+from kanopy.papers.campan2011 import METRICS, QUICK_K, SETTINGS
+from kanopy.papers.reproduction import VERDICTS, Claim, reproduce_paper
+
+
+@pytest.fixture(scope="module")
+def campan():
+    return reproduce_paper("campan2011", quick=True)
+
+
+@pytest.fixture(scope="module")
+def yaseen():
+    return reproduce_paper("yaseen2018", quick=True)
+
+
+def verdicts(found, text):
+    return [claim.verdict for claim in found.claims if text in claim.claim]
+
+
+def test_campan_losses_hold_and_win_counts_need_all_k(campan):
+    assert verdicts(campan, "IOTF has the least") == ["holds", "holds"]
+    assert verdicts(campan, "Hierarchy-free generalization has a lower") == ["holds", "holds"]
+    assert verdicts(campan, "Han and Predefined are worst") == ["holds"]
+    assert verdicts(campan, "Times each method") == ["not decidable", "not decidable"]
+    assert verdicts(campan, "Without hierarchies NIL∞ is close to 1") == ["does not hold"]
+    assert verdicts(campan, "IOTF clearly outperforms") == ["does not hold"]
+
+
+def test_campan_curves_have_the_fixtures_values(campan):
+    curves, ks = campan.data["curves"], campan.data["k"]
+    assert ks == list(QUICK_K) and set(curves) == set(SETTINGS)
+    assert all(set(curves[s]) == set(METRICS) and len(curves[s]["NTIL"]) == len(ks) for s in SETTINGS)
+    at = ks.index(10)
+    assert curves["IOTF"]["NTIL"][at] == pytest.approx(0.02183768825180652, rel=1e-12)
+    assert curves["Free"]["NILinf"][at] == pytest.approx(0.40824092193955214, rel=1e-12)
+    assert curves["Han"]["DM_merged"][at] == 2470682
+
+
+def test_yaseen_says_which_columns_of_table_4_follow(yaseen):
+    assert verdicts(yaseen, "Table 4: nodes per level of CGH") == ["holds"]
+    assert verdicts(yaseen, "Table 4: nodes per level of DBGH") == ["holds"]
+    assert verdicts(yaseen, "Table 4: nodes per level of CBGH") == ["holds"]
+    assert verdicts(yaseen, "Table 4: nodes per level of IOTF") == ["does not hold"]
+    assert verdicts(yaseen, "Table 4: distortion per level of CGH") == ["holds"]
+    assert verdicts(yaseen, "Table 4: distortion per level of CBGH") == ["holds"]
+    assert verdicts(yaseen, "Table 4: distortion per level of DBGH") == ["does not hold"]
+    assert verdicts(yaseen, "DBGH is a generalization hierarchy") == ["does not hold"]
+    assert verdicts(yaseen, "Generalizing further never lowers k") == ["does not hold"]
+    assert verdicts(yaseen, "Definitions 5 and 6") == ["does not hold"]
+
+
+@pytest.mark.parametrize("paper", ["campan", "yaseen"])
+def test_files_are_written_and_the_page_shows_every_claim(paper, request, tmp_path):
+    found = request.getfixturevalue(paper)
+    files = found.write(tmp_path / "out")
+    assert {file.suffix for file in files} == {".csv", ".svg", ".png", ".html"} and all(f.exists() for f in files)
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert page.count('<td class="verdict') == len(found.claims) and page.count("<figure>") == 3
+    for figure in found.figures:
+        data = (tmp_path / "out" / f"{figure.name}.png").read_bytes()
+        width, height = struct.unpack(">II", data[16:24])
+        assert width > 800 and height > 400
+    for table in found.tables:
+        with (tmp_path / "out" / f"{table.name}.csv").open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.reader(lines))
+        assert rows[0] == list(table.header) and len(rows) == len(table.rows) + 1
+
+
+def test_the_command_prints_one_json_object():
+    result = CliRunner().invoke(app, ["reproduce", "yaseen2018", "--quick", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert {"claim", "published", "ours", "verdict"} <= set(found["claims"][0])
+    assert all(claim["verdict"] in VERDICTS for claim in found["claims"]) and found["files"] == []
+
+
+def test_unknown_papers_and_verdicts_are_refused():
+    with pytest.raises(InputError, match="Did you mean 'campan2011'"):
+        reproduce_paper("campan2010")
+    with pytest.raises(ValueError, match="unknown verdict"):
+        Claim("a", "b", "c", "maybe")
