@@ -228,6 +228,11 @@ def _reopen_loop(
     for _ in range(steps):
         x = next_random(random) % items
         a = part.class_of[x]
+        # Of two random rows the one that pays more: there is more to gain.
+        other = next_random(random) % items
+        b = part.class_of[other]
+        if b >= 0 and (a < 0 or part.weight[b] > part.weight[a]):
+            x, a = other, b
         if a < 0 or part.weight[a] <= 0.0:
             continue
         if part.state[0] == 0:
@@ -245,7 +250,7 @@ def _reopen_loop(
         # The boxes around t that one or two near records span, each judged by the near rows that would pay less.
         best = -1e300
         found = False
-        for trial in range(2 * count):
+        for trial in range(count + count // 2):
             one = trial % count
             two = one if trial < count else next_random(random) % count
             w = 0.0
