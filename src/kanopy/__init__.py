@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from kanopy.anonymize import Result, anonymize
     from kanopy.check import Check, check
     from kanopy.errors import KanopyError, NoSolution
+    from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking_flow import MaskResult, mask
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -27,6 +30,7 @@ _HOMES = {
     "anonymize": "kanopy.anonymize",
     "Result": "kanopy.anonymize",
     "check": "kanopy.check",
+    "explore": "kanopy.explore",
     "Check": "kanopy.check",
     "Job": "kanopy.spec",
     "Hierarchy": "kanopy.hierarchy.hierarchy",
@@ -35,6 +39,9 @@ _HOMES = {
     "write_hierarchy": "kanopy.hierarchy.files",
     "read_table": "kanopy.table.sources",
     "datasets": "kanopy.table",
+    "mask": "kanopy.masking_flow",
+    "MaskJob": "kanopy.masking.job",
+    "MaskResult": "kanopy.masking_flow",
     "NoSolution": "kanopy.errors",
     "KanopyError": "kanopy.errors",
 }
@@ -44,12 +51,16 @@ __all__ = [
     "Hierarchy",
     "Job",
     "KanopyError",
+    "MaskJob",
+    "MaskResult",
     "NoSolution",
     "Result",
     "anonymize",
     "build_hierarchy",
     "check",
     "datasets",
+    "explore",
+    "mask",
     "read_hierarchy",
     "read_table",
     "write_hierarchy",

@@ -5,9 +5,7 @@ This is the only file that sees both the engine and the search.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,41 +13,24 @@ from typing import TYPE_CHECKING, Any
 from kanopy.classes import Classes, Domain
 from kanopy.errors import DataError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.progress import Callback, Progress
+from kanopy.progress import Callback, Clock, Progress
 from kanopy.spec import HierarchySource, Job
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy.engine.local import Counted
+    from kanopy.regroup import Background
     from kanopy.report.report import Report
+    from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
+    from kanopy.table.encode import EncodedColumn
     from kanopy.table.frames import Restore
     from kanopy.verify import Verification
 
 
 PREVIEW_ROWS = 12
 MOST_LEVELS = 8
-
-
-class Clock:
-    """Seconds per stage of the work."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = dict.fromkeys(("read", "encode", "search", "apply", "verify", "write"), 0.0)
-        self._started = time.perf_counter()
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a stage."""
-        begun = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] += time.perf_counter() - begun
-
-    def total(self) -> dict[str, float]:
-        """All stages, and the time since the clock was made."""
-        return {**self.seconds, "total": time.perf_counter() - self._started}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +54,8 @@ class Result:
     _kept: Any = None
     _before: Any = None
     _facts: dict[str, Any] = field(default_factory=dict)
+    _columns: tuple[EncodedColumn, ...] = ()
+    _hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
 
     @property
     def data(self) -> Any:
@@ -89,7 +72,6 @@ class Result:
     def report(self) -> Report:
         """Numbers, pictures and the script that reproduces the run."""
         from kanopy import __version__
-        from kanopy.privacy.models import KAnonymity
         from kanopy.report.report import Facts, Preview, build_report
 
         job, domain = self.job, self.domain
@@ -97,7 +79,7 @@ class Result:
             Facts(
                 domain=domain,
                 solution=self.solution,
-                models=(KAnonymity(job.k),),
+                models=job.all_models,
                 metric=job.metric,
                 weights=tuple(job.weights.get(name, 1.0) for name in domain.names),
                 suppression_limit=job.suppress,
@@ -137,7 +119,8 @@ class Result:
         return {
             "algorithm": solution.algorithm,
             "optimal": solution.optimal,
-            "k": self.job.k,
+            "k": int(self.job.k),
+            "models": [model.to_dict() for model in self.job.models],
             "levels": self.levels,
             "metric": self.job.metric,
             "score": self.score,
@@ -154,6 +137,35 @@ class Result:
             "seconds": self.clock.total(),
         }
 
+    def mapping(self) -> pl.DataFrame:
+        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        from kanopy.handover import mapping_table
+
+        return mapping_table(self)
+
+    def manifest(self, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+        """What was done and verified as JSON, without any value of the table; `files` are recorded by checksum."""
+        from kanopy.handover import manifest_json
+
+        return manifest_json(self, files)
+
+    def solution_json(self) -> str:
+        """The solution as JSON, to be applied to other rows with `kanopy apply`."""
+        from kanopy.handover import solution_json
+
+        return solution_json(self)
+
+    def apply(self, rows: Any, *, progress: Callback | None = None, key: bytes | None = None) -> Result:
+        """Publish other rows at the same levels, and verify that release like any other.
+
+        A recoding promises nothing about rows it has not seen: classes of the new rows that break a model are
+        suppressed, `NoSolution` is raised if that takes more rows than the job allows, and a value that the
+        hierarchies do not know is an error.
+        """
+        from kanopy.handover import _levels, fixed_job
+
+        return anonymize(rows, fixed_job(self.job, _levels(self), self._hierarchies), progress=progress, key=key)
+
     def __repr__(self) -> str:
         v = self.verification
         return (
@@ -169,11 +181,16 @@ def anonymize(
     progress: Callback | None = None,
     clock: Clock | None = None,
     source: str | None = None,
+    population: Any = None,
+    key: bytes | None = None,
 ) -> Result:
     """Find the release that keeps most information under the job, and prove that it satisfies it.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
     `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
+    `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
+    which identifiers are pseudonymized, where the job asks for that.
+    Algorithms that mask by meaning (`fusion`, …) answer with a `kanopy.MaskResult`.
 
     >>> import kanopy
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "f", "f", "m", "m", "m"], "ill": list("abcabc")}
@@ -182,8 +199,19 @@ def anonymize(
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
     from kanopy.engine.local import LocalEngine
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import make_algorithm
     from kanopy.table.frames import index_names, to_polars
+    from kanopy.table.pseudonyms import check_key, with_pseudonyms
 
+    if job.pseudonymize:
+        check_key(key)
+    if job.algorithm in MASKING_NAMES:
+        from kanopy.masking_flow import mask_as_release
+
+        # A masking has no levels and no hierarchies to report; everything else of a result it has.
+        masked: Any = mask_as_release(data, job, progress=progress, clock=clock, source=source)
+        return masked  # type: ignore[no-any-return]
     clock = clock or Clock()
     tell = Progress(progress)
     with clock.stage("read"):
@@ -198,29 +226,22 @@ def anonymize(
     engine = LocalEngine()
     with clock.stage("encode"):
         tell("encoding" if is_prepared() else "preparing compiled code (only the first time)")
-        hierarchies = resolve_hierarchies(frame, job)
-        counted = engine.count(
-            frame,
-            hierarchies,
-            sensitive=job.sensitive,
-            missing=job.missing,
-            unknown=job.unknown,
-            missing_tokens=job.missing_tokens,
-        )
+        counted, hierarchies, confidential = _counted(frame, job, population)
     domain = counted.domain
-    if not len(domain.counts):
-        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
     with clock.stage("search"):
         tell("searching")
-        solution = _solve(domain, job, tell)
+        solution = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), tell)
     with clock.stage("apply"):
         tell("applying")
         dropped = [name for name, role in roles.items() if role == "identifier"]
         drop_rows = job.suppressed_rows == "drop"
         published, kept = engine.apply(frame, counted, solution.recoding, dropped=dropped, drop_rows=drop_rows)
+        if job.pseudonymize:
+            published = with_pseudonyms(published, frame, job.pseudonymize, key, kept)
     with clock.stage("verify"):
         tell("verifying")
-        verification = _verify(published, domain, solution, job, dropped, drop_rows)
+        background = _background(frame, counted, solution, job, confidential, kept)
+        verification = _verify(published, domain, solution, job, dropped, drop_rows, background)
     losses, column_losses = _losses(domain, solution, job)
     facts = {
         "roles": roles,
@@ -245,7 +266,45 @@ def anonymize(
         _kept=kept,
         _before=before,
         _facts=facts,
+        _columns=counted.columns,
+        _hierarchies=hierarchies,
     )
+
+
+def _counted(
+    frame: pl.DataFrame, job: Job, population: Any
+) -> tuple[Counted, dict[str, Hierarchy], dict[str, Hierarchy]]:
+    """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
+    from kanopy.engine.local import LocalEngine
+
+    people = _population(population, job)
+    hierarchies = resolve_hierarchies(frame, job, people)
+    needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
+    confidential = _sensitive_hierarchies(frame, job)
+    counted = LocalEngine().count(
+        frame,
+        hierarchies,
+        sensitive=tuple(needed),
+        sensitive_hierarchies=confidential,
+        population=people,
+        missing=job.missing,
+        unknown=job.unknown,
+        missing_tokens=job.missing_tokens,
+    )
+    if not len(counted.domain.counts):
+        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
+    return counted, hierarchies, confidential
+
+
+def encode(data: Any, job: Job, *, population: Any = None) -> Domain:
+    """The domain of a table under a job: what every search starts from, without searching."""
+    from kanopy.table.frames import to_polars
+
+    frame, _ = to_polars(data)
+    assign_roles(frame, job)
+    if not job.quasi:
+        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+    return _counted(frame, job, population)[0].domain
 
 
 def _name_of(data: Any) -> str:
@@ -303,10 +362,18 @@ def _about_index(names: Sequence[str | None], job: Job) -> tuple[str, ...]:
     return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
-def resolve_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
-    """A hierarchy per quasi-identifier: given, read from its file, or built from the column."""
+def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None) -> dict[str, Hierarchy]:
+    """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's)."""
+    from kanopy.engine.local import stacked
+
     return {
-        name: resolve_hierarchy(name, job.hierarchies.get(name), frame[name], job.missing_tokens, job.k)
+        name: resolve_hierarchy(
+            name,
+            job.hierarchies.get(name),
+            frame[name] if population is None else stacked(frame, population, name),
+            job.missing_tokens,
+            job.k,
+        )
         for name in job.quasi
     }
 
@@ -350,15 +417,14 @@ def is_prepared() -> bool:
     return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
 
 
-def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
+def make_problem(domain: Domain, job: Job) -> Problem:
+    """What a search is given: the domain, the job's models, its metric, limits and levels."""
     from kanopy.metrics.full_domain import metric_named
-    from kanopy.privacy.models import KAnonymity
-    from kanopy.search.algorithms import make_algorithm
     from kanopy.search.problem import Problem
 
-    problem = Problem(
+    return Problem(
         domain,
-        [KAnonymity(job.k)],
+        job.all_models,
         metric_named(job.metric),
         weights=[job.weights.get(name, 1.0) for name in domain.names],
         suppression_limit=job.suppress,
@@ -367,7 +433,6 @@ def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
             job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)
         ],
     )
-    return make_algorithm(job.algorithm, **job.parameters).solve(problem, progress)
 
 
 def _verify(
@@ -377,8 +442,8 @@ def _verify(
     job: Job,
     identifiers: Sequence[str],
     drop_rows: bool,
+    background: Background | None,
 ) -> Verification:
-    from kanopy.privacy.models import KAnonymity
     from kanopy.verify import verify
 
     recoding = solution.recoding
@@ -386,12 +451,67 @@ def _verify(
     return verify(
         published,
         domain.names,
-        [KAnonymity(job.k)],
-        identifiers=identifiers,
+        job.all_models,
+        identifiers=[name for name in identifiers if name not in job.pseudonymize],
         rows=domain.rows - (suppressed if drop_rows else 0),
         suppressed_rows=0 if drop_rows else suppressed,
         classes=recoding.classes.count,
+        gone=None if drop_rows else recoding.group_of_row < 0,
+        background=background,
     )
+
+
+def _background(
+    frame: pl.DataFrame,
+    counted: Counted,
+    solution: Solution,
+    job: Job,
+    confidential: Mapping[str, Hierarchy],
+    kept: Any,
+) -> Background | None:
+    """What the second opinion compares with; nothing where class sizes decide."""
+    from kanopy.regroup import Background
+
+    if not job.models:
+        return None
+    needed = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
+    hidden = [name for model in job.models for name in model.hidden]
+    unpublished = frame.select(hidden) if hidden else None
+    gone = solution.recoding.group_of_row < 0
+    if unpublished is not None and gone.any():
+        import polars as pl
+
+        unpublished = unpublished.filter(pl.Series(~gone))
+    population = None
+    if counted.population_columns:
+        assert solution.levels is not None, "clusterings refuse models that compare with a population"
+        population = counted.published_population(solution.levels)
+    own = zip(counted.domain.names, counted.domain.hierarchies, strict=True)
+    return Background(frame.select(needed), {**dict(own), **confidential}, unpublished, population)
+
+
+def _population(given: Any, job: Job) -> pl.DataFrame | None:
+    """The table of everybody, where a model compares with it."""
+    from kanopy.table.frames import to_polars
+
+    source = given if given is not None else job.population
+    if not any(model.needs_population for model in job.models):
+        return None
+    if source is None:
+        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
+    people, _ = to_polars(source)
+    absent = [name for name in job.quasi if name not in people.columns]
+    if absent:
+        raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
+    return people.select(job.quasi)
+
+
+def _sensitive_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
+    """Hierarchies of sensitive columns that models measure distances on."""
+    named = [name for model in job.models for name in model.sensitive if name in job.hierarchies]
+    return {
+        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.k) for name in named
+    }
 
 
 def _losses(domain: Domain, solution: Solution, job: Job) -> tuple[dict[str, float], dict[str, float]]:

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy.errors import DataError, near_miss, some
+from kanopy.privacy.models import ModelSource, make_models
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.privacy.models import Model
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
+
+    A failing class is named by what it publishes, column by column.
+    """
+
+    model: str
+    explanation: str
+    holds: bool
+    failing_classes: int
+    failing_rows: int
+    examples: tuple[dict[str, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "model": self.model,
+            "explanation": self.explanation,
+            "holds": self.holds,
+            "failing_classes": self.failing_classes,
+            "failing_rows": self.failing_rows,
+            "examples": list(self.examples),
+        }
 
 
 @dataclass(frozen=True)
@@ -29,6 +62,12 @@ class Check:
     highest_risk: float
     average_risk: float
     sensitive: dict[str, dict[str, int]]
+    models: tuple[ModelCheck, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model asked for holds."""
+        return all(model.holds for model in self.models)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `kanopy check --json` prints."""
@@ -43,13 +82,23 @@ class Check:
             "highest_risk": self.highest_risk,
             "average_risk": self.average_risk,
             "sensitive": self.sensitive,
+            "models": [model.to_dict() for model in self.models],
         }
 
 
-def check(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str] = ()) -> Check:
-    """Group a table by its quasi-identifiers and count.
+def check(
+    data: Any,
+    quasi: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    *,
+    models: Sequence[ModelSource] = (),
+    population: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> Check:
+    """Group a table by its quasi-identifiers, count, and ask the models.
 
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
+    Models such as t-closeness compare with the table as given, `*` rows included.
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
@@ -67,6 +116,7 @@ def check(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str] 
     absent = [name for name in (*quasi, *sensitive) if name not in frame.columns]
     if absent:
         raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+    judged = _judged(frame, quasi, make_models(models), population, hierarchies or {})
     extra = [pl.col(name).n_unique().alias(f"\0sensitive {i}") for i, name in enumerate(sensitive)]
     table, suppressed = class_table(frame, quasi, extra)
     sizes = table["\0rows"].to_numpy().astype(np.int64)
@@ -86,4 +136,66 @@ def check(data: Any, quasi: str | Sequence[str], sensitive: str | Sequence[str] 
             for i, name in enumerate(sensitive)
             if len(sizes)
         },
+        models=judged,
     )
+
+
+def _judged(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    population: Any,
+    hierarchies: Mapping[str, Hierarchy],
+) -> tuple[ModelCheck, ...]:
+    import polars as pl
+
+    from kanopy.privacy.models import failing
+    from kanopy.regroup import Background, column_facts, labels_of_values, published_classes
+    from kanopy.table.frames import to_polars
+    from kanopy.verify import SUPPRESSED_LABEL
+
+    if not models:
+        return ()
+    needed = list(dict.fromkeys(name for model in models for name in model.sensitive))
+    for model in models:
+        wrong = [name for name in model.sensitive if name in quasi]
+        absent = [name for name in model.sensitive if name not in frame.columns]
+        if absent:
+            hint = near_miss(absent[0], frame.columns)
+            raise DataError(
+                f"The model {model.name!r} names a column that the table does not have: {absent[0]!r}. {hint}"
+            )
+        if wrong:
+            raise DataError(
+                f"The model {model.name!r} names the quasi-identifier {wrong[0]!r}. Name a sensitive column."
+            )
+    people = None
+    if any(model.needs_population for model in models):
+        if population is None:
+            raise DataError("A model compares with a population. Give one (population=…, --population FILE).")
+        people, _ = to_polars(population)
+        absent = [name for name in quasi if name not in people.columns]
+        if absent:
+            raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
+        if people.height < frame.height:
+            raise DataError(
+                f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
+                "Give the table of everybody the rows could be about."
+            )
+    facts = {name: column_facts(frame[name], hierarchies.get(name)) for name in needed}
+    for model in models:
+        model.check(facts)
+    hidden = pl.all_horizontal([labels_of_values(frame[name]).alias(name) == SUPPRESSED_LABEL for name in quasi])
+    kept = frame.filter(~hidden)
+    kept = frame if not kept.height else kept
+    classes = published_classes(kept, quasi, models, Background(frame.select(needed), hierarchies, population=people))
+    names = kept.select(quasi).unique(maintain_order=True)
+    found = []
+    for model in models:
+        wrong_classes = failing(model, classes) & (classes.sizes > 0)
+        where = np.flatnonzero(wrong_classes)[:5]
+        examples = tuple({name: str(names[name][int(i)]) for name in quasi} for i in where)
+        rows = int(classes.sizes[wrong_classes].sum())
+        holds = not wrong_classes.any()
+        found.append(ModelCheck(model.name, model.explain(), holds, int(wrong_classes.sum()), rows, examples))
+    return tuple(found)

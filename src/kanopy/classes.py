@@ -8,9 +8,10 @@ the groups of rows that a release makes equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,31 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Histogram = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What a privacy model may know of a column beyond the classes: the table as it was before anything was done.
+
+    `totals` counts all rows of the original table. `numbers` are the values as numbers (days, for dates) where they
+    are numbers; `hierarchy` has the values as its leaves, in the same order.
+    """
+
+    values: tuple[str, ...]
+    totals: Longs
+    numbers: Floats | None = None
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Which values occur at all."""
+        return self.totals > 0
+
+    @property
+    def distribution(self) -> Floats:
+        """The share of the original rows that hold each value."""
+        return np.asarray(self.totals / max(1, int(self.totals.sum())), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +55,27 @@ class Sensitive:
     name: str
     values: tuple[str, ...]
     code_of_row: Ints
+    numbers: Floats | None = None
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def facts(self) -> ColumnFacts:
+        """What models may know of the column."""
+        totals = np.bincount(self.code_of_row, minlength=len(self.values)).astype(np.int64)
+        return ColumnFacts(self.values, totals, self.numbers, self.hierarchy)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Everybody the rows could be about: distinct quasi-identifier tuples (leaves, as in the domain) with counts."""
+
+    tuples: Ints
+    counts: Longs
+
+    @property
+    def rows(self) -> int:
+        """How many people."""
+        return int(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +92,12 @@ class Domain:
     counts: Longs
     tuple_of_row: Ints
     sensitive: tuple[Sensitive, ...] = ()
+    population: Population | None = None
+
+    @cached_property
+    def facts(self) -> dict[str, ColumnFacts]:
+        """By sensitive column, what models may know of it."""
+        return {column.name: column.facts for column in self.sensitive}
 
     @property
     def rows(self) -> int:
@@ -119,15 +172,29 @@ class Recoding:
 
 
 @dataclass(frozen=True, eq=False)
+class ClassLabels:
+    """What one quasi-identifier publishes, per class: `labels[codes[c]]`."""
+
+    codes: npt.NDArray[np.integer[Any]]
+    labels: tuple[str, ...]
+    hierarchy: Hierarchy | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Classes:
     """Groups of rows that are equal in the quasi-identifiers.
 
-    `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed.
+    `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and
+    `facts[name]` what is known of that column beyond the classes. `population` counts, per class, the people of the
+    population who would fall into it. `labels[name]` says what a quasi-identifier publishes for each class.
     """
 
     sizes: Longs
     suppressed_rows: int = 0
-    histograms: dict[str, Longs] = field(default_factory=dict)
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    facts: Mapping[str, ColumnFacts] = field(default_factory=dict)
+    population: Longs | None = None
+    labels: Mapping[str, ClassLabels] = field(default_factory=dict)
 
     @property
     def count(self) -> int:

@@ -7,7 +7,8 @@ bar, a browser page and a test all use this one shape.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kanopy.errors import Cancelled
@@ -59,3 +60,28 @@ class Progress:
 
 
 SILENT = Progress()
+
+
+STAGES = ("read", "encode", "search", "apply", "verify", "write")
+"""The stages of a release."""
+
+
+class Clock:
+    """Seconds per stage of the work."""
+
+    def __init__(self, stages: Iterable[str] = STAGES) -> None:
+        self.seconds: dict[str, float] = dict.fromkeys(stages, 0.0)
+        self._started = time.perf_counter()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of the block to a stage."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def total(self) -> dict[str, float]:
+        """All stages, and the time since the clock was made."""
+        return {**self.seconds, "total": time.perf_counter() - self._started}

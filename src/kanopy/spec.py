@@ -12,16 +12,26 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanopy.errors import JobError, near_miss, some
 from kanopy.hierarchy.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+if TYPE_CHECKING:
+    from kanopy.privacy.models import Model
+
 HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
 """A hierarchy itself, a builder, a file, or `{"method": "iotf", …}`."""
 
 KEEP_OR_DROP = ("keep", "drop")
+
+
+class _Unsaid(int):
+    """A k that nobody asked for: a model may say another without contradiction."""
+
+
+DEFAULT_K = _Unsaid(5)
 
 
 def as_share(value: float | int | str, what: str = "suppression limit") -> float:
@@ -55,10 +65,14 @@ class Job:
     as they are. `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing
     value is (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`,
     `suppress`, `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
+
+    `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
+    name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
+    identifiers that are published as keyed hashes instead of being left out.
     """
 
     quasi: tuple[str, ...] = ()
-    k: int = 5
+    k: int = DEFAULT_K
     suppress: float = 0.0
     hierarchies: Mapping[str, HierarchySource] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
@@ -74,9 +88,12 @@ class Job:
     missing_tokens: tuple[str, ...] = ()
     unknown: str = "error"
     suppressed_rows: str = "keep"
+    models: tuple[Model, ...] = ()
+    population: str | None = None
+    pseudonymize: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens"):
+        for name in ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens", "pseudonymize"):
             object.__setattr__(self, name, column_names(getattr(self, name), name))
         object.__setattr__(self, "suppress", as_share(self.suppress))
         for name in ("hierarchies", "parameters", "min_levels", "max_levels", "weights"):
@@ -84,7 +101,67 @@ class Job:
             if not isinstance(given, Mapping):
                 raise JobError(f"{name} must say something per name, such as {{'age': …}}, not {given!r}.")
             object.__setattr__(self, name, dict(given))
+        self._read_models()
         self._check()
+
+    def _read_models(self) -> None:
+        """Models from their short forms; the k they ask for is the job's, the columns they name are sensitive."""
+        from kanopy.privacy.models import KAnonymity, make_models
+
+        given = make_models(self.models)
+        sizes = sorted({model.k for model in given if isinstance(model, KAnonymity)})
+        if len(sizes) > 1 or (sizes and sizes[0] != self.k and not isinstance(self.k, _Unsaid)):
+            asked = sizes if isinstance(self.k, _Unsaid) else sorted({self.k, *sizes})
+            raise JobError(f"The models contradict each other: k is {' and '.join(map(str, asked))}. Give one k.")
+        if sizes:
+            object.__setattr__(self, "k", _Unsaid(sizes[0]))
+        object.__setattr__(self, "models", tuple(model for model in given if not isinstance(model, KAnonymity)))
+        hidden = [name for model in self.models for name in model.hidden]
+        for model in self.models:
+            for name in model.sensitive:
+                self._claim(name, model.name, "identifiers" if name in hidden else "sensitive")
+            for name in model.quasi:
+                if name not in self.quasi:
+                    raise JobError(
+                        f"The model {model.name!r} names {name!r}, which is not a quasi-identifier. "
+                        f"{near_miss(name, self.quasi)}"
+                    )
+        if self.population is not None:
+            object.__setattr__(self, "population", str(self.population))
+        strangers = [name for name in self.pseudonymize if name not in self.identifiers]
+        for name in strangers:
+            if self.role_of(name) is not None:
+                raise JobError(f"Only identifiers can be pseudonymized; {name!r} is a {self.role_of(name)}.")
+        object.__setattr__(self, "identifiers", (*self.identifiers, *strangers))
+
+    def _claim(self, column: str, model: str, role: str) -> None:
+        """Give a column the role that a model needs, unless it has another."""
+        has = self.role_of(column)
+        needed = "identifier" if role == "identifiers" else "sensitive"
+        if has == needed:
+            return
+        if has == "identifier":
+            raise JobError(
+                f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
+                "column."
+            )
+        if has == "quasi-identifier":
+            raise JobError(
+                f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
+                "be protected as sensitive too. Give it one role."
+            )
+        if has is not None and role == "identifiers":
+            raise JobError(f"The column {column!r} of the model {model!r} must not be published, but is {has}.")
+        if has == "insensitive":
+            raise JobError(f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive.")
+        object.__setattr__(self, role, (*getattr(self, role), column))
+
+    @property
+    def all_models(self) -> tuple[Model, ...]:
+        """k-anonymity and the other models."""
+        from kanopy.privacy.models import KAnonymity
+
+        return (KAnonymity(int(self.k) if isinstance(self.k, _Unsaid) else self.k), *self.models)
 
     def _check(self) -> None:
         from kanopy.metrics.full_domain import metric_named
@@ -130,9 +207,16 @@ class Job:
                 )
 
     def _check_algorithm(self) -> None:
+        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import make_algorithm
 
-        make_algorithm(self.algorithm, **self.parameters)
+        if self.algorithm in MASKING_NAMES:
+            if self.quasi:
+                from kanopy.masking.job import job_for_masking
+
+                job_for_masking(self)
+        else:
+            make_algorithm(self.algorithm, **self.parameters)
 
     def role_of(self, column: str) -> str | None:
         """The role a column was given, or `None`."""
@@ -173,7 +257,7 @@ class Job:
             for name, value in values.items():
                 columns[name][key] = value
         plain: dict[str, Any] = {
-            "k": self.k,
+            "k": int(self.k),
             "suppress": self.suppress,
             "metric": self.metric,
             "algorithm": {"name": self.algorithm, **self.parameters} if self.parameters else self.algorithm,
@@ -183,6 +267,12 @@ class Job:
         }
         if self.missing_tokens:
             plain["missing-tokens"] = list(self.missing_tokens)
+        if self.population is not None:
+            plain["population"] = self.population
+        if self.pseudonymize:
+            plain["pseudonymize"] = list(self.pseudonymize)
+        if self.models:
+            plain["models"] = [model.to_dict() for model in self.models]
         plain["columns"] = columns
         return plain
 
@@ -191,13 +281,18 @@ class Job:
         """From plain data; paths of hierarchies are taken relative to `folder`."""
         if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
             raise JobError("A job holds settings by name, and its columns by theirs. `kanopy init DATA` writes one.")
-        known = {"k", "suppress", "metric", "algorithm", "missing", "unknown", "suppressed-rows", "missing-tokens"}
+        known = {
+            "k", "suppress", "metric", "algorithm", "missing", "unknown", "suppressed-rows", "missing-tokens", "models",
+            "population", "pseudonymize",
+        }  # fmt: skip
         for key in plain:
             if key not in known | {"columns"}:
                 raise JobError(f"The job has an unknown setting {key!r}. {near_miss(key, [*known, 'columns'])}")
         options: dict[str, Any] = {
             key.replace("-", "_"): value for key, value in plain.items() if key in known and key != "algorithm"
         }
+        if folder is not None and isinstance(options.get("population"), str):
+            options["population"] = str(folder / options["population"])
         algorithm = plain.get("algorithm", "optimal")
         if isinstance(algorithm, Mapping):
             options["parameters"] = {key: value for key, value in algorithm.items() if key != "name"}
@@ -213,10 +308,13 @@ class Job:
         """The job as a TOML file."""
         plain = self.to_dict()
         columns = plain.pop("columns")
+        models = plain.pop("models", [])
         lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
         for name, settings in columns.items():
             lines += ["", f"[columns.{toml_key(name)}]"]
             lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
+        for model in models:
+            lines += ["", "[[models]]", *(f"{toml_key(key)} = {_toml(value)}" for key, value in model.items())]
         return "\n".join(lines) + "\n"
 
     @classmethod

@@ -14,7 +14,8 @@ import polars as pl
 
 from kanopy.classes import Classes
 from kanopy.errors import VerificationFailed
-from kanopy.privacy.models import Model
+from kanopy.privacy.models import Model, failing
+from kanopy.regroup import Background, published_classes
 
 Longs = npt.NDArray[np.int64]
 
@@ -60,12 +61,15 @@ def verify(
     rows: int,
     suppressed_rows: int,
     classes: int,
+    gone: npt.NDArray[np.bool_] | None = None,
+    background: Background | None = None,
 ) -> Verification:
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
 
     Every class must satisfy every model; no identifier may be present; rows, suppressed rows and classes must be
     those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
-    class like any other (local recoding may generalize a group to the top of every hierarchy).
+    class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
+    which of the published rows are the suppressed ones; `background` is what models beyond class sizes look at.
     """
     left = [name for name in identifiers if name in frame.columns]
     if left:
@@ -75,8 +79,15 @@ def verify(
     suppressed = min(hidden, suppressed_rows)
     if hidden > suppressed:
         sizes = np.append(sizes, hidden - suppressed)
+    seen = Classes(sizes)
+    if background is not None:
+        seen = _seen(frame, quasi, models, gone, background)
+        # Classes that only the population has are not published.
+        published = seen.sizes[seen.sizes > 0]
+        if sorted(published.tolist()) != sorted(sizes.tolist()):
+            raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
     for model in models:
-        wrong = int(model.violated(Classes(sizes)).sum())
+        wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
         if wrong:
             raise VerificationFailed(
                 f"{wrong:,} published classes violate the model {model.name!r} ({model.explain()}) "
@@ -92,6 +103,22 @@ def verify(
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     return found
+
+
+def _seen(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    gone: npt.NDArray[np.bool_] | None,
+    background: Background,
+) -> Classes:
+    """The published classes with all that the models look at; rows called suppressed must show nothing."""
+    if gone is None or not gone.any():
+        return published_classes(frame, quasi, models, background)
+    empty = frame.filter(pl.Series(gone)).select(pl.col(name).cast(pl.String) for name in quasi)
+    if not empty.select(pl.all_horizontal((pl.all() == SUPPRESSED_LABEL).fill_null(False).all())).item():
+        raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
+    return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
 
 
 def _class_sizes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Longs, int]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanopy.classes import Sensitive
 from kanopy.errors import NoSolution
-from kanopy.privacy.models import KAnonymity
+from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.groups import merge_until_safe
 from kanopy.search.kmember import KMember, k_member_clusters
 from kanopy.search.mondrian import Mondrian
@@ -19,13 +19,11 @@ from kanopy.search.problem import Problem
 
 
 @dataclass(frozen=True)
-class TwoDifferent:
+class TwoDifferent(Model):
     """Every class holds at least `least` different sensitive values."""
 
     least: int = 2
     name: ClassVar[str] = "two-different"
-    monotonic: ClassVar[bool] = True
-    k: ClassVar[int] = 1
 
     @property
     def sensitive(self):

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import hierarchies, ontologies, release, reproduce
+from kanopy.cli import apply, explore, hierarchies, mask, models, ontologies, release, reproduce
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -42,9 +42,13 @@ app = typer.Typer(
 app.command()(release.init)
 app.command()(release.anonymize)
 app.command()(release.check)
+mask.attach(app)
 hierarchies.attach(app)
 ontologies.attach(app)
 reproduce.attach(app)
+models.attach(app)
+apply.attach(app)
+explore.attach(app)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on sta
 
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
+MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold. See `kanopy models`."
 ALGORITHM_HELP = "The search: optimal, samarati, datafly, incognito, k-member, mondrian."
 
 
@@ -40,12 +41,32 @@ def anonymize(
     missing_tokens: Annotated[str | None, typer.Option(help="Texts that mean missing, e.g. '?,NA'.")] = None,
     unknown: Annotated[str | None, typer.Option(help="Values a hierarchy lacks: error, suppress or add.")] = None,
     drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
+    model: Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)] = None,
+    population: Annotated[
+        str | None, typer.Option(help="The table of everybody, for models such as k-map and delta-presence.")
+    ] = None,
+    pseudonymize: Annotated[
+        str | None, typer.Option(help="Identifiers published as keyed hashes instead of left out.")
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(help="The secret key for pseudonyms [default: the variable KANOPY_KEY].")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Write original → published per column, with counts, as CSV. Keep it inside.")
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Write what was done, without any value of the table, as JSON.")
+    ] = None,
+    solution: Annotated[
+        Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html, .json, or .py for the script.")] = None,
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import Clock, is_prepared
     from kanopy.anonymize import anonymize as run
+    from kanopy.anonymize import is_prepared
+    from kanopy.progress import Clock
     from kanopy.spec import Job
     from kanopy.table.sinks import check_writable, staged
     from kanopy.table.sources import local_path, read_source
@@ -57,28 +78,51 @@ def anonymize(
         quasi=quasi, k=k, suppress=suppress, metric=metric, algorithm=algorithm, sensitive=sensitive,
         identifiers=identifiers, insensitive=insensitive, missing=missing, missing_tokens=missing_tokens,
         unknown=unknown, suppressed_rows="drop" if drop_suppressed else None,
-        parameters=_parameters(param) if param else None,
+        parameters=_parameters(param) if param else None, population=population, pseudonymize=pseudonymize,
     )  # fmt: skip
+    if model:
+        # Models add up: one on the command line never takes away one of the job file.
+        changes["models"] = (*given.models, *model)
     wanted = given.replaced(**changes) if changes else given
+    key = None
+    if wanted.pseudonymize:
+        from kanopy.table.pseudonyms import read_key
+
+        key = read_key(key_file)
     if hierarchies is not None:
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
     files = (local_path(data), job, *wanted.hierarchies.values())
     inputs = [path for path in files if isinstance(path, (str, Path))]
     check_writable(output, inputs)
-    if report is not None:
-        check_writable(report, inputs, table=False)
+    for extra in (report, mapping, manifest, solution):
+        if extra is not None:
+            check_writable(extra, inputs, table=False)
     if not is_prepared():
         note("The first run prepares compiled code; this takes some seconds, once.")
     with progress_bar() as show:
         with clock.stage("read"):
             source = read_source(data)
-        result = run(source.frame, wanted, progress=show, clock=clock, source=data)
+        result = run(source.frame, wanted, progress=show, clock=clock, source=data, key=key)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             release.table(result.frame, output, dialect=source.dialect)
             if report is not None:
                 release.bytes(report, _report_bytes(result, report))
+            if mapping is not None:
+                release.bytes(mapping, result.mapping().write_csv().encode("utf-8"))
+            if solution is not None:
+                release.bytes(solution, result.solution_json().encode("utf-8"))
+            if manifest is not None:
+                recorded = {"output": (Path(output).name, release.place_of(output))}
+                if (own := local_path(data)) is not None:
+                    recorded = {"input": (own.name, own), **recorded}
+                release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
+    if hasattr(result, "masked"):
+        from kanopy.cli.mask import show_masking
+
+        emit(result.summary(), lambda out: show_masking(out, result, output, report))
+        return
     emit(result.summary(), lambda out: _show_release(out, result, output, report))
 
 
@@ -145,6 +189,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         bar = "█" * round(loss * 20)
         table.add_row(name, str(levels.get(name, "–")), str(hierarchy.height), f"{loss:.3f} [cyan]{bar:<20}[/]")
     out.print(table)
+    for model in result.job.models:
+        out.print(f"[bold green]✓[/] {model.explain()}", markup=True)
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
         f"{result.job.metric} {result.score:.4f} · {rows:,} rows · {verification.classes:,} classes · "
@@ -161,6 +207,11 @@ def check(
     data: Annotated[str, typer.Argument(help="The table to look at.")],
     quasi: Annotated[str, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")],
     sensitive: Annotated[str | None, typer.Option("--sensitive", "-s", help="Sensitive columns.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)] = None,
+    population: Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")] = None,
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="A folder with hierarchies, for models that need one of a column.")
+    ] = None,
     json_mode: Json = False,
 ) -> None:
     """How anonymous is a table as it stands?"""
@@ -170,7 +221,10 @@ def check(
     begin(json_mode)
     columns = [name.strip() for name in quasi.split(",") if name.strip()]
     confidential = [name.strip() for name in (sensitive or "").split(",") if name.strip()]
-    found = look(read_table(data), columns, confidential)
+    found = look(
+        read_table(data), columns, confidential, models=model or (), population=population,
+        hierarchies=_model_hierarchies(hierarchies, model or []),
+    )  # fmt: skip
 
     def show(out: Any) -> None:
         verdict = "[bold green]✓[/]" if found.k >= 2 else "[bold red]✗[/]"
@@ -182,8 +236,32 @@ def check(
         out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
         for name, numbers in found.sensitive.items():
             out.print(f"{name}: every class has at least {numbers['distinct']} different values.")
+        for each in found.models:
+            _show_model(out, each)
 
     emit(found.to_dict(), show)
+
+
+def _model_hierarchies(folder: Path | None, models: list[str]) -> dict[str, Any]:
+    """Hierarchies of the columns that models name."""
+    from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+    from kanopy.privacy.models import make_models
+
+    if folder is None:
+        return {}
+    names = [name for model in make_models(models) for name in (*model.sensitive, *model.quasi)]
+    return {name: read_hierarchy(path, column=name) for name, path in find_hierarchies(folder, names).items()}
+
+
+def _show_model(out: Any, each: Any) -> None:
+    from rich.text import Text
+
+    mark = Text("✓ ", style="bold green") if each.holds else Text("✗ ", style="bold red")
+    out.print(mark.append(f"{each.model}: {each.explanation}", style="default"))
+    if not each.holds:
+        out.print(Text(f"  {each.failing_classes:,} classes with {each.failing_rows:,} rows fail, among them:"))
+        for example in each.examples:
+            out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))
 
 
 def init(

@@ -13,14 +13,14 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="ayala2014, campan2011 or yaseen2018")],
+    paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010 or yaseen2018")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print claims and curves as one JSON object.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,
 ) -> None:
-    """Rerun a paper on the bundled Adult data: tables (CSV), figures (PNG, SVG) and a page with every claim.
+    """Rerun a paper on bundled or generated data: tables (CSV), figures (PNG, SVG) and a page with every claim.
 
     With --json nothing is written to disk unless -o names a folder.
     """

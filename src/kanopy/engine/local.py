@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy.classes import Domain, Recoding, Sensitive
+from kanopy.classes import Domain, Population, Recoding, Sensitive
+from kanopy.errors import DataError
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from kanopy.table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column
+from kanopy.table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column, values_as_numbers
 
 Mask = npt.NDArray[np.bool_]
 
@@ -22,6 +23,12 @@ class Counted:
 
     domain: Domain
     columns: tuple[EncodedColumn, ...]
+    population_columns: tuple[EncodedColumn, ...] = ()
+
+    def published_population(self, levels: Sequence[int]) -> pl.DataFrame:
+        """The labels that a full-domain release would publish for the population."""
+        pairs = zip(self.population_columns, levels, strict=True)
+        return pl.DataFrame([column.decode(level).alias(column.name) for column, level in pairs])
 
 
 class LocalEngine:
@@ -33,15 +40,32 @@ class LocalEngine:
         hierarchies: Mapping[str, Hierarchy],
         *,
         sensitive: Sequence[str] = (),
+        sensitive_hierarchies: Mapping[str, Hierarchy] | None = None,
+        population: pl.DataFrame | None = None,
         missing: str = "as-value",
         unknown: str = "error",
         missing_tokens: Sequence[str] = (),
     ) -> Counted:
-        """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples."""
+        """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples.
+
+        A population is encoded together with the table, so that a value has one code in both.
+        """
         columns = tuple(
-            encode_column(frame[name], hierarchy, missing=missing, unknown=unknown, missing_tokens=missing_tokens)
+            encode_column(
+                frame[name] if population is None else stacked(frame, population, name),
+                hierarchy,
+                missing=missing,
+                unknown=unknown,
+                missing_tokens=missing_tokens,
+            )
             for name, hierarchy in hierarchies.items()
         )
+        people: Population | None = None
+        below: tuple[EncodedColumn, ...] = ()
+        if population is not None:
+            people = _population(columns, frame.height)
+            below = tuple(_last_rows(column, frame.height) for column in columns)
+            columns = tuple(_first_rows(column, frame.height) for column in columns)
         codes = [column.codes for column in columns]
         tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
         domain = Domain(
@@ -50,9 +74,10 @@ class LocalEngine:
             tuples=tuples,
             counts=counts,
             tuple_of_row=tuple_of_row,
-            sensitive=tuple(_sensitive(frame[name]) for name in sensitive),
+            sensitive=tuple(_sensitive(frame[name], (sensitive_hierarchies or {}).get(name)) for name in sensitive),
+            population=people,
         )
-        return Counted(domain, columns)
+        return Counted(domain, columns, below)
 
     def apply(
         self, frame: pl.DataFrame, counted: Counted, recoding: Recoding, *, dropped: Sequence[str], drop_rows: bool
@@ -119,9 +144,51 @@ def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Ser
     return pl.Series(column.name, labels, dtype=categories).gather(pl.Series(codes))
 
 
-def _sensitive(series: pl.Series) -> Sensitive:
+def stacked(frame: pl.DataFrame, population: pl.DataFrame, name: str) -> pl.Series:
+    """A column of the table with the same column of the population below it."""
+    own, other = frame[name], population[name]
+    if own.dtype != other.dtype:
+        kinds = (pl.Categorical, pl.Enum)
+        own = own.cast(pl.String) if isinstance(own.dtype, kinds) else own
+        other = other.cast(pl.String) if isinstance(other.dtype, kinds) else other
+    try:
+        return pl.concat([own.to_frame(), other.to_frame()], how="vertical_relaxed").to_series()
+    except pl.exceptions.PolarsError:
+        raise DataError(
+            f"The column {name!r} holds {own.dtype} values in the table and {other.dtype} values in the population. "
+            "Give both the same type."
+        ) from None
+
+
+def _first_rows(column: EncodedColumn, rows: int) -> EncodedColumn:
+    masks = {
+        name: None if mask is None or not mask[:rows].any() else mask[:rows]
+        for name, mask in (("missing_rows", column.missing_rows), ("unknown_rows", column.unknown_rows))
+    }
+    return replace(column, codes=column.codes[:rows], **masks)  # type: ignore[arg-type]
+
+
+def _last_rows(column: EncodedColumn, rows: int) -> EncodedColumn:
+    return replace(column, codes=column.codes[rows:], missing_rows=None, unknown_rows=None)
+
+
+def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
+    """The tuples of the rows below the table; people with a value that is not known fit nothing that is published."""
+    codes = [np.ascontiguousarray(column.codes[rows:]) for column in columns]
+    tuples, counts, _, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
+    return Population(tuples, counts)
+
+
+def _sensitive(series: pl.Series, hierarchy: Hierarchy | None = None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
     values = distinct_values(series)
-    hierarchy = Hierarchy.flat(values.labels or ["(missing)"], name=series.name)
-    encoded = encode_column(series, hierarchy)
-    return Sensitive(series.name, encoded.hierarchy.values, encoded.codes)
+    known = hierarchy or Hierarchy.flat(values.labels or ["(missing)"], name=series.name)
+    encoded = encode_column(series, known)
+    labels = encoded.hierarchy.values
+    return Sensitive(
+        series.name,
+        labels,
+        encoded.codes,
+        numbers=values_as_numbers(labels, series.dtype),
+        hierarchy=encoded.hierarchy if hierarchy is not None else None,
+    )

@@ -123,7 +123,101 @@ def roll_up(
     words, count = keys.shape
     if words == 1:
         return roll_up_one_word(keys[0], sizes, shift, mask, deltas, start, out_keys[0], out_sizes, slots)
+    capacity, bits = 16, 4
+    while capacity < 2 * count:
+        capacity *= 2
+        bits += 1
+    slots[:capacity] = -1
+    limit = np.uint64(capacity - 1)
+    drop = np.uint64(64 - bits)
+    for w in range(words):
+        for c in range(count):
+            out_keys[w, c] = keys[w, c]
+    for j in range(len(start)):
+        if start[j] >= 0:
+            row, bit, field, begin = out_keys[word[j]], shift[j], mask[j], start[j]
+            for c in range(count):
+                row[c] += deltas[begin + ((row[c] >> bit) & field)]
+    found = 0
+    for c in range(count):
+        mixed = np.uint64(0)
+        for w in range(words):
+            mixed = (mixed ^ np.uint64(out_keys[w, c])) * _GOLDEN
+            mixed ^= mixed >> np.uint64(29)
+        slot = mixed >> drop
+        while True:
+            at = slots[slot]
+            if at < 0:
+                slots[slot] = found
+                for w in range(words):
+                    out_keys[w, found] = out_keys[w, c]
+                out_sizes[found] = sizes[c]
+                found += 1
+                break
+            same = True
+            for w in range(words):
+                if out_keys[w, at] != out_keys[w, c]:
+                    same = False
+                    break
+            if same:
+                out_sizes[at] += sizes[c]
+                break
+            slot = (slot + np.uint64(1)) & limit
+    return found
+
+
+def _plain_roll_up_histogram(
+    keys: Longs,
+    sizes: Longs,
+    histogram: Ints,
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    deltas: Longs,
+    start: Longs,
+    out_keys: Longs,
+    out_sizes: Longs,
+    out_histogram: Ints,
+    slots: Ints,
+) -> int:
+    """NumPy twin of `roll_up_histogram`."""
+    found = _plain_roll_up(keys, sizes, word, shift, mask, deltas, start, out_keys, out_sizes, slots)
+    mapped = keys.copy()
+    for j in range(len(start)):
+        if start[j] >= 0:
+            field = (mapped[word[j]] >> shift[j]) & mask[j]
+            mapped[word[j]] += deltas[start[j] + field]
+    _, number = np.unique(np.concatenate([out_keys[:, :found], mapped], axis=1), axis=1, return_inverse=True)
+    number = number.reshape(-1)
+    place = np.empty(found, np.int64)
+    place[number[:found]] = np.arange(found)
+    out_histogram[:found] = 0
+    np.add.at(out_histogram, place[number[found:]], histogram)
+    return found
+
+
+@kernel(_plain_roll_up_histogram)
+def roll_up_histogram(
+    keys: Longs,
+    sizes: Longs,
+    histogram: Ints,
+    word: Longs,
+    shift: Longs,
+    mask: Longs,
+    deltas: Longs,
+    start: Longs,
+    out_keys: Longs,
+    out_sizes: Longs,
+    out_histogram: Ints,
+    slots: Ints,
+) -> int:
+    """As `roll_up`, adding up histogram rows as well; all sensitive columns lie side by side in one histogram.
+
+    It is a loop of its own so that searches which need no histogram pay nothing for it.
+    """
+    words, count = keys.shape
     width = len(start)
+    values = histogram.shape[1]
     capacity, bits = 16, 4
     while capacity < 2 * count:
         capacity *= 2
@@ -149,7 +243,8 @@ def roll_up(
         mixed = np.uint64(0)
         for w in range(words):
             mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
-            mixed ^= mixed >> np.uint64(29)
+            if words > 1:
+                mixed ^= mixed >> np.uint64(29)
         slot = mixed >> drop
         while True:
             at = slots[slot]
@@ -158,6 +253,8 @@ def roll_up(
                 for w in range(words):
                     out_keys[w, found] = key_words[w]
                 out_sizes[found] = sizes[c]
+                for v in range(values):
+                    out_histogram[found, v] = histogram[c, v]
                 found += 1
                 break
             same = True
@@ -167,6 +264,8 @@ def roll_up(
                     break
             if same:
                 out_sizes[at] += sizes[c]
+                for v in range(values):
+                    out_histogram[at, v] += histogram[c, v]
                 break
             slot = (slot + np.uint64(1)) & limit
     return found

@@ -59,8 +59,12 @@ class Match:
         return bool(self.concepts)
 
 
-def find_label(taxonomy: Taxonomy, label: str, synonyms: Mapping[str, str] | None = None) -> Match:
+def find_label(
+    taxonomy: Taxonomy, label: str, synonyms: Mapping[str, str] | None = None, *, suggest: bool = True
+) -> Match:
     """The concepts a label may stand for. `synonyms` is the user's table: label → word or sense (`tiger#2`).
+
+    Looking for suggestions takes far longer than the rest: `suggest=False` leaves them out.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
@@ -89,7 +93,8 @@ def find_label(taxonomy: Taxonomy, label: str, synonyms: Mapping[str, str] | Non
         return Match(label, "stem", stems[0], _all_senses(taxonomy, stems[:1]), part_of_speech)
     if found := _by_head_noun(taxonomy, label):
         return Match(label, "head noun", found[0], found[1], part_of_speech)
-    return Match(label, "unknown", part_of_speech=other[0] if other else "", suggestions=suggestions(taxonomy, label))
+    near = suggestions(taxonomy, label) if suggest else ()
+    return Match(label, "unknown", part_of_speech=other[0] if other else "", suggestions=near)
 
 
 def root_of(taxonomy: Taxonomy) -> int:

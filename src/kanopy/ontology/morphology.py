@@ -165,8 +165,9 @@ def _unlike(word: str, other: str) -> int:
     return len(word) + len(other) - 2 * same
 
 
-def words_with_prefix(taxonomy: Taxonomy, prefix: str) -> list[str]:
-    """All words of the (sorted) vocabulary that begin with a prefix."""
+@lru_cache(maxsize=512)
+def words_with_prefix(taxonomy: Taxonomy, prefix: str) -> tuple[str, ...]:
+    """All words of the (sorted) vocabulary that begin with a prefix; many values of a column ask for the same."""
     words = taxonomy.vocabulary
     low, high = 0, len(words)
     while low < high:
@@ -179,7 +180,7 @@ def words_with_prefix(taxonomy: Taxonomy, prefix: str) -> list[str]:
     while low < len(words) and (word := words[low]).startswith(prefix):
         found.append(word)
         low += 1
-    return found
+    return tuple(found)
 
 
 def head_nouns(phrase: str) -> tuple[str, ...]:

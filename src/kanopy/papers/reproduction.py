@@ -121,6 +121,12 @@ def _yaseen2018(quick: bool, progress: Progress) -> Reproduction:
     return reproduce(quick=quick, progress=progress)
 
 
+def _martinez2010(quick: bool, progress: Progress) -> Reproduction:
+    from kanopy.papers.martinez2010 import reproduce
+
+    return reproduce(quick=quick, progress=progress)
+
+
 def _ayala2014(quick: bool, progress: Progress) -> Reproduction:
     from kanopy.papers.ayala2014 import reproduce
 
@@ -128,11 +134,16 @@ def _ayala2014(quick: bool, progress: Progress) -> Reproduction:
 
 
 Rerun = Callable[[bool, Progress], Reproduction]
-PAPERS: dict[str, Rerun] = {"ayala2014": _ayala2014, "campan2011": _campan2011, "yaseen2018": _yaseen2018}
+PAPERS: dict[str, Rerun] = {
+    "ayala2014": _ayala2014,
+    "campan2011": _campan2011,
+    "martinez2010": _martinez2010,
+    "yaseen2018": _yaseen2018,
+}
 
 
 def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
-    """Rerun a paper's experiments on the bundled data."""
+    """Rerun a paper's experiments on bundled or generated data."""
     if key not in PAPERS:
         raise InputError(f"No paper is called {key!r}. {near_miss(key, PAPERS)}")
     return PAPERS[key](quick, progress)

@@ -11,6 +11,7 @@ from kanopy.progress import Progress
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
+from kanopy.search.row_counts import judge_of
 from kanopy.search.solution import Solution
 
 
@@ -58,6 +59,7 @@ class _Walk:
         self.progress = progress
         self.deadline = deadline
         self.budget_seconds = budget_seconds
+        self.judge_one = judge_of(problem)
         self.seen: dict[Levels, Judgement] = {}
         self.best_score = np.inf
         self.bounded = not isinstance(problem.metric, ClassMetric)
@@ -71,7 +73,7 @@ class _Walk:
     def judge(self, levels: Levels) -> Judgement:
         found = self.seen.get(levels)
         if found is None:
-            found = self.seen[levels] = self.problem.evaluate(levels)
+            found = self.seen[levels] = self.judge_one(levels)
             if found.feasible:
                 self.best_score = min(self.best_score, found.score)
         return found

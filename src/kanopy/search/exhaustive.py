@@ -10,7 +10,6 @@ import numpy.typing as npt
 from kanopy.errors import JobError
 from kanopy.kernels.sweep import sweep
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.privacy.models import KAnonymity
 from kanopy.progress import Progress
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Judgement, Problem
@@ -21,8 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 def only_counts_rows(problem: Problem) -> bool:
     """Whether class sizes alone decide (k-anonymity) and keys fit one word, which is what the compiled walk knows."""
-    sizes_decide = all(isinstance(model, KAnonymity) for model in problem.models)
-    return sizes_decide and problem.tables.packing.words == 1
+    return problem.of_sizes and problem.tables.packing.words == 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, Domain, Ints, Longs
+from kanopy.classes import Classes, ColumnFacts, Domain, Ints, Longs
 from kanopy.errors import NoSolution
 from kanopy.kernels.lines import pair_costs
 from kanopy.local_recoding import LocalRecoding, recoding_from_ends
@@ -87,7 +87,7 @@ def merge_until_safe(
     alive, owner = np.ones(units, np.bool_), np.arange(units)
     costs = stretch_sums(groups.measure, low, high)
     merged = 0
-    while (unsafe := _unsafe(models, sizes, tables, alive)).any():
+    while (unsafe := _unsafe(models, sizes, tables, alive, domain.facts)).any():
         progress("merging unsafe groups", None, f"{int(unsafe.sum())} left")
         enlarged = np.zeros(units, np.bool_)
         for unit in np.flatnonzero(unsafe):
@@ -128,12 +128,16 @@ def _histogram(domain: Domain, name: str, of_row: Ints, units: int) -> Longs:
 
 
 def _unsafe(
-    models: Sequence[Model], sizes: Longs, tables: dict[str, Longs], alive: npt.NDArray[np.bool_]
+    models: Sequence[Model],
+    sizes: Longs,
+    tables: dict[str, Longs],
+    alive: npt.NDArray[np.bool_],
+    facts: Mapping[str, ColumnFacts],
 ) -> npt.NDArray[np.bool_]:
     """Which living units some model finds unsafe."""
     result = np.zeros(len(sizes), np.bool_)
     kept = np.flatnonzero(alive)
-    classes = Classes(sizes[kept], histograms={name: table[kept] for name, table in tables.items()})
+    classes = Classes(sizes[kept], histograms={name: table[kept] for name, table in tables.items()}, facts=facts)
     for model in models:
         result[kept] |= model.violated(classes)
     return result

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Domain
+from kanopy.classes import Domain, Population
 from kanopy.progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
@@ -89,6 +89,8 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         tuples.astype(np.int32),
         counts,
         of_row,
+        domain.sensitive,
+        _part_of_population(domain, subset),
     )
     return Problem(
         part,
@@ -97,6 +99,12 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         lowest_levels=[problem.lattice.lowest[j] for j in subset],
         highest_levels=[problem.lattice.highest[j] for j in subset],
     )
+
+
+def _part_of_population(domain: Domain, subset: tuple[int, ...]) -> Population | None:
+    if domain.population is None:
+        return None
+    return Population(domain.population.tuples[:, subset], domain.population.counts)
 
 
 def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tuple[int, ...], Grid]) -> Grid:

@@ -37,6 +37,7 @@ class KMember:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
+        problem.require_local(self.name)
         groups = k_member_clusters(
             problem.domain, problem.k, free=self.free, seed=self.seed, weights=problem.weights, progress=progress
         )
@@ -45,6 +46,7 @@ class KMember:
 
 def local_solution(name: str, groups: Groups, problem: Problem, progress: Progress) -> Solution:
     """The answer of a clustering, made safe for models that look at more than sizes."""
+    problem.require_local(name)
     safe, merged = merge_until_safe(groups, problem.domain, problem.models, progress)
     notes = [f"{merged} groups were merged with their nearest to satisfy the privacy models."] if merged else []
     if not groups.measure.exact:

@@ -49,6 +49,7 @@ class Mondrian:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Cut the rows; groups that other models find unsafe are merged with their nearest neighbours."""
+        problem.require_local(self.name)
         groups = mondrian_groups(
             problem.domain, problem.k, strict=self.strict, cut=self.cut, free=self.free, weights=problem.weights,
             progress=progress,

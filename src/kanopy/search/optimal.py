@@ -1,9 +1,9 @@
 """The best full-domain release, proved.
 
 Candidates are ruled out only by bounds that cannot err: one-attribute counts bound the loss before any grouping;
-three-attribute tables bound the suppressed rows; and, where every model is monotonic, a candidate that needs too
-much suppression rules out everything finer. What remains is judged in an order that lets each answer, good or
-bad, rule out as much as possible.
+three-attribute tables bound the suppressed rows; and a candidate of which so many rows must go, however it is
+refined, that the limit is broken rules out everything finer. What remains is judged in an order that lets each
+answer, good or bad, rule out as much as possible.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from kanopy.search.best_effort import best_effort
 from kanopy.search.exhaustive import judge_all, only_counts_rows
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
+from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
-from kanopy.search.row_counts import RowCountJudge
+from kanopy.search.row_counts import judge_of
 from kanopy.search.solution import Solution
+from kanopy.search.walk import walk
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+PART_NOT_MONOTONIC = 0.25
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class Optimal:
         size = problem.lattice.size
         if size > self.most_candidates:
             return best_effort(problem, progress, self.name, self.budget_seconds)
-        if not isinstance(problem.metric, ClassMetric):
+        if not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
+            best = _ByWalking(problem).run(progress)
+        elif not isinstance(problem.metric, ClassMetric):
             best = _ByAttributes(problem).run(progress, self.threads)
         elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
             best = _ByClasses(problem).run(progress, self.threads)
@@ -82,7 +88,7 @@ class _Search:
         self.problem = problem
         self.lattice = problem.lattice
         self.best: Judgement | None = None
-        self.judge_one = RowCountJudge(problem).evaluate if only_counts_rows(problem) else problem.evaluate
+        self.judge_one = judge_of(problem)
 
     def ceiling(self) -> float:
         """Candidates whose bound lies above this cannot win, not even by a tie."""
@@ -98,12 +104,37 @@ class _Search:
         note = f"{self.problem.judged:,} judged" + (f", best {self.best.score:.4f}" if self.best else "")
         progress("searching", done, note)
 
+    def least_suppressed(self, progress: Progress, threads: int) -> Longs:
+        """For every candidate, rows that it must suppress at least, known without looking at it."""
+        problem = self.problem
+        least = least_suppressed_rows(problem, threads)
+        # Models that fail for good once they fail prune as they go.
+        if not problem.monotonic:
+            np.maximum(least, least_gone(problem, progress), out=least)
+        return least
+
     def judge(self, levels: Levels) -> Judgement:
         """Evaluate one candidate and remember it if it is the best."""
-        judgement = self.judge_one(levels)
+        judgement = self.judge_one(levels, self.ceiling())
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
+
+
+class _ByWalking(_Search):
+    """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
+
+    def run(self, progress: Progress) -> Judgement | None:
+        problem = self.problem
+        bounds = problem.lower_bounds()
+
+        def visit(judgement: Judgement) -> None:
+            self.report(progress, self.lattice.size - problem.judged)
+            if judgement.feasible and judgement.better_than(self.best):
+                self.best = judgement
+
+        walk(problem, self.ceiling, lambda levels: float(bounds[self.lattice.place(levels)]), visit)
+        return self.best
 
 
 class _ByAttributes(_Search):
@@ -114,7 +145,7 @@ class _ByAttributes(_Search):
 
     def run(self, progress: Progress, threads: int) -> Judgement | None:
         problem, lattice = self.problem, self.lattice
-        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        least = self.least_suppressed(progress, threads)
         alive = least <= problem.max_suppressed_rows
         bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
         flat = alive.reshape(-1)
@@ -123,7 +154,8 @@ class _ByAttributes(_Search):
         pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
         part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
         if not problem.monotonic:
-            part = 0.0
+            # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
+            part = PART_NOT_MONOTONIC
         while len(pending):
             self.report(progress, len(pending))
             number = int(pending[int(part * (len(pending) - 1))])
@@ -132,7 +164,7 @@ class _ByAttributes(_Search):
             judgement = self.judge(levels)
             if judgement.feasible:
                 pending = pending[: np.searchsorted(bounds[pending], self.ceiling(), side="right")]
-            elif problem.monotonic:
+            elif judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
             pending = pending[flat[pending]]
         return self.best
@@ -146,9 +178,9 @@ class _ByClasses(_Search):
         metric = problem.metric
         assert isinstance(metric, ClassMetric)
         rows = problem.domain.rows
-        least = least_suppressed_rows(problem, threads) if problem.monotonic else np.zeros(lattice.shape, np.int64)
+        least = self.least_suppressed(progress, threads)
         bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
-        alive = (least <= problem.max_suppressed_rows) if problem.monotonic else np.ones(lattice.shape, np.bool_)
+        alive = least <= problem.max_suppressed_rows
         flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
         pending = np.flatnonzero(flat)
         heights = lattice.heights.reshape(-1)
@@ -163,7 +195,7 @@ class _ByClasses(_Search):
             flat[number] = False
             levels = lattice.levels(number)
             judgement = self.judge(levels)
-            if not judgement.feasible and problem.monotonic:
+            if judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
             part = bounds[lattice.coarser(levels)]
             np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, Domain, Recoding, full_domain_recoding
+from kanopy.classes import Domain, Recoding, full_domain_recoding
 from kanopy.errors import HierarchyError, JobError
 from kanopy.kernels.rollup import tally
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
+from kanopy.search.evidence import Evidence
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.tables import ClassTable, ClassTables
 
@@ -36,6 +37,8 @@ class Judgement:
     classes: int
     all_classes: int
     all_squares: int
+    least_suppressed: int = 0
+    """Rows that this candidate and every finer one must suppress."""
 
     def better_than(self, other: Judgement | None) -> bool:
         """Lower score; at a tie the smaller sum of levels, then the first in lexicographic order."""
@@ -45,6 +48,16 @@ class Judgement:
         if abs(self.score - other.score) > margin:
             return self.score < other.score
         return (sum(self.levels), self.levels) < (sum(other.levels), other.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Which classes the models find unsafe, whether the others are safe together, and how many rows this and every
+    finer candidate must suppress (`None`: all that are suppressed here)."""
+
+    violated: Mask
+    safe_together: bool = True
+    least_suppressed: int | None = None
 
 
 class Problem:
@@ -82,17 +95,31 @@ class Problem:
         for name, level, height in zip(domain.names, self.lattice.highest, heights, strict=True):
             if level > height:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
+        self.evidence = Evidence(domain, self.models)
         self.judged = 0
 
-    @property
+    @cached_property
     def k(self) -> int:
-        """The class size that the models ask for (1 if none does)."""
-        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+        """The class size that the models ask for, one way or another (1 if none does)."""
+        return max((model.least_size for model in self.models), default=1)
 
-    @property
+    @cached_property
+    def of_sizes(self) -> bool:
+        """Whether `k` says it all: the models look at nothing but the size of each class."""
+        return all(isinstance(model, KAnonymity) for model in self.models)
+
+    @cached_property
     def monotonic(self) -> bool:
-        """Whether generalizing further never needs more suppression: all models say so and all hierarchies nest."""
-        return all(model.monotonic for model in self.models) and all(h.nested for h in self.domain.hierarchies)
+        """Whether everything more general than a feasible candidate is feasible.
+
+        Where rows may be suppressed that takes models for which the rows to be suppressed never grow; where none
+        may, it is enough that a union of safe classes is safe.
+        """
+        if self.max_suppressed_rows:
+            safe = all(model.monotonic_with_suppression and not model.of_release for model in self.models)
+        else:
+            safe = all(model.monotonic for model in self.models)
+        return safe and all(h.nested for h in self.domain.hierarchies)
 
     def require_nesting(self) -> None:
         """Roll-ups and pruning need hierarchies that nest; say which does not."""
@@ -106,12 +133,34 @@ class Problem:
 
     def require_monotonic(self, algorithm: str) -> None:
         """Some algorithms rest on "more general is never less safe"; say which model breaks that."""
-        broken = [model.name for model in self.models if not model.monotonic]
+        strict = self.max_suppressed_rows > 0
+        broken = [
+            model.name
+            for model in self.models
+            if not (model.monotonic_with_suppression and not model.of_release if strict else model.monotonic)
+        ]
         if broken:
+            where = " once rows may be suppressed" if strict else ""
             raise JobError(
                 f"The algorithm {algorithm!r} needs models for which a more general release is never less safe; "
-                f"{', '.join(broken)} is not one. Use algorithm 'optimal'."
+                f"{', '.join(broken)} is not one{where}. Use algorithm 'optimal'."
             )
+
+    def require_local(self, algorithm: str) -> None:
+        """Clusterings make groups safe by merging them; refuse models that merging cannot be trusted to satisfy."""
+        for model in self.models:
+            reason = None
+            if model.needs_population:
+                reason = "it counts people of a population, and a clustering knows only the rows of the table"
+            elif model.quasi:
+                reason = "it limits how far values are generalized, and merging groups generalizes further"
+            elif model.of_release:
+                reason = "it judges the release as a whole, and a clustering looks at one group at a time"
+            if reason is not None:
+                raise JobError(
+                    f"The algorithm {algorithm!r} does not support the model {model.name!r}: {reason}. "
+                    "Use algorithm 'optimal'."
+                )
 
     # ---- judging ------------------------------------------------------------------------------------------
 
@@ -120,6 +169,15 @@ class Problem:
         """Class tables of candidates, rolled up on demand."""
         self.require_nesting()
         return ClassTables(self.domain, self.lattice)
+
+    @cached_property
+    def full_tables(self) -> ClassTables:
+        """Class tables with histograms, for models that look at more than sizes."""
+        self.require_nesting()
+        evidence = self.evidence
+        if not evidence.columns and evidence.population is None:
+            return self.tables
+        return ClassTables(self.domain, self.lattice, counted=evidence.tuples())
 
     @cached_property
     def costs(self) -> tuple[AttributeCosts, ...]:
@@ -142,35 +200,102 @@ class Problem:
                 length += len(piece)
         return np.concatenate(pieces), starts
 
-    def violated(self, sizes: Longs) -> Mask:
-        """Per class, whether some model finds it unsafe."""
-        classes = Classes(sizes)
-        result = self.models[0].violated(classes)
-        for model in self.models[1:]:
-            result = result | model.violated(classes)
-        return result
+    def verdict(self, levels: Levels, table: ClassTable, *, bound: bool = False) -> Verdict:
+        """Which classes of a candidate's table some model finds unsafe, and what follows for finer candidates.
 
-    def evaluate(self, levels: Levels) -> Judgement:
-        """Judge one candidate."""
+        `table` comes from `full_tables`. Classes below the size that the models ask for are not looked at further.
+        How many rows must go is only worked out where it decides something, or with `bound=True`.
+        """
+        large = table.sizes >= self.k
+        classes = self.evidence.classes(table, self.full_tables.packing, levels, large)
+        opinions = [(model, model.violated(classes)) for model in self.models if not isinstance(model, KAnonymity)]
+        wrong = np.zeros(classes.count, np.bool_)
+        for _, own in opinions:
+            wrong |= own
+        violated = ~large
+        violated[large] = wrong
+        least = int(table.sizes.sum() - classes.sizes.sum())
+        if bound or least + int(classes.sizes[wrong].sum()) > self.max_suppressed_rows:
+            gone = np.zeros(classes.count, np.int64)
+            for model, own in opinions:
+                np.maximum(gone, model.must_go(classes, own), out=gone)
+            least += int(np.minimum(gone, classes.sizes).sum())
+        safe = self._safe_together(levels, table, violated)
+        if not safe and self.max_suppressed_rows == 0 and all(m.monotonic for m in self.models if m.of_release):
+            least = max(least, 1)
+        return Verdict(violated, safe, least)
+
+    def verdicts(self, candidates: Sequence[tuple[Levels, ClassTable]]) -> list[Verdict]:
+        """Verdicts on several candidates at once: models look at all their classes together.
+
+        What follows for finer candidates is not worked out.
+        """
+        if self.evidence.quasi or any(model.of_release for model in self.models) or len(candidates) < 2:
+            return [self.verdict(levels, table) for levels, table in candidates]
+        tables = [table for _, table in candidates]
+        sizes = np.concatenate([table.sizes for table in tables])
+        violated = sizes < self.k
+        pieces = [table.histogram[table.sizes >= self.k] for table in tables if table.histogram is not None]
+        large = ~violated
+        joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces))
+        classes = self.evidence.classes(joined, self.full_tables.packing, candidates[0][0])
+        wrong = np.zeros(classes.count, np.bool_)
+        for model in self.models:
+            if not isinstance(model, KAnonymity):
+                wrong |= model.violated(classes)
+        violated[large] = wrong
+        ends = np.cumsum([table.count for table in tables])
+        return [Verdict(part, True, 0) for part in np.split(violated, ends[:-1])]
+
+    def _safe_together(self, levels: Levels, table: ClassTable, violated: Mask) -> bool:
+        """Whether the models of the whole release accept the classes that are kept."""
+        models = [model for model in self.models if model.of_release]
+        if not models:
+            return True
+        packing = self.full_tables.packing
+        kept = self.evidence.classes(table, packing, levels, ~violated)
+        everything = self.evidence.classes(table, packing, levels)
+        return all(model.satisfied(kept, everything) for model in models)
+
+    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
+        """Judge one candidate.
+
+        A candidate that cannot score `ceiling` or less may be called infeasible without being looked at closely.
+        """
         self.judged += 1
-        return self.judge_table(levels, self.tables.table(levels))
+        table = self.tables.table(levels)
+        if self.of_sizes:
+            return self.judge_table(levels, table, Verdict(table.sizes < self.k))
+        return self.judge_fully(levels, self.judge_table(levels, table, Verdict(table.sizes < self.k)), ceiling)
 
-    def judge_table(self, levels: Levels, table: ClassTable) -> Judgement:
-        """Judge a candidate whose class table is at hand."""
+    def judge_fully(self, levels: Levels, by_sizes: Judgement, ceiling: float) -> Judgement:
+        """Judge a candidate that is known to pass or fail by class sizes.
+
+        Most candidates fail by sizes alone, or are beaten whatever the models say: their histograms are not made.
+        """
+        beaten = not isinstance(self.metric, ClassMetric) and by_sizes.score > ceiling
+        if not by_sizes.feasible or beaten:
+            return replace(by_sizes, feasible=False, score=math.inf)
+        table = self.full_tables.table(levels)
+        return self.judge_table(levels, table, self.verdict(levels, table))
+
+    def judge_table(self, levels: Levels, table: ClassTable, verdict: Verdict) -> Judgement:
+        """Judge a candidate whose class table and unsafe classes are at hand."""
         packing = self.tables.packing
         extra, starts = self._extra
         start = starts[self._attributes, np.array(levels)]
         sums = np.empty(len(levels))
         kept, suppressed, squares = tally(
-            table.keys, table.sizes, self.violated(table.sizes), packing.word, packing.shift, packing.mask,
+            table.keys, table.sizes, verdict.violated, packing.word, packing.shift, packing.mask,
             extra, start, sums, self.max_suppressed_rows,
         )  # fmt: skip
-        feasible = suppressed <= self.max_suppressed_rows
+        feasible = suppressed <= self.max_suppressed_rows and verdict.safe_together
         score = math.inf
         if feasible:
             score = self.score(levels, kept, suppressed, squares, sums)
         all_squares = int(np.dot(table.sizes, table.sizes))
-        return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares)
+        least = suppressed if verdict.least_suppressed is None else verdict.least_suppressed
+        return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares, least)
 
     def score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
         """The metric of a candidate, given its counts and what suppression costs each attribute."""
@@ -229,7 +354,7 @@ class Problem:
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""
-        table = self.tables.table(levels)
+        table = self.full_tables.table(levels)
         codes = [
             h.level(level).codes[self.domain.tuples[:, j]].astype(np.int64)
             for j, (h, level) in enumerate(zip(self.domain.hierarchies, levels, strict=True))
@@ -238,7 +363,7 @@ class Problem:
         keys = np.zeros((packing.words, len(self.domain.counts)), np.int64)
         for j, column in enumerate(codes):
             keys[packing.word[j]] |= column << packing.shift[j]
-        bad = table.keys[:, self.violated(table.sizes)]
+        bad = table.keys[:, self.verdict(levels, table).violated]
         return full_domain_recoding(self.domain, levels, _members(keys, bad))
 
 

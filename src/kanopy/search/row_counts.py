@@ -1,4 +1,4 @@
-"""A faster judge for the commonest case: k-anonymity alone, where class sizes decide.
+"""A faster judge for the commonest case: class sizes decide, or rule out most candidates, and keys fit one word.
 
 It gives the same answers as `Problem.evaluate`; a test compares the two.
 """
@@ -6,6 +6,7 @@ It gives the same answers as `Problem.evaluate`; a test compares the two.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class RowCountJudge:
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
         self._anchored = tables.order[: (2 * width + 2) // 5]
 
-    def evaluate(self, levels: Levels) -> Judgement:
+    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
         """Judge one candidate."""
         problem = self.problem
         problem.judged += 1
@@ -68,7 +69,7 @@ class RowCountJudge:
         kept, suppressed, squares, classes, all_squares = self._counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows
         score = problem.score(levels, kept, suppressed, squares, self._sums) if feasible else math.inf
-        return Judgement(levels, feasible, score, suppressed, kept, classes, all_squares)
+        return Judgement(levels, feasible, score, suppressed, kept, classes, all_squares, suppressed)
 
     def _run(self, levels: Levels) -> None:
         problem, packing = self.problem, self._packing
@@ -100,3 +101,22 @@ class RowCountJudge:
         """The arena is full: start again from the base table."""
         self._number = {self.problem.lattice.lowest: 0}
         self._tail = int(self._tables[0, 0])
+
+
+class ModelJudge:
+    """For models beyond class sizes: sizes first, histograms only for candidates that could still win."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._by_sizes = RowCountJudge(problem)
+
+    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
+        """Judge one candidate; see `Problem.evaluate`."""
+        return self.problem.judge_fully(levels, self._by_sizes.evaluate(levels), ceiling)
+
+
+def judge_of(problem: Problem) -> Callable[..., Judgement]:
+    """The fastest judge for a problem; all of them give the answers of `Problem.evaluate`."""
+    if problem.tables.packing.words > 1:
+        return problem.evaluate
+    return RowCountJudge(problem).evaluate if problem.of_sizes else ModelJudge(problem).evaluate

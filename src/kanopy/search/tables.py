@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.classes import Domain
-from kanopy.kernels.rollup import roll_up, smallest_finer
+from kanopy.kernels.rollup import roll_up, roll_up_histogram, smallest_finer
 from kanopy.search.lattice import Lattice, Levels
 
 Ints = npt.NDArray[np.int32]
@@ -23,11 +23,22 @@ class ClassTable:
 
     keys: Longs
     sizes: Longs
+    histogram: Ints | None = None
+    """`[class, value]`, all sensitive columns side by side."""
 
     @property
     def count(self) -> int:
         """How many classes."""
         return len(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """What the finest class table is made of: distinct tuples, rows of each, and their histogram."""
+
+    tuples: Ints
+    counts: Longs
+    histogram: Ints | None = None
 
 
 class Packing:
@@ -76,25 +87,30 @@ class ClassTables:
     they generalize only the attributes with the largest domains, are built on first use, and serve many candidates.
     """
 
-    def __init__(self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000) -> None:
+    def __init__(
+        self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None
+    ) -> None:
+        """`counted` replaces the domain's tuples and counts where models need more than sizes."""
+        counted = counted if counted is not None else Tuples(domain.tuples, domain.counts)
         self.lattice = lattice
         self.packing = Packing(domain, lattice)
         self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
-        codes = [h.level(lattice.lowest[j]).codes[domain.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
-        count = len(domain.counts)
+        codes = [h.level(lattice.lowest[j]).codes[counted.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
+        count = len(counted.counts)
         capacity = 16
         while capacity < 2 * count:
             capacity *= 2
         self._slots = np.empty(capacity, np.int32)
         self._keys = np.empty((self.packing.words, count), np.int64)
         self._sizes = np.empty(count, np.int64)
+        self._histogram = np.empty((0, 0) if counted.histogram is None else counted.histogram.shape, np.int32)
         self._tables: list[ClassTable] = []
         self._number: dict[Levels, int] = {}
         self._levels = np.empty((64, domain.width), np.int32)
         self._classes = np.empty(64, np.int64)
         self._room = budget_bytes
-        base = ClassTable(self.packing.pack(codes), domain.counts)
-        self.base = self._rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
+        base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
+        self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
         self._anchor_widths = [(2 * domain.width + 2) // 5]
@@ -121,10 +137,10 @@ class ClassTables:
         wanted = np.array(levels, np.int32)
         source = smallest_finer(self._levels, self._classes, len(self._tables), wanted)
         finer = tuple(self._levels[source].tolist())
-        return self._keep(levels, self._rolled(self._tables[source], finer, levels))
+        return self._keep(levels, self.rolled(self._tables[source], finer, levels))
 
     def _keep(self, levels: Levels, table: ClassTable) -> ClassTable:
-        cost = table.keys.nbytes + table.sizes.nbytes
+        cost = table.keys.nbytes + table.sizes.nbytes + (0 if table.histogram is None else table.histogram.nbytes)
         if cost <= self._room or not self._tables:
             self._room -= cost
             number = len(self._tables)
@@ -137,14 +153,21 @@ class ClassTables:
             self._tables.append(table)
         return table
 
-    def _rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
+    def rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
+        """The table of a coarser candidate from that of a finer one."""
         packing = self.packing
         start = np.full(len(finer), -1, np.int64)
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 start[j] = packing.starts[j, a, b]
-        found = roll_up(
-            source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
-            self._keys, self._sizes, self._slots,
+        if source.histogram is None:
+            found = roll_up(
+                source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
+                self._keys, self._sizes, self._slots,
+            )  # fmt: skip
+            return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
+        found = roll_up_histogram(
+            source.keys, source.sizes, source.histogram, packing.word, packing.shift, packing.mask, packing.deltas,
+            start, self._keys, self._sizes, self._histogram, self._slots,
         )  # fmt: skip
-        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
+        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy(), self._histogram[:found].copy())

@@ -124,6 +124,26 @@ def canonical_label(value: Any) -> str:
     raise DataError(f"{value!r} ({type(value).__name__}) is not a single number, text, date or truth value.")
 
 
+def values_as_numbers(labels: Sequence[str], dtype: pl.DataType) -> npt.NDArray[np.float64] | None:
+    """The numbers behind labels (days since 1970 for dates and moments), or `None` if one of them is no number.
+
+    >>> values_as_numbers(["2", "0.5"], pl.String()), values_as_numbers(["a"], pl.String())
+    (array([2. , 0.5]), None)
+    """
+    try:
+        if dtype in (pl.Date, pl.Datetime):
+            moments = [dt.datetime.fromisoformat(label).replace(tzinfo=None) for label in labels]
+            numbers = [(moment - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1) for moment in moments]
+        elif dtype == pl.Boolean:
+            return None
+        else:
+            numbers = [float(label) for label in labels]
+    except ValueError:
+        return None
+    found = np.array(numbers, np.float64)
+    return found if np.isfinite(found).all() else None
+
+
 def distinct_values(series: pl.Series, *, missing_tokens: Collection[str] = ()) -> Distinct:
     """The labels of a column's values, ascending by value, and how often each occurs.
 

@@ -224,6 +224,15 @@ def _looks_like_dates(column: pl.Series) -> bool:
     return bool(sample.str.contains(r"^\d{4}-\d\d?-\d\d?([T ].*)?$|^\d\d?[./]\d\d?[./]\d{4}$").all())
 
 
+def is_text(column: pl.Series) -> bool:
+    """Whether a column holds text (also as categories).
+
+    >>> is_text(pl.Series(["a"])), is_text(pl.Series([1]))
+    (True, False)
+    """
+    return isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
+
+
 def _typical_length(column: pl.Series) -> float:
     if column.dtype != pl.String:
         return 0.0

@@ -114,6 +114,10 @@ class Release:
         """Stage any other file."""
         self._stage(target, lambda place: place.write_bytes(data), is_table=False)
 
+    def place_of(self, target: Target) -> Path:
+        """Where a staged file lies until it is published, for example to take its checksum."""
+        return self._staged[Path(os.fspath(target)).resolve()]
+
     def _stage(self, target: Target, write: Callable[[Path], object], *, is_table: bool) -> None:
         path = check_writable(target, self._forbidden, table=is_table)
         if path in self._staged:

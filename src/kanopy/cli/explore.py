@@ -1,0 +1,146 @@
+"""`kanopy explore`: the map of risk and utility."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli.console import begin, emit, progress_bar
+from kanopy.errors import Cancelled, DataError, JobError
+
+SUFFIXES = (".html", ".svg", ".png", ".csv", ".json")
+
+
+def parse_ks(text: str) -> list[int]:
+    """Values of k from `2..20`, `5,10,50`, or both with a step: `2..50..4`.
+
+    >>> parse_ks("2..5,10"), parse_ks("10..50..20")
+    ([2, 3, 4, 5, 10], [10, 30, 50])
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        try:
+            numbers = [int(number) for number in part.strip().split("..")]
+        except ValueError:
+            numbers = []
+        if not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] < 1):
+            raise JobError(f"{part.strip()!r} is no value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth.")
+        if len(numbers) == 1:
+            found.append(numbers[0])
+            continue
+        step = numbers[2] if len(numbers) == 3 else 1
+        if numbers[0] > numbers[1]:
+            raise JobError(f"{part.strip()!r} runs backwards. Write {numbers[1]}..{numbers[0]}.")
+        if numbers[1] - numbers[0] > 100_000 * step:
+            raise JobError(f"{part.strip()!r} are too many values of k.")
+        found += range(numbers[0], numbers[1] + 1, step)
+    return list(dict.fromkeys(found))
+
+
+def explore(
+    data: Annotated[str, typer.Argument(help="The table.")],
+    k: Annotated[str, typer.Option("--k", "-k", help="Values of k: 2..20, or 5,10,50.")] = "2..20",
+    job: Annotated[Path | None, typer.Option("--job", help="A job file (`kanopy init` writes one).")] = None,
+    quasi: Annotated[str | None, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")] = None,
+    hierarchies: Annotated[Path | None, typer.Option(help="A folder with hierarchies.")] = None,
+    suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--models", help="A set of models, joined by +; repeatable, '' for k alone."),
+    ] = None,
+    algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
+    metric: Annotated[str | None, typer.Option(help="The loss to minimise and to show.")] = None,
+    population: Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns that never leave.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The map: .html, .svg, .png, .csv or .json (Vega-Lite).")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
+    ] = None,
+    json_mode: Annotated[bool, typer.Option("--json", help="Print the points as one JSON object.")] = False,
+) -> None:
+    """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats."""
+    from kanopy.cli.release import _changes, _found
+    from kanopy.explore import explore as run
+    from kanopy.spec import Job
+    from kanopy.table.sinks import check_writable, write_bytes_atomically
+    from kanopy.table.sources import local_path, read_table
+
+    begin(json_mode)
+    ks = parse_ks(k)
+    given = Job.read(job) if job is not None else Job()
+    changes = _changes(quasi=quasi, metric=metric, identifiers=identifiers)
+    wanted = given.replaced(**changes) if changes else given
+    if hierarchies is not None:
+        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
+    inputs = [path for path in (local_path(data), job) if path is not None]
+    if output is not None:
+        check_writable(output, inputs, table=False)
+        if output.suffix not in SUFFIXES:
+            raise DataError(f"Cannot draw the map as {output.name!r}. Known suffixes: {', '.join(SUFFIXES)}.")
+    if state is not None:
+        check_writable(state, inputs, table=False)
+    sets = None
+    if models:
+        sets = [[each.strip() for each in text.split("+") if each.strip()] for text in models]
+    with progress_bar() as show:
+        try:
+            found = run(
+                read_table(data), wanted, ks=ks, progress=show, state=state, population=population, models=sets,
+                limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
+                algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            kept = f" Finished points are in {state}: run again to go on." if state else ""
+            raise Cancelled(f"Stopped.{kept}") from None
+    if output is not None:
+        write_bytes_atomically(output, _drawn(found, output))
+    emit(found.to_dict(), lambda out: _show(out, found, output))
+
+
+def _drawn(found: Any, output: Path) -> bytes:
+    from kanopy.report.risk_map import draw, page, risk_map, table_csv
+
+    points = [point.to_dict() for point in found.points]
+    if output.suffix == ".csv":
+        return table_csv(points).encode("utf-8")
+    if output.suffix == ".html":
+        return page(points, found.metric).encode("utf-8")
+    chart = risk_map(points, found.metric)
+    if output.suffix == ".json":
+        return json.dumps(chart, indent=1).encode("utf-8")
+    return draw(chart, output.suffix[1:])
+
+
+def _show(out: Any, found: Any, output: Path | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    solved = [point for point in found.points if point.loss is not None]
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    for title in ("k", "limit", found.metric, "highest risk", "average risk", "suppressed", "classes", "release"):
+        table.add_column(title, justify="left" if title == "release" else "right")
+    for point in found.front:
+        name = ", ".join((point.algorithm, *point.models))
+        table.add_row(
+            str(point.k), f"{point.suppress:.2%}", f"{point.loss:.4f}", f"{point.highest_risk:.2%}",
+            f"{point.average_risk:.2%}", f"{point.suppressed:,}", f"{point.classes:,}", Text(name),
+        )  # fmt: skip
+    out.print(table)
+    none = len(found.points) - len(solved)
+    out.print(
+        f"{len(found.front)} of {len(solved)} releases are beaten by no other in both loss and risk"
+        + (f"; {none} points have no release" if none else "")
+        + f". {found.judged:,} candidates were grouped."
+    )
+    if output is not None:
+        out.print(Text(f"Map: {output}"))
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the command to the `kanopy` application."""
+    app.command("explore")(explore)

@@ -1,0 +1,52 @@
+"""What every masking algorithm answers with, and what every masking algorithm looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from kanopy.masking.table import Ints, Longs, MaskingTable
+from kanopy.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Masked:
+    """What is published: per distinct original tuple one tuple of values of the same columns.
+
+    `published[m]` are the values that move `m` publishes, `origin[m]` the original tuple and `people[m]` its records.
+    Algorithms that treat all records of a tuple alike have one move per tuple and leave `move_of_row` out.
+    """
+
+    algorithm: str
+    published: Ints
+    origin: Longs
+    people: Longs
+    move_of_row: Ints | None = None
+    guarantees_k: bool = True
+    fusions: int = 0
+    scans: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def per_tuple(cls, algorithm: str, table: MaskingTable, published: Ints, **details: object) -> Masked:
+        """Every record of a tuple publishes the same."""
+        origin = np.arange(len(table.tuples))
+        return cls(algorithm, np.ascontiguousarray(published, np.int32), origin, table.counts, **details)  # type: ignore[arg-type]
+
+    def codes_of_rows(self, table: MaskingTable) -> Ints:
+        """The published values of every record."""
+        return self.published[table.tuple_of_row if self.move_of_row is None else self.move_of_row]
+
+
+class Masking(Protocol):
+    """An algorithm is a frozen dataclass of its parameters with one method."""
+
+    name: ClassVar[str]
+    guarantees_k: ClassVar[bool]
+
+    def mask(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
+        """Substitute until every group is safe. `needed` are different values per confidential column and group."""
+        ...

@@ -1,0 +1,204 @@
+"""What every privacy model is: a tiny frozen dataclass that says which classes are not safe enough.
+
+Two promises let a search prune, and a test hunts for counter-examples to both:
+
+- `monotonic`: a union of classes that satisfy the model satisfies it. Then, where nothing may be suppressed, a
+  release that fails rules out everything finer.
+- `monotonic_with_suppression`: a union of a class that satisfies the model with *any* class satisfies it. Then the
+  rows that must be suppressed never grow by generalizing further.
+
+`must_go` sharpens both: how many rows of a class every finer grouping of it must suppress at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Classes, ClassLabels, ColumnFacts
+from kanopy.errors import DataError, JobError, near_miss
+
+Mask = npt.NDArray[np.bool_]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+TOLERANCE = 1e-12
+"""Shares are ratios of whole numbers held as floats: a threshold met exactly must not fail by a rounding error."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The base of all models. `monotonic` and `monotonic_with_suppression` may depend on parameters."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    """One sentence for the list of models."""
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether a union of classes that satisfy the model always satisfies it."""
+        return self.monotonic_with_suppression
+
+    @property
+    def monotonic_with_suppression(self) -> bool:
+        """Whether a union of a class that satisfies the model with any class always satisfies it."""
+        return False
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns whose histograms it looks at."""
+        return ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Of these, columns that must not be published."""
+        return ()
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers whose published labels it looks at."""
+        return ()
+
+    @property
+    def needs_population(self) -> bool:
+        """Whether it compares with a population."""
+        return False
+
+    @property
+    def of_sizes(self) -> bool:
+        """Whether class sizes alone decide."""
+        return not (self.sensitive or self.quasi or self.needs_population)
+
+    @property
+    def least_size(self) -> int:
+        """Smaller classes than this never satisfy the model."""
+        return 1
+
+    def violated(self, classes: Classes) -> Mask:
+        """Per class, whether it is not safe."""
+        raise NotImplementedError
+
+    @property
+    def of_release(self) -> bool:
+        """Whether it also judges the release as a whole (`satisfied`)."""
+        return False
+
+    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+        """Whether the classes that are published are safe together; `everything` are all classes, kept or not."""
+        return True
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        """Per class, rows that every finer grouping of it must suppress at least."""
+        if self.monotonic_with_suppression:
+            return np.where(violated, classes.sizes, 0)
+        return violated.astype(np.int64) if self.monotonic else np.zeros(len(violated), np.int64)
+
+    def explain(self) -> str:
+        """One sentence for the report."""
+        raise NotImplementedError
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        """Refuse what the data cannot fulfil, before any work is done."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as it stands in a job file."""
+        plain: dict[str, Any] = {"name": self.name}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                plain[each.name] = list(value) if isinstance(value, tuple) else value
+        return plain
+
+
+@dataclass(frozen=True)
+class SensitiveModel(Model):
+    """A model about one sensitive column."""
+
+    column: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise JobError(
+                f"The model {self.name!r} needs the name of a sensitive column, e.g. {self.name}:diagnosis:…"
+            )
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def counts(self, classes: Classes) -> npt.NDArray[Any]:
+        """The histogram of the column."""
+        return classes.histograms[self.column]
+
+    def shares(self, classes: Classes) -> Floats:
+        """The share of each value in each class."""
+        return np.asarray(self.counts(classes) / np.maximum(classes.sizes, 1)[:, None], np.float64)
+
+    def facts(self, facts: Mapping[str, ColumnFacts]) -> ColumnFacts:
+        """What is known of the column; an error if nothing is."""
+        found = facts.get(self.column)
+        if found is None:
+            raise DataError(
+                f"The model {self.name!r} names {self.column!r}, which is not there. {near_miss(self.column, facts)}"
+            )
+        return found
+
+    def require_values(self, wanted: float, facts: Mapping[str, ColumnFacts], what: str) -> None:
+        """Refuse more different values than the column has."""
+        there = int(self.facts(facts).present.sum())
+        if wanted > there:
+            raise JobError(
+                f"The model {self.name!r} asks for {what} = {wanted:g} different values of {self.column!r}, but the "
+                f"column has only {there:,}. Choose {what} of at most {there:,}."
+            )
+
+
+def labels_of(classes: Classes, column: str, model: str) -> ClassLabels:
+    """The published labels of a quasi-identifier, or an error that says who needs them."""
+    found = classes.labels.get(column)
+    if found is None:
+        raise JobError(f"The model {model!r} names {column!r}, which is not a quasi-identifier of this table.")
+    return found
+
+
+def require_share(value: float, name: str, what: str, *, above_zero: bool = False) -> None:
+    """Refuse a parameter outside [0, 1]."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (above_zero and value == 0):
+        low = "above 0 and at most 1" if above_zero else "between 0 and 1"
+        raise JobError(f"{what} of the model {name!r} must be a number {low}, not {value!r}.")
+
+
+def require_number(value: float, name: str, what: str, least: float, *, whole: bool = False) -> None:
+    """Refuse a parameter that is not a (whole) number of at least `least`."""
+    kinds = int if whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not np.isfinite(value) or value < least:
+        raise JobError(
+            f"{what} of the model {name!r} must be a {'whole ' if whole else ''}number of at least {least:g}, "
+            f"not {value!r}."
+        )
+
+
+def percent(share: float) -> str:
+    """A share in words for sentences.
+
+    >>> percent(0.2), percent(0.123)
+    ('20 %', '12.3 %')
+    """
+    return f"{share * 100:.4g} %"
+
+
+def excess_rows(counts: npt.NDArray[Any], sizes: Longs, limits: Floats | float) -> Longs:
+    """Rows of a class that every finer grouping must suppress so that each value keeps to its share of the rest.
+
+    If kept rows hold a value at a share of at most `limit`, then of `n` rows with `c` of that value at least
+    `(c - limit·n) / (1 - limit)` are not kept.
+    """
+    room = np.maximum(1.0 - np.asarray(limits, np.float64), TOLERANCE)
+    needed = (counts - limits * sizes[:, None]) / room
+    worst = needed.max(axis=1, initial=0.0)
+    return np.asarray(np.minimum(np.ceil(worst - 1e-6), sizes), np.int64)

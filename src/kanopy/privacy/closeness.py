@@ -1,0 +1,305 @@
+"""Models that compare the sensitive values of a class with those of the whole original table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Classes, ColumnFacts
+from kanopy.errors import HierarchyError, JobError, near_miss, some
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.base import (
+    TOLERANCE,
+    Floats,
+    Longs,
+    Mask,
+    SensitiveModel,
+    excess_rows,
+    require_number,
+    require_share,
+)
+
+
+@dataclass(frozen=True)
+class Closeness(SensitiveModel):
+    """What the three kinds of t-closeness share: an earth mover's distance between class and table of at most `t`
+    (Li, Li, Venkatasubramanian 2007)."""
+
+    t: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_share(self.t, self.name, "t")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    def distances(self, classes: Classes) -> Floats:
+        """Per class, how far its values are from those of the table: 0 (the same) to 1."""
+        raise NotImplementedError
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.asarray(self.distances(classes) > self.t + TOLERANCE)
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        # The distance is convex and at most 1: if the kept rows of a class are within t, the distance of the whole
+        # class is at most t·(1 - gone) + gone, where gone is the share of the rows that are not kept.
+        if self.t >= 1:
+            return violated.astype(np.int64)
+        gone = np.zeros(classes.count)
+        if violated.any():
+            part = Classes(
+                classes.sizes[violated],
+                histograms={self.column: self.counts(classes)[violated]},
+                facts=classes.facts,
+            )
+            gone[violated] = part.sizes * (self.distances(part) - self.t) / (1 - self.t)
+        return np.maximum(np.minimum(np.ceil(gone - 1e-6), classes.sizes).astype(np.int64), violated)
+
+
+@dataclass(frozen=True)
+class EqualCloseness(Closeness):
+    """t-closeness where any two different values are equally far apart: half the sum of absolute differences.
+
+    >>> import numpy as np
+    >>> from kanopy.classes import ColumnFacts
+    >>> facts = {"ill": ColumnFacts(("a", "b"), np.array([4, 4]))}
+    >>> classes = Classes(np.array([4, 4]), histograms={"ill": np.array([[3, 1], [1, 3]])}, facts=facts)
+    >>> EqualCloseness("ill", 0.2).distances(classes).tolist()
+    [0.25, 0.25]
+    """
+
+    name: ClassVar[str] = "t-equal"
+    summary: ClassVar[str] = "t-closeness, equal distances: values of a class are distributed as in the table, up to t."
+
+    def distances(self, classes: Classes) -> Floats:
+        whole = self.facts(classes.facts).distribution
+        from kanopy.kernels.distances import total_variation
+
+        counts = np.ascontiguousarray(self.counts(classes), np.int32)
+        return total_variation(counts, classes.sizes, whole)
+
+    def explain(self) -> str:
+        return (
+            f"How often each value of {self.column} occurs behind a published combination differs from the whole "
+            f"table by at most {self.t:g} (total variation)."
+        )
+
+
+@dataclass(frozen=True)
+class OrderedCloseness(Closeness):
+    """t-closeness for values in an order: moving from the first to the last value costs 1.
+
+    Numbers and dates are ordered by themselves, other values by the hierarchy given for the column.
+    """
+
+    name: ClassVar[str] = "t-ordered"
+    summary: ClassVar[str] = "t-closeness, ordered distances: as t-equal, but near values count as nearly equal."
+
+    def distances(self, classes: Classes) -> Floats:
+        facts = self.facts(classes.facts)
+        order = _order(facts)
+        order = order[facts.present[order]]
+        if len(order) < 2:
+            return np.zeros(classes.count)
+        shares, whole = self.shares(classes)[:, order], facts.distribution[order]
+        moved = np.cumsum(shares - whole, axis=1)
+        return np.asarray(np.abs(moved).sum(axis=1) / (len(order) - 1))
+
+    def explain(self) -> str:
+        return (
+            f"The distribution of {self.column} behind every published combination is within {self.t:g} of the whole "
+            "table's (earth mover's distance over the order of the values)."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        found = self.facts(facts)
+        if found.numbers is None and found.hierarchy is None:
+            raise JobError(
+                f"The model 't-ordered' needs an order of the values of {self.column!r} ({some(found.values)}): they "
+                "must all be numbers or dates, or the column needs a hierarchy that lists them in order."
+            )
+
+
+@dataclass(frozen=True)
+class HierarchicalCloseness(Closeness):
+    """t-closeness over the hierarchy of the sensitive column: two values are as far apart as the level at which they
+    meet, over the height of the hierarchy."""
+
+    name: ClassVar[str] = "t-hierarchical"
+    summary: ClassVar[str] = "t-closeness, hierarchical distances: values that meet low in their hierarchy are near."
+
+    def distances(self, classes: Classes) -> Floats:
+        facts = self.facts(classes.facts)
+        hierarchy = _rooted(facts, self.column)
+        extra = self.shares(classes) - facts.distribution
+        total = np.zeros(classes.count)
+        height = hierarchy.height
+        current = hierarchy.level(0)
+        extra = _lifted(extra, current.codes, current.size)
+        for level in range(1, height + 1):
+            above = hierarchy.level(level)
+            parent = np.zeros(current.size, np.int64)
+            parent[current.codes] = above.codes
+            surplus = _lifted(np.maximum(extra, 0.0), parent, above.size)
+            lack = _lifted(np.maximum(-extra, 0.0), parent, above.size)
+            total += level / height * np.minimum(surplus, lack).sum(axis=1)
+            extra = surplus - lack
+            current = above
+        return total
+
+    def explain(self) -> str:
+        return (
+            f"The distribution of {self.column} behind every published combination is within {self.t:g} of the whole "
+            "table's (earth mover's distance over its hierarchy)."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        _rooted(self.facts(facts), self.column)
+
+
+def _rooted(facts: ColumnFacts, column: str) -> Hierarchy:
+    if facts.hierarchy is None:
+        raise JobError(
+            f"The model 't-hierarchical' needs a hierarchy of {column!r}. Give one in the job "
+            f"(hierarchies={{{column!r}: …}}), or use t-equal."
+        )
+    if not facts.hierarchy.nested:
+        raise HierarchyError(f"The hierarchy of {column!r} does not nest, so it gives no distance between values.")
+    return facts.hierarchy.rooted()
+
+
+def _lifted(amounts: Floats, parent: npt.NDArray[Any], size: int) -> Floats:
+    """Sums of columns that share a parent."""
+    to = np.zeros((amounts.shape[1], size))
+    to[np.arange(amounts.shape[1]), parent] = 1.0
+    return np.asarray(amounts @ to)
+
+
+def _order(facts: ColumnFacts) -> npt.NDArray[np.intp]:
+    if facts.numbers is not None:
+        return np.argsort(facts.numbers, kind="stable")
+    return np.arange(len(facts.values))
+
+
+ABSENT = ("violates", "ignored")
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(SensitiveModel):
+    """No value is much more or less frequent in a class than in the table: `|ln(q/p)| ≤ delta` for every value
+    (Brickell, Shmatikov 2008).
+
+    A value that a class does not have is ruled out for its members, which the definition counts as unbounded
+    disclosure (`absent="violates"`). Other tools look only at the values that a class has: `absent="ignored"`, which
+    protects less and is not monotonic.
+    """
+
+    delta: float
+    absent: str = "violates"
+    name: ClassVar[str] = "delta-disclosure"
+    summary: ClassVar[str] = (
+        "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.delta, self.name, "delta", 0)
+        if self.absent not in ABSENT:
+            raise JobError(
+                f"absent of the model {self.name!r} cannot be {self.absent!r}. {near_miss(self.absent, ABSENT)}"
+            )
+
+    @property
+    def monotonic(self) -> bool:
+        return self.absent == "violates"
+
+    def violated(self, classes: Classes) -> Mask:
+        facts = self.facts(classes.facts)
+        there = facts.present
+        gain = self.shares(classes)[:, there] / facts.distribution[there]
+        most = np.exp(self.delta) * (1 + TOLERANCE)
+        too_rare = gain < 1 / most
+        if self.absent == "ignored":
+            too_rare &= gain > 0
+        return np.asarray(((gain > most) | too_rare).any(axis=1))
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        facts = self.facts(classes.facts)
+        limits = facts.distribution * np.exp(self.delta)
+        binding = limits < 1
+        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
+        return np.maximum(needed, violated) if self.monotonic else needed
+
+    def explain(self) -> str:
+        factor = float(np.exp(self.delta))
+        return (
+            f"No value of {self.column} is more than {factor:.3g} times as frequent, or as rare, behind a published "
+            "combination as in the whole table."
+        )
+
+
+@dataclass(frozen=True)
+class BasicLikeness(SensitiveModel):
+    """The chance of a value grows by at most the factor `1 + beta` over the table's (Cao, Karras 2012, basic
+    β-likeness). Values that become rarer are not limited."""
+
+    beta: float
+    name: ClassVar[str] = "beta-basic"
+    summary: ClassVar[str] = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.beta, self.name, "beta", 0)
+        if self.beta == 0:
+            raise JobError(f"beta of the model {self.name!r} must be above 0.")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    def limits(self, whole: Floats) -> Floats:
+        """The largest share each value may have, given its share of the table."""
+        return np.minimum(1.0, whole * (1 + self.beta))
+
+    def violated(self, classes: Classes) -> Mask:
+        limits = self.limits(self.facts(classes.facts).distribution)
+        return np.asarray((self.shares(classes) > limits + TOLERANCE).any(axis=1))
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        limits = self.limits(self.facts(classes.facts).distribution)
+        binding = limits < 1
+        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
+        return np.maximum(needed, violated)
+
+    def explain(self) -> str:
+        return (
+            f"No value of {self.column} is more than {1 + self.beta:g} times as frequent behind a published "
+            "combination as in the whole table."
+        )
+
+
+@dataclass(frozen=True)
+class EnhancedLikeness(BasicLikeness):
+    """As basic β-likeness, with a bound that is stricter for frequent values: the relative gain of a value of share
+    `p` is at most `min(beta, -ln p)` (Cao, Karras 2012)."""
+
+    name: ClassVar[str] = "beta-enhanced"
+    summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
+
+    def limits(self, whole: Floats) -> Floats:
+        gain = np.full(len(whole), float(self.beta))
+        there = whole > 0
+        gain[there] = np.minimum(self.beta, -np.log(whole[there]))
+        return np.asarray(np.minimum(1.0, whole * (1 + gain)), np.float64)
+
+    def explain(self) -> str:
+        return (
+            f"No value of {self.column} is more than {1 + self.beta:g} times as frequent behind a published "
+            "combination as in the whole table, and frequent values less than that."
+        )

@@ -1,0 +1,286 @@
+"""Models that ask for variety among the sensitive values of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kanopy.classes import Classes, ColumnFacts
+from kanopy.errors import JobError, some
+from kanopy.privacy.base import (
+    TOLERANCE,
+    Floats,
+    Longs,
+    Mask,
+    SensitiveModel,
+    excess_rows,
+    percent,
+    require_number,
+    require_share,
+)
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(SensitiveModel):
+    """Every class has at least `l` different sensitive values (Machanavajjhala et al. 2007, distinct l-diversity).
+
+    >>> import numpy as np
+    >>> classes = Classes(np.array([3, 3]), histograms={"ill": np.array([[3, 0], [2, 1]])})
+    >>> DistinctDiversity("ill", 2).violated(classes).tolist()
+    [True, False]
+    """
+
+    l: int  # noqa: E741 - the name of the parameter in every paper
+    name: ClassVar[str] = "l-distinct"
+    summary: ClassVar[str] = "Distinct l-diversity: every class has at least l different sensitive values."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.l, self.name, "l", 2, whole=True)
+
+    @property
+    def monotonic_with_suppression(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return self.l
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.l)
+
+    def explain(self) -> str:
+        return f"Every published combination stands for at least {self.l} different values of {self.column}."
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(self.l, facts, "l")
+
+
+@dataclass(frozen=True)
+class PSensitive(SensitiveModel):
+    """p-sensitive k-anonymity: at least `p` different sensitive values in every class, besides `k` rows
+    (Truta, Vinay 2006)."""
+
+    p: int
+    name: ClassVar[str] = "p-sensitive"
+    summary: ClassVar[str] = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.p, self.name, "p", 2, whole=True)
+
+    @property
+    def monotonic_with_suppression(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return self.p
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.p)
+
+    def explain(self) -> str:
+        return f"Every published combination stands for at least {self.p} different values of {self.column}."
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(self.p, facts, "p")
+
+
+@dataclass(frozen=True)
+class EntropyDiversity(SensitiveModel):
+    """The entropy of the sensitive values of every class is at least that of `l` equally frequent ones
+    (Machanavajjhala et al. 2007)."""
+
+    l: float  # noqa: E741
+    name: ClassVar[str] = "l-entropy"
+    summary: ClassVar[str] = "Entropy l-diversity: a class is as varied as l equally frequent values."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.l, self.name, "l", 1)
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return int(np.ceil(self.l - 1e-9))
+
+    def violated(self, classes: Classes) -> Mask:
+        shares = self.shares(classes)
+        terms = np.zeros_like(shares)
+        np.log(shares, out=terms, where=shares > 0)
+        return np.asarray(-(shares * terms).sum(axis=1) < np.log(self.l) - 1e-10)
+
+    def explain(self) -> str:
+        return (
+            f"The values of {self.column} behind every published combination are as varied as {self.l:g} equally "
+            "frequent ones."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(self.l, facts, "l")
+
+
+@dataclass(frozen=True)
+class RecursiveDiversity(SensitiveModel):
+    """The most frequent value is not too frequent, the rarer ones not too rare: `r₁ < c·(r_l + … + r_m)`, with the
+    counts of a class in descending order (Machanavajjhala et al. 2007, recursive (c,l)-diversity)."""
+
+    c: float
+    l: int  # noqa: E741
+    name: ClassVar[str] = "l-recursive"
+    summary: ClassVar[str] = (
+        "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.c, self.name, "c", 0)
+        require_number(self.l, self.name, "l", 2, whole=True)
+        if self.c == 0:
+            raise JobError("c of the model 'l-recursive' must be above 0.")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return self.l
+
+    def violated(self, classes: Classes) -> Mask:
+        counts = np.sort(self.counts(classes), axis=1)[:, ::-1]
+        if counts.shape[1] < self.l:
+            return np.ones(classes.count, np.bool_)
+        return np.asarray(counts[:, 0] >= self.c * counts[:, self.l - 1 :].sum(axis=1) * (1 - TOLERANCE))
+
+    def explain(self) -> str:
+        return (
+            f"In every published combination the most frequent value of {self.column} counts less than {self.c:g} "
+            f"times all values but the {self.l - 1} most frequent."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(self.l, facts, "l")
+
+
+@dataclass(frozen=True)
+class AlphaK(SensitiveModel):
+    """No sensitive value makes up more than a share `alpha` of a class of at least `k` rows
+    (Wong, Li, Fu, Wang 2006).
+
+    >>> import numpy as np
+    >>> classes = Classes(np.array([4, 4]), histograms={"ill": np.array([[3, 1], [2, 2]])})
+    >>> AlphaK("ill", 0.5, 2).violated(classes).tolist()
+    [True, False]
+    """
+
+    alpha: float
+    k: int = 2
+    name: ClassVar[str] = "alpha-k"
+    summary: ClassVar[str] = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_share(self.alpha, self.name, "alpha", above_zero=True)
+        require_number(self.k, self.name, "k", 2, whole=True)
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return self.k
+
+    def violated(self, classes: Classes) -> Mask:
+        most = self.counts(classes).max(axis=1, initial=0)
+        return np.asarray((classes.sizes < self.k) | (most > self.alpha * classes.sizes * (1 + TOLERANCE)))
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        needed = excess_rows(self.counts(classes), classes.sizes, self.alpha)
+        needed = np.maximum(needed, violated)
+        return np.where(classes.sizes < self.k, classes.sizes, needed)
+
+    def explain(self) -> str:
+        return (
+            f"No value of {self.column} makes up more than {percent(self.alpha)} of the rows behind a published "
+            f"combination, and there are at least {self.k} of them."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(1 / self.alpha - 1e-9, facts, "1/alpha")
+
+
+@dataclass(frozen=True)
+class LPlus(SensitiveModel):
+    """Each sensitive value has a threshold of its own: its share of a class is at most `1/l` (Liu, Wang 2010).
+
+    `thresholds` maps values to their `l`; `other` is the `l` of all values not named (1: no limit).
+
+    >>> import numpy as np
+    >>> from kanopy.classes import ColumnFacts
+    >>> facts = {"ill": ColumnFacts(("flu", "hiv"), np.array([6, 2]))}
+    >>> classes = Classes(np.array([4, 4]), histograms={"ill": np.array([[4, 0], [2, 2]])}, facts=facts)
+    >>> LPlus("ill", {"hiv": 4}).violated(classes).tolist()
+    [False, True]
+    """
+
+    thresholds: Mapping[str, float] = field(default_factory=dict, hash=False)
+    other: float = 1.0
+    name: ClassVar[str] = "l-plus"
+    summary: ClassVar[str] = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.thresholds, Mapping):
+            raise JobError("The model 'l-plus' needs a threshold per value, e.g. l-plus:diagnosis:HIV=5|flu=2.")
+        object.__setattr__(self, "thresholds", dict(self.thresholds))
+        for value, threshold in {**self.thresholds, "*": self.other}.items():
+            require_number(threshold, self.name, f"The threshold of {value!r}", 1)
+        if not self.thresholds and self.other == 1:
+            raise JobError("The model 'l-plus' needs a threshold above 1, e.g. l-plus:diagnosis:HIV=5|*=2.")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    def _limits(self, facts: ColumnFacts) -> Floats:
+        return np.array([1.0 / self.thresholds.get(value, self.other) for value in facts.values])
+
+    def violated(self, classes: Classes) -> Mask:
+        limits = self._limits(self.facts(classes.facts))
+        return np.asarray((self.shares(classes) > limits + TOLERANCE).any(axis=1))
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        limits = self._limits(self.facts(classes.facts))
+        # A limit of 1 never binds: leave those values out instead of dividing by nothing.
+        binding = limits < 1
+        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
+        return np.maximum(needed, violated)
+
+    def explain(self) -> str:
+        worst = sorted(self.thresholds.items(), key=lambda pair: -pair[1])[:3]
+        parts = [f"{value}: {percent(1 / threshold)}" for value, threshold in worst]
+        if self.other > 1:
+            parts.append(f"any other: {percent(1 / self.other)}")
+        return f"Values of {self.column} keep to a largest share of their own in every class ({'; '.join(parts)})."
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        found = self.facts(facts)
+        strangers = [value for value in self.thresholds if value not in found.values]
+        if strangers:
+            raise JobError(
+                f"The model 'l-plus' names values that {self.column!r} does not have: {some(strangers)}. "
+                f"It has {some(found.values)}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {"name": self.name, "column": self.column, "thresholds": dict(self.thresholds)}
+        return plain if self.other == 1 else {**plain, "other": self.other}

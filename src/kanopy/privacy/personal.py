@@ -1,0 +1,199 @@
+"""Models about near values, about how far values may be generalized, and about what each person wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Classes, ColumnFacts
+from kanopy.errors import DataError, HierarchyError, JobError, near_miss, some
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.base import (
+    TOLERANCE,
+    Mask,
+    Model,
+    SensitiveModel,
+    labels_of,
+    percent,
+    require_number,
+    require_share,
+)
+
+
+@dataclass(frozen=True)
+class EpsilonM(SensitiveModel):
+    """Around each number `x` of a class, at most `1/m` of the class lies within `epsilon` of it (Li, Tao, Xiao 2008).
+
+    Not monotonic: rows of another class may crowd around a value that the other class itself does not have.
+
+    >>> import numpy as np
+    >>> from kanopy.classes import ColumnFacts
+    >>> facts = {"pay": ColumnFacts(("10", "11", "90"), np.array([2, 1, 1]), np.array([10.0, 11.0, 90.0]))}
+    >>> classes = Classes(np.array([2, 2]), histograms={"pay": np.array([[1, 1, 0], [1, 0, 1]])}, facts=facts)
+    >>> EpsilonM("pay", 5, 2).violated(classes).tolist()
+    [True, False]
+    """
+
+    epsilon: float
+    m: float
+    name: ClassVar[str] = "epsilon-m"
+    summary: ClassVar[str] = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.epsilon, self.name, "epsilon", 0)
+        require_number(self.m, self.name, "m", 1)
+
+    @property
+    def least_size(self) -> int:
+        return int(np.ceil(self.m - 1e-9))
+
+    def violated(self, classes: Classes) -> Mask:
+        facts = self.facts(classes.facts)
+        assert facts.numbers is not None, "check() was called"
+        order = np.argsort(facts.numbers, kind="stable")
+        numbers = facts.numbers[order]
+        counts = self.counts(classes)[:, order]
+        below = np.concatenate([np.zeros((classes.count, 1), np.int64), np.cumsum(counts, axis=1)], axis=1)
+        slack = TOLERANCE * (1.0 + np.abs(numbers))
+        first = np.searchsorted(numbers, numbers - self.epsilon - slack, side="left")
+        last = np.searchsorted(numbers, numbers + self.epsilon + slack, side="right")
+        near = np.where(counts > 0, below[:, last] - below[:, first], 0)
+        return np.asarray(near.max(axis=1, initial=0) * self.m > classes.sizes * (1 + TOLERANCE))
+
+    def explain(self) -> str:
+        return (
+            f"Around each value of {self.column} behind a published combination, at most 1 in {self.m:g} rows lies "
+            f"within {self.epsilon:g} of it."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        found = self.facts(facts)
+        if found.numbers is None:
+            raise DataError(
+                f"The model 'epsilon-m' needs numbers, and {self.column!r} holds {some(found.values)}. Use l-distinct "
+                "or t-equal for categories; rows with a missing value must be filled in or left out first."
+            )
+
+
+@dataclass(frozen=True)
+class Constrained(Model):
+    """Constrained k-anonymity: no value of a quasi-identifier is published broader than its highest allowed node
+    (Miller, Campan, Truta 2008).
+
+    `nodes` are labels of the column's hierarchy; a label strictly above one of them makes its class unsafe. Values
+    under none of the nodes may be generalized to the top of their branch, short of any node that covers an allowed
+    one.
+    """
+
+    column: str
+    nodes: tuple[str, ...]
+    name: ClassVar[str] = "constrained"
+    summary: ClassVar[str] = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
+
+    def __post_init__(self) -> None:
+        given: Any = self.nodes
+        nodes = (given,) if isinstance(given, str) else tuple(given)
+        object.__setattr__(self, "nodes", nodes)
+        if not nodes or not self.column:
+            raise JobError("The model 'constrained' needs a column and its highest nodes: constrained:zip:130**")
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def violated(self, classes: Classes) -> Mask:
+        found = labels_of(classes, self.column, self.name)
+        if found.hierarchy is None:
+            raise JobError(f"The model 'constrained' needs the hierarchy of {self.column!r}, which is not known here.")
+        broader = self.forbidden(found.hierarchy)
+        wrong = np.array([label in broader for label in found.labels], np.bool_)
+        return np.asarray(wrong[found.codes])
+
+    def forbidden(self, hierarchy: Hierarchy) -> frozenset[str]:
+        """The labels above an allowed node."""
+        if not hierarchy.nested:
+            raise HierarchyError(f"The hierarchy of {self.column!r} does not nest: 'constrained' needs one that does.")
+        place = {label: node for node, label in enumerate(hierarchy.labels)}
+        strangers = [node for node in self.nodes if node not in place]
+        if strangers:
+            hint = near_miss(strangers[0], place)
+            raise JobError(f"The hierarchy of {self.column!r} has no node {some(strangers)}. {hint}")
+        above = {ancestor for node in self.nodes for ancestor in hierarchy.ancestors(place[node])}
+        # A node that a balanced tree repeats on several levels carries one label: only broader ones are forbidden.
+        return frozenset(hierarchy.label(node) for node in above) - set(self.nodes)
+
+    def explain(self) -> str:
+        return f"{self.column} is never generalized beyond {some(self.nodes)}."
+
+
+@dataclass(frozen=True)
+class Guarding(SensitiveModel):
+    """Everybody names the broadest thing others may learn with some certainty (Xiao, Tao 2006, personalized privacy).
+
+    `guard` is a column with, per row, a node of the sensitive column's hierarchy (or nothing). The share of a
+    row's class whose sensitive value lies under that node must be at most `most`. The guards themselves are never
+    published. Not monotonic: rows without a guard may hold what a guarded row wants hidden.
+    """
+
+    guard: str
+    most: float
+    name: ClassVar[str] = "guarding"
+    summary: ClassVar[str] = "Guarding nodes: per row a node of the sensitive hierarchy that others may not infer."
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_share(self.most, self.name, "most", above_zero=True)
+        if not isinstance(self.guard, str) or not self.guard or self.guard == self.column:
+            raise JobError("The model 'guarding' needs the column with the nodes: guarding:diagnosis:guard,0.3")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return (self.column, self.guard)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        return (self.guard,)
+
+    def violated(self, classes: Classes) -> Mask:
+        under = self._under(classes.facts)
+        behind = self.counts(classes) @ under.T
+        guarded = classes.histograms[self.guard] > 0
+        most = self.most * classes.sizes * (1 + TOLERANCE)
+        return np.asarray((guarded & (behind > most[:, None])).any(axis=1))
+
+    def _under(self, facts: Mapping[str, ColumnFacts]) -> npt.NDArray[Any]:
+        """`[guard value, sensitive value]`: whether the second lies under the first."""
+        column, guards = self.facts(facts), facts[self.guard]
+        if column.hierarchy is None:
+            raise JobError(f"The model 'guarding' needs a hierarchy of {self.column!r}. Give one in the job.")
+        hierarchy = column.hierarchy
+        place = {label: node for node, label in enumerate(hierarchy.labels)}
+        matrix = np.zeros((len(guards.values), len(column.values)), np.int64)
+        strangers = []
+        for number, label in enumerate(guards.values):
+            if label in ("", "(missing)"):
+                continue
+            if label not in place:
+                strangers.append(label)
+                continue
+            matrix[number, hierarchy.leaves_under(place[label])] = 1
+        if strangers:
+            raise DataError(
+                f"The column {self.guard!r} names guarding nodes that the hierarchy of {self.column!r} does not have: "
+                f"{some(strangers)}. {near_miss(strangers[0], place)}"
+            )
+        return matrix
+
+    def explain(self) -> str:
+        return (
+            f"Nobody's {self.column} can be inferred to lie under the node they chose with a certainty above "
+            f"{percent(self.most)}."
+        )
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self._under(facts)

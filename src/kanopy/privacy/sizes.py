@@ -1,0 +1,212 @@
+"""Models that count people: in the table, or in a population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy.classes import Classes
+from kanopy.errors import JobError
+from kanopy.privacy.base import TOLERANCE, Longs, Mask, Model, percent, require_number, require_share
+
+
+@dataclass(frozen=True)
+class KAnonymity(Model):
+    """Every published combination of quasi-identifiers belongs to at least `k` rows (Samarati 2001, Sweeney 2002).
+
+    >>> import numpy as np
+    >>> KAnonymity(3).violated(Classes(np.array([5, 2, 3]))).tolist()
+    [False, True, False]
+    """
+
+    k: int
+    name: ClassVar[str] = "k"
+    summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+            raise JobError(
+                f"k must be a whole number of at least 2, not {self.k!r}: with k = 1 every row may stand alone."
+            )
+
+    @property
+    def monotonic_with_suppression(self) -> bool:
+        return True
+
+    @property
+    def least_size(self) -> int:
+        return self.k
+
+    def violated(self, classes: Classes) -> Mask:
+        return classes.sizes < self.k
+
+    def explain(self) -> str:
+        return f"Every published combination of quasi-identifiers is shared by at least {self.k} rows."
+
+
+def _population(classes: Classes, name: str) -> Longs:
+    if classes.population is None:
+        raise JobError(f"The model {name!r} compares with a population: give one (population=…, --population FILE).")
+    return classes.population
+
+
+@dataclass(frozen=True)
+class KMap(Model):
+    """Every published combination fits at least `k` people of the population (Sweeney 2002).
+
+    >>> import numpy as np
+    >>> KMap(4).violated(Classes(np.array([1, 2]), population=np.array([9, 3]))).tolist()
+    [False, True]
+    """
+
+    k: int
+    name: ClassVar[str] = "k-map"
+    summary: ClassVar[str] = "k-map: every published combination fits at least k people of a population table."
+
+    def __post_init__(self) -> None:
+        require_number(self.k, self.name, "k", 2, whole=True)
+
+    @property
+    def monotonic_with_suppression(self) -> bool:
+        return True
+
+    @property
+    def needs_population(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        return _population(classes, self.name) < self.k
+
+    def explain(self) -> str:
+        return f"Every published combination of quasi-identifiers fits at least {self.k} people of the population."
+
+
+@dataclass(frozen=True)
+class DeltaPresence(Model):
+    """Whoever knows the population learns little about who is in the table (Nergiz, Atzori, Clifton 2007).
+
+    The share of a class's people who are in the table lies between `least` and `most`. With `least` above 0 every
+    class of the population must be published, because nobody of an unpublished class can be in the table.
+
+    >>> import numpy as np
+    >>> DeltaPresence(0.0, 0.5).violated(Classes(np.array([5, 6]), population=np.array([10, 10]))).tolist()
+    [False, True]
+    """
+
+    least: float
+    most: float
+    name: ClassVar[str] = "delta-presence"
+    summary: ClassVar[str] = (
+        "δ-presence: of the people of a population who fit a combination, a share between least and most is in the "
+        "table."
+    )
+
+    def __post_init__(self) -> None:
+        require_share(self.least, self.name, "least")
+        require_share(self.most, self.name, "most", above_zero=True)
+        if self.least > self.most:
+            raise JobError(f"The model {self.name!r} asks for a share from {self.least} to {self.most}: swap the two.")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    @property
+    def needs_population(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        people = _population(classes, self.name)
+        share = classes.sizes / np.maximum(people, 1)
+        share = np.where((people == 0) & (classes.sizes > 0), np.inf, share)
+        return np.asarray((share < self.least - TOLERANCE) | (share > self.most + TOLERANCE))
+
+    @property
+    def of_release(self) -> bool:
+        return self.least > 0
+
+    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+        everybody = int(_population(everything, self.name).sum())
+        return self.least == 0 or int(_population(kept, self.name).sum()) == everybody
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        surplus = np.ceil(classes.sizes - self.most * _population(classes, self.name) - 1e-6)
+        return np.maximum(violated.astype(np.int64), np.clip(surplus, 0, classes.sizes).astype(np.int64))
+
+    def explain(self) -> str:
+        return (
+            f"Of the people in the population who fit a published combination, between {percent(self.least)} and "
+            f"{percent(self.most)} are in the table."
+        )
+
+
+@dataclass(frozen=True)
+class AverageRisk(Model):
+    """The average risk of being singled out, classes over published rows, is at most `most`.
+
+    >>> import numpy as np
+    >>> two = Classes(np.array([2, 5]))
+    >>> AverageRisk(0.3).satisfied(two, two), AverageRisk(0.2).satisfied(two, two)
+    (True, False)
+    """
+
+    most: float
+    name: ClassVar[str] = "risk-average"
+    summary: ClassVar[str] = "Average risk: the average chance of singling out a published row is at most this share."
+
+    def __post_init__(self) -> None:
+        require_share(self.most, self.name, "The risk", above_zero=True)
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.zeros(classes.count, np.bool_)
+
+    @property
+    def of_release(self) -> bool:
+        return True
+
+    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+        return int((kept.sizes > 0).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
+
+    def explain(self) -> str:
+        return f"On average, a published row can be singled out with a chance of at most {percent(self.most)}."
+
+
+@dataclass(frozen=True)
+class Uniqueness(Model):
+    """At most a share `most` of the published rows is unique in the release; 0 means none.
+
+    >>> import numpy as np
+    >>> two = Classes(np.array([1, 9]))
+    >>> Uniqueness(0.1).satisfied(two, two), Uniqueness(0.0).satisfied(two, two)
+    (True, False)
+    """
+
+    most: float
+    name: ClassVar[str] = "uniqueness"
+    summary: ClassVar[str] = "Sample uniqueness: at most this share of the published rows is unique."
+
+    def __post_init__(self) -> None:
+        require_share(self.most, self.name, "The share")
+
+    @property
+    def monotonic(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.zeros(classes.count, np.bool_)
+
+    @property
+    def of_release(self) -> bool:
+        return True
+
+    def satisfied(self, kept: Classes, everything: Classes) -> bool:
+        return int((kept.sizes == 1).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
+
+    def explain(self) -> str:
+        return f"At most {percent(self.most)} of the published rows are unique in their quasi-identifiers."

@@ -1,0 +1,142 @@
+"""The classes of any table as privacy models see them, counted from labels alone.
+
+The second opinion (`verify`) and `check` use this. It shares no code with the search: classes, histograms and the
+distribution of the whole table are counted here again, by grouping labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy.classes import Classes, ClassLabels, ColumnFacts
+from kanopy.errors import DataError, JobError, near_miss, some
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.models import Model
+from kanopy.table.encode import canonical_label, values_as_numbers
+
+Longs = npt.NDArray[np.int64]
+
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What models compare a release with: the original sensitive columns, hierarchies, and the population.
+
+    `original` holds the sensitive columns of the table before anything was suppressed. `unpublished` holds columns
+    that models need but that do not leave, row by row beside the release. `population` carries the labels that the
+    release would publish for its people.
+    """
+
+    original: pl.DataFrame
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    unpublished: pl.DataFrame | None = None
+    population: pl.DataFrame | None = None
+
+
+def labels_of_values(series: pl.Series) -> pl.Series:
+    """A column as labels; missing values are one label of their own."""
+    if series.dtype == pl.String:
+        return series.fill_null(MISSING).replace("", MISSING)
+    plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
+    if plain.dtype == pl.String:
+        return plain.fill_null(MISSING).replace("", MISSING)
+    different = plain.unique()
+    labels = [MISSING if value is None or value != value else canonical_label(value) for value in different.to_list()]
+    return plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String).alias(
+        series.name
+    )
+
+
+def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> ColumnFacts:
+    """What models may know of a column, counted from the column itself.
+
+    >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
+    [1, 2]
+    """
+    counted = labels_of_values(series).alias("label").to_frame().group_by("label").len().sort("label")
+    found = dict(zip(counted["label"].to_list(), counted["len"].to_list(), strict=True))
+    values = tuple(found)
+    if hierarchy is not None:
+        if MISSING in found and MISSING not in hierarchy.index:
+            hierarchy = hierarchy.with_value(MISSING)
+        strangers = [value for value in found if value not in hierarchy.index]
+        if strangers:
+            raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")
+        values = hierarchy.values
+    numbers = values_as_numbers(values, series.dtype)
+    if numbers is not None and hierarchy is None:
+        order = np.argsort(numbers, kind="stable")
+        values, numbers = tuple(values[i] for i in order), numbers[order]
+    totals = np.array([found.get(value, 0) for value in values], np.int64)
+    return ColumnFacts(values, totals, numbers, hierarchy)
+
+
+def published_classes(
+    frame: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], background: Background
+) -> Classes:
+    """Group a table by its labels and count what the models look at; `frame` holds no suppressed rows.
+
+    >>> from kanopy.privacy.models import parse_model
+    >>> frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
+    >>> found = published_classes(frame, ["zip"], [parse_model("l-distinct:ill:2")], Background(frame.select("ill")))
+    >>> found.sizes.tolist(), found.histograms["ill"].tolist()
+    ([2, 1], [[1, 1], [1, 0]])
+    """
+    columns = list(dict.fromkeys(name for model in models for name in model.sensitive))
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    labels = [labels_of_values(_column(frame, background, name)).alias(f"\1{i}") for i, name in enumerate(columns)]
+    table = frame.select(named).with_columns(labels)
+    grouped = table.group_by(keys, maintain_order=True).agg(pl.len().alias("\0rows"))
+    population = None
+    if background.population is not None:
+        people = background.population.select(named).group_by(keys, maintain_order=True).agg(pl.len().alias("\0people"))
+        people = _as_text(people, keys)
+        grouped = _as_text(grouped, keys)
+        table = _as_text(table, keys)
+        grouped = grouped.join(people, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left")
+        grouped = grouped.with_columns(pl.col("\0rows", "\0people").fill_null(0))
+        population = grouped["\0people"].to_numpy().astype(np.int64)
+    grouped = grouped.with_row_index("\0class")
+    sizes = grouped["\0rows"].to_numpy().astype(np.int64)
+    facts, histograms = {}, {}
+    for i, name in enumerate(columns):
+        facts[name] = column_facts(background.original[name], background.hierarchies.get(name))
+        place = pl.DataFrame({f"\1{i}": list(facts[name].values), "\0value": np.arange(len(facts[name].values))})
+        counted = table.group_by([*keys, f"\1{i}"]).agg(pl.len().alias("\0count"))
+        counted = counted.join(grouped.select([*keys, "\0class"]), on=keys, nulls_equal=True).join(place, on=f"\1{i}")
+        histogram = np.zeros((len(sizes), len(facts[name].values)), np.int64)
+        where = (counted["\0class"].to_numpy(), counted["\0value"].to_numpy())
+        np.add.at(histogram, where, counted["\0count"].to_numpy())
+        if int(histogram.sum()) != int(sizes.sum()):
+            raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
+        histograms[name] = histogram
+    published: dict[str, ClassLabels] = {}
+    for name in dict.fromkeys(name for model in models for name in model.quasi):
+        if name not in quasi:
+            raise JobError(f"{name!r} is not a quasi-identifier. {near_miss(name, quasi)}")
+        own = labels_of_values(grouped[keys[list(quasi).index(name)]])
+        published[name] = ClassLabels(np.arange(len(own)), tuple(own.to_list()), background.hierarchies.get(name))
+    return Classes(sizes, histograms=histograms, facts=facts, population=population, labels=published)
+
+
+def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series:
+    if name in frame.columns:
+        return frame[name]
+    hidden = background.unpublished
+    if hidden is None or name not in hidden.columns:
+        raise DataError(f"The table has no column {name!r}, which a model needs. {near_miss(name, frame.columns)}")
+    if hidden.height != frame.height:
+        raise DataError(f"The column {name!r} does not have a row for every published row.")
+    return hidden[name]
+
+
+def _as_text(table: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Published labels are enumerations with their own categories: as text they can be joined."""
+    return table.with_columns([labels_of_values(table[key]).alias(key) for key in keys])

@@ -1,0 +1,109 @@
+"""What models look at beyond class sizes: sensitive histograms, the population, published labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy.classes import Classes, ClassLabels, Domain, Histogram
+from kanopy.errors import DataError, JobError, near_miss, some
+from kanopy.privacy.models import Model
+from kanopy.search.lattice import Levels
+from kanopy.search.tables import ClassTable, Packing, Tuples
+
+Ints = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+LARGEST_HISTOGRAM = 400_000_000
+"""Entries of the finest histogram: four bytes each."""
+
+
+class Evidence:
+    """Histograms of the columns that the models name, side by side, the population's counts last."""
+
+    def __init__(self, domain: Domain, models: Sequence[Model]) -> None:
+        self.domain = domain
+        self.columns = tuple(dict.fromkeys(name for model in models for name in model.sensitive))
+        self.quasi = tuple(dict.fromkeys(name for model in models for name in model.quasi))
+        known = {column.name: column for column in domain.sensitive}
+        for model in models:
+            for name in model.sensitive:
+                if name not in known:
+                    raise DataError(f"The model {model.name!r} names the column {name!r}. {near_miss(name, known)}")
+            for name in model.quasi:
+                if name not in domain.names:
+                    hint = near_miss(name, domain.names)
+                    raise JobError(f"The model {model.name!r} names {name!r}, which is no quasi-identifier. {hint}")
+            model.check(domain.facts)
+        self.sensitive = tuple(known[name] for name in self.columns)
+        self.facts = {column.name: column.facts for column in self.sensitive}
+        self.population = domain.population if any(model.needs_population for model in models) else None
+        if self.population is None and any(model.needs_population for model in models):
+            wanted = some([model.name for model in models if model.needs_population])
+            raise JobError(
+                f"The model {wanted} compares with a population. Give one (population=…, --population FILE)."
+            )
+        if self.population is not None and self.population.rows < domain.rows:
+            raise DataError(
+                f"The population has {self.population.rows:,} rows, fewer than the {domain.rows:,} rows of the table. "
+                "Give the table of everybody the rows could be about."
+            )
+        self.widths = [len(column.values) for column in self.sensitive]
+        entries = len(domain.counts) * max(1, sum(self.widths))
+        if entries > LARGEST_HISTOGRAM:
+            raise DataError(
+                f"{some(self.columns)} have {sum(self.widths):,} different values over {len(domain.counts):,} "
+                f"combinations of quasi-identifiers: {entries:,} counts are too many to keep. Generalize the sensitive "
+                "column (for example by rounding numbers), or raise the lowest levels of the quasi-identifiers."
+            )
+
+    def tuples(self) -> Tuples:
+        """The finest table with histograms; tuples that only the population has come last, with no rows."""
+        domain = self.domain
+        count = len(domain.counts)
+        used = domain.tuple_of_row >= 0
+        of_row = domain.tuple_of_row[used].astype(np.int64)
+        parts: list[Ints] = []
+        for column, width in zip(self.sensitive, self.widths, strict=True):
+            cell = of_row * width + column.code_of_row[used]
+            parts.append(np.bincount(cell, minlength=count * width).reshape(count, width).astype(np.int32))
+        if self.population is None:
+            return Tuples(domain.tuples, domain.counts, np.ascontiguousarray(np.concatenate(parts, axis=1)))
+        both = np.concatenate([domain.tuples, self.population.tuples])
+        _, first, number = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        # Known tuples keep their numbers: they come first in `both`.
+        order = np.argsort(first, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        target = place[number.reshape(-1)[count:]]
+        people = np.bincount(target, weights=self.population.counts, minlength=len(order)).astype(np.int32)
+        extra = len(order) - count
+        parts = [np.concatenate([part, np.zeros((extra, part.shape[1]), np.int32)]) for part in parts]
+        histogram = np.ascontiguousarray(np.concatenate([*parts, people[:, None]], axis=1))
+        counts = np.concatenate([domain.counts, np.zeros(extra, np.int64)])
+        return Tuples(both[first[order]].astype(np.int32), counts, histogram)
+
+    def classes(self, table: ClassTable, packing: Packing, levels: Levels, picked: Mask | None = None) -> Classes:
+        """The (picked) classes of a table as models see them."""
+        sizes = table.sizes if picked is None else table.sizes[picked]
+        histograms: dict[str, Histogram] = {}
+        population = None
+        if table.histogram is not None:
+            whole = table.histogram if picked is None else table.histogram[picked]
+            begin = 0
+            for column, width in zip(self.columns, self.widths, strict=True):
+                histograms[column] = whole[:, begin : begin + width]
+                begin += width
+            if self.population is not None:
+                population = whole[:, -1].astype(np.int64)
+        labels: dict[str, ClassLabels] = {}
+        for name in self.quasi:
+            j = self.domain.names.index(name)
+            keys = table.keys[packing.word[j]]
+            keys = keys if picked is None else keys[picked]
+            hierarchy = self.domain.hierarchies[j]
+            codes = (keys >> packing.shift[j]) & packing.mask[j]
+            labels[name] = ClassLabels(codes, hierarchy.labels_at(levels[j]), hierarchy)
+        return Classes(sizes, histograms=histograms, facts=self.facts, population=population, labels=labels)

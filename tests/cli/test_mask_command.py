@@ -1,0 +1,206 @@
+"""`kanopy mask`: the JSON it promises, the release it writes, the page, and errors in plain words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from kanopy.papers.survey import survey
+from tests.cli.running import Shell
+
+PROMISED = {
+    "k", "rows", "groups", "semantic_quality", "record_linkage_percent", "semantic_linkage_percent", "dm", "c_avg",
+    "ic_loss", "unknown", "seconds",
+}  # fmt: skip
+
+
+@pytest.fixture
+def answers(shell: Shell) -> Path:
+    columns = survey()
+    lines = [",".join(row) for row in zip(*columns.values(), strict=True)]
+    return shell.write("answers.csv", "\n".join([",".join(columns), *lines]) + "\n")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def smallest(path: Path) -> int:
+    return min(Counter((row["reason1"], row["reason2"]) for row in rows_of(path)).values())
+
+
+def test_json_and_release(shell: Shell, answers: Path) -> None:
+    out = shell.folder / "out.csv"
+    done = shell("mask", answers, "-t", "reason1,reason2", "-k", "5", "-o", out, "--json")
+    assert done.status == 0, done.error
+    found = done.json
+    assert set(found) >= PROMISED
+    assert (found["k"], found["rows"], found["unknown"]) == (5, 975, [])
+    assert found["record_linkage_percent"] == pytest.approx(100 * found["groups"] / 975)
+    assert smallest(out) >= 5
+    assert len(rows_of(out)) == 975
+
+
+def test_guides_and_searches(shell: Shell, answers: Path) -> None:
+    found = {}
+    for name, options in {
+        "greedy": (),
+        "refined": ("--search", "refined"),
+        "sizes": ("--guide", "discernibility"),
+        "chance": ("--guide", "random", "--seed", "4"),
+        "swapped": ("--algorithm", "semantic-swapping"),
+        "centroids": ("--algorithm", "semantic-microaggregation"),
+    }.items():
+        done = shell(
+            "mask", answers, "-t", "reason1,reason2", "-k", "10", "-o", shell.folder / "o.csv", "--json", *options
+        )
+        assert done.status == 0, done.error
+        found[name] = done.json
+    assert found["sizes"]["groups"] == 47
+    assert found["sizes"]["dm"] == 39_399
+    quality = {name: each["semantic_quality"] for name, each in found.items()}
+    assert quality["refined"] > quality["greedy"] > max(quality["sizes"], quality["chance"])
+    assert not found["swapped"]["guarantees_k"]
+
+
+class Balanced(HTMLParser):
+    """Every element that opens closes, and nothing is loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "path"):
+            self.open.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href") and value]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("meta", "path"):
+            assert self.open.pop() == tag
+
+
+def test_the_page_shows_substitutions_groups_curves_and_dendrograms(shell: Shell, answers: Path) -> None:
+    page, out = shell.folder / "r.html", shell.folder / "o.csv"
+    done = shell("mask", answers, "-t", "reason1,reason2", "-k", "4", "-o", out, "--report", page)
+    assert done.status == 0, done.error
+    assert "shared by at least" in " ".join(done.out.split())
+    text = page.read_text(encoding="utf-8")
+    reader = Balanced()
+    reader.feed(text)
+    assert reader.open == []
+    assert all(address.startswith("#") for address in reader.addresses)
+    for words in ("What was substituted", "The groups", "What another k would do", "Would an analysis find the same?"):
+        assert words in text
+    assert text.count('aria-label="Before: Ward') == text.count('aria-label="After: Ward') == 1
+    assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+
+
+def test_answers_are_escaped_in_the_page(shell: Shell) -> None:
+    data = shell.write("a.csv", "why\n<script>x</script>\nbeach\nbeach\n")
+    page = shell.folder / "r.html"
+    assert shell("mask", data, "-t", "why", "-k", "2", "-o", shell.folder / "o.csv", "--report", page).status == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;x" in text
+
+
+def test_report_as_json_and_as_script(shell: Shell, answers: Path) -> None:
+    for name in ("r.json", "r.py"):
+        done = shell(
+            "mask", answers, "-t", "reason1", "-k", "4", "-o", shell.folder / "o.csv", "--report", shell.folder / name
+        )
+        assert done.status == 0, done.error
+    found = json.loads((shell.folder / "r.json").read_text(encoding="utf-8"))
+    assert {"from", "to", "people", "similarity"} == set(found["substitutions"][0])
+    script = (shell.folder / "r.py").read_text(encoding="utf-8")
+    compile(script, "r.py", "exec")
+    assert "MaskJob(text=('reason1',), k=4)" in script
+
+
+def test_mixed_columns_senses_weights_and_diversity(shell: Shell) -> None:
+    lines = [f"{why},{age},{ill}" for why, age, ill in zip(
+        ["walk", "walk", "hike", "tigre", "lion", "lion"], [20, 21, 22, 60, 61, 60], ["a", "b", "a", "b", "a", "b"],
+        strict=True)]  # fmt: skip
+    data = shell.write("a.csv", "\n".join(["why,age,ill", *lines]) + "\n")
+    senses = shell.write("a.senses.toml", '[synonyms]\n"tigre" = "tiger#2"\n')
+    out = shell.folder / "o.csv"
+    done = shell(
+        "mask", data, "-t", "why", "-q", "age", "-k", "3", "-s", "ill", "--diversity", "2", "--senses", senses,
+        "--weights", "why=2,age=1", "-o", out, "--json",
+    )  # fmt: skip
+    assert done.status == 0, done.error
+    assert done.json["unknown"] == []
+    published = [row["why"] for row in rows_of(out)]
+    assert [set(published[:3]) < {"walk", "hike"}, set(published[3:]) < {"tigre", "lion"}] == [True, True]
+
+
+def test_a_hierarchy_file_as_ontology(shell: Shell) -> None:
+    data = shell.write("a.csv", "why\n" + "\n".join(["walk"] * 3 + ["golf"] + ["wine"] * 3) + "\n")
+    tree = shell.write("tree.csv", "walk;sport;*\ngolf;sport;*\nwine;food;*\n")
+    out = shell.folder / "o.csv"
+    assert shell("mask", data, "-t", "why", "-k", "3", "--vgh", tree, "-o", out).status == 0
+    assert [row["why"] for row in rows_of(out)] == ["walk"] * 4 + ["wine"] * 3
+
+
+def test_anonymize_knows_the_masking_algorithms(shell: Shell, answers: Path) -> None:
+    out = shell.folder / "o.csv"
+    done = shell("anonymize", answers, "-q", "reason1,reason2", "-k", "5", "--algorithm", "fusion", "-o", out, "--json",
+                 "--param", "guide=discernibility")  # fmt: skip
+    assert done.status == 0, done.error
+    assert done.json["groups"] == 74
+    done = shell("anonymize", answers, "-q", "reason1", "-k", "5", "--algorithm", "local-recoding", "-o", out)
+    assert done.status == 0, done.error
+    done = shell(
+        "anonymize", answers, "-q", "reason1", "-k", "5", "--algorithm", "fusion", "-o", out, "--param", "gide=x"
+    )
+    assert done.status == 2
+    assert "Did you mean 'guide'" in done.words
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-t", "nope"), "no column 'nope'"),
+        (("-t", "reason1", "-k", "976"), "only 975 rows"),
+        (("-t", "reason1", "--guide", "magic"), "No guide is called"),
+        (("-t", "reason1", "--weights", "reason1"), "column=number"),
+        (("-t", "reason1", "--weights", "reason1=x"), "not a number"),
+        (("-t", "reason1", "--diversity", "2"), "needs a confidential column"),
+        (("-t", "reason1", "--ontology", "no.obo"), "There is no ontology"),
+        (("-t", "reason1", "--unknown", "embedding"), "needs vectors"),
+    ],
+)
+def test_mistakes_are_explained_and_nothing_is_written(
+    shell: Shell, answers: Path, options: tuple[str, ...], message: str
+) -> None:
+    out = shell.folder / "o.csv"
+    done = shell("mask", answers, "-o", out, *options)
+    assert done.status == 2
+    assert message in done.words
+    assert not out.exists()
+
+
+def test_a_value_that_cannot_be_masked_stops_the_release(shell: Shell) -> None:
+    data = shell.write("a.csv", "why\nbeach\nqxqx\nbeach\n")
+    out = shell.folder / "o.csv"
+    done = shell("mask", data, "-t", "why", "-k", "2", "--unknown", "error", "-o", out)
+    assert done.status == 2
+    assert "'qxqx'" in done.words
+    assert not out.exists()
+
+
+def test_the_input_is_never_overwritten(shell: Shell, answers: Path) -> None:
+    before = answers.read_bytes()
+    assert shell("mask", answers, "-t", "reason1", "-o", answers).status == 2
+    assert answers.read_bytes() == before
