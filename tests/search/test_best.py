@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, Domain, Sensitive
+from kanopy.classes import Domain, Sensitive
 from kanopy.errors import HierarchyError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
+from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
+from kanopy.privacy.sizes import AverageRisk
 from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.best import Best
@@ -158,27 +158,17 @@ def test_impossible_level_limits_say_what_would_help() -> None:
     assert any("suppressed" in advice for advice in caught.value.advice)
 
 
-@dataclasses.dataclass(frozen=True)
-class TwoValues:
-    """At least two different sensitive values per class."""
-
-    name = "two-values"
-    monotonic = True
-    sensitive = ("ill",)
-
-    def violated(self, classes: Classes) -> np.ndarray:
-        return (classes.histograms["ill"] > 0).sum(axis=1) < 2
-
-    def explain(self) -> str:
-        return "Two values."
-
-
 def test_other_models_are_satisfied_by_uniting_classes() -> None:
     domain = table(500)
-    found = Best(steps=3).solve(Problem(domain, [KAnonymity(2), TwoValues()]))
+    found = Best(steps=3).solve(Problem(domain, [KAnonymity(2), DistinctDiversity("ill", 2)]))
     classes = found.recoding.class_of_group[found.recoding.group_of_row]
     for c in np.unique(classes):
         assert len(set(domain.sensitive[0].code_of_row[classes == c].tolist())) >= 2
+
+
+def test_models_that_clusterings_cannot_judge_are_refused() -> None:
+    with pytest.raises(JobError, match="risk-average"):
+        Best(steps=1).solve(Problem(table(100), [KAnonymity(2), AverageRisk(0.05)]))
 
 
 def test_suppression_is_used_only_where_it_pays() -> None:

@@ -20,7 +20,6 @@ from kanopy.kernels.reopen import dissolve, make_journal, reopen
 from kanopy.kernels.resplit import resplit
 from kanopy.kernels.widen import widen
 from kanopy.metrics.release import release_losses
-from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT, Progress
 from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, lay_out
 from kanopy.search.chunks import chunk_records, shuffled_order
@@ -76,6 +75,7 @@ class Best:
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
         started = clock()
+        problem.require_local(self.name)
         progress("laying out")
         layout = lay_out(problem)
         k = problem.k
@@ -95,7 +95,7 @@ class Best:
         allowed = problem.max_suppressed_rows - lost
         if allowed > 0:
             class_of = suppress_where_it_pays(layout, class_of, k, allowed)
-        if any(not isinstance(model, KAnonymity) for model in problem.models):
+        if not problem.of_sizes:
             class_of, united = unite_unsafe(layout, class_of, problem)
             if united:
                 notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
@@ -230,7 +230,7 @@ class _Improvement:
         self.look_for_neighbours(ORDERS, progress)
         moves = self.moves()
         items = len(self.part.record)
-        amounts = [1 + items // 8, 1 + items // 2, 1 + items // 64, 1 + items // 64, 1 + items // 2000]
+        amounts = [64 + items // 8, 256 + items // 2, 32 + items // 64, 16 + items // 64, 4 + items // 2000]
         hottest = _heat(self.cost(), self.part, steps / 4)
         for done in range(steps):
             heat = hottest * (1 - (done + 1) / steps) ** 2

@@ -61,7 +61,7 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints
         dense = np.full(len(unit), -1, np.int64)
         dense[order] = np.repeat(np.arange(len(starts)), sizes)
         tables = {name: _histogram(layout, name, dense, len(starts)) for name in names}
-        classes = Classes(sizes, histograms=tables)
+        classes = Classes(sizes, histograms=tables, facts=layout.domain.facts)
         unsafe = np.zeros(len(starts), np.bool_)
         for model in problem.models:
             unsafe |= model.violated(classes)
