@@ -260,6 +260,8 @@ def _reopen_loop(
             if w >= part.weight[a] * 1.5:
                 continue
             rows = 0
+            spare = 0
+            spare_paid = 0.0
             gain = 0.0
             for i in range(-1, count):
                 s = t
@@ -276,9 +278,14 @@ def _reopen_loop(
                         if c >= 0 and part.weight[c] > w:
                             gain += part.weight[c] - w
                             rows += 1
+                        elif c >= 0 and part.size[c] > k:
+                            spare += 1
+                            spare_paid += part.weight[c]
             if rows < k:
                 # The missing rows come from classes where they pay less than w.
-                gain -= (k - rows) * w
+                if rows + spare < k:
+                    continue
+                gain -= (k - rows) * (w - spare_paid / spare)
             if gain > best:
                 best = gain
                 found = True

@@ -231,7 +231,7 @@ class _Improvement:
         moves = self.moves()
         items = len(self.part.record)
         amounts = [64 + items // 8, 256 + items // 2, 32 + items // 64, 16 + items // 64, 4 + items // 2000]
-        hottest = _heat(self.cost(), self.part, steps / 4)
+        hottest = _heat(self.cost(), self.part, steps / 4 * amounts[0] * 8 / items)
         for done in range(steps):
             heat = hottest * (1 - (done + 1) / steps) ** 2
             for move, amount in zip(moves, amounts, strict=True):
@@ -282,7 +282,7 @@ class _Improvement:
 
 def _heat(cost: float, part: Partition, sweeps: float) -> float:
     """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
-    return float(cost / max(1, len(part.record)) * min(1.0, max(0.05, 0.15 * sweeps**0.5)))
+    return float(cost / max(1, len(part.record)) * min(3.0, max(0.05, 0.15 * sweeps**0.5)))
 
 
 def _runs(class_of: Ints) -> tuple[Longs, Longs]:
