@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kanopy.anonymize import Result, anonymize
-    from kanopy.check import Check, check
+    from kanopy.anonymize import Result as Result
+    from kanopy.anonymize import anonymize
+    from kanopy.assess import assess
+    from kanopy.check import Check as Check
+    from kanopy.check import check
     from kanopy.errors import KanopyError, NoSolution
     from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.masking_flow import MaskResult, mask
+    from kanopy.masking_flow import MaskResult as MaskResult
+    from kanopy.masking_flow import mask
+    from kanopy.risk import assess_risk
     from kanopy.spec import Job
     from kanopy.table import datasets
     from kanopy.table.sources import read_table
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "anonymize": "kanopy.anonymize",
     "Result": "kanopy.anonymize",
+    "assess": "kanopy.assess",
+    "assess_risk": "kanopy.risk",
     "check": "kanopy.check",
     "explore": "kanopy.explore",
     "Check": "kanopy.check",
@@ -47,15 +54,14 @@ _HOMES = {
 }
 
 __all__ = [
-    "Check",
     "Hierarchy",
     "Job",
     "KanopyError",
     "MaskJob",
-    "MaskResult",
     "NoSolution",
-    "Result",
     "anonymize",
+    "assess",
+    "assess_risk",
     "build_hierarchy",
     "check",
     "datasets",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kanopy.classes import Domain
 from kanopy.kernels.agglomerate import agglomerate
 from kanopy.kernels.anneal import LOGS, anneal
-from kanopy.kernels.nearest import look_around
+from kanopy.kernels.neighbours import look_around
 from kanopy.kernels.partition import make_partition
 from kanopy.kernels.prices import price_boxes
 from kanopy.kernels.reopen import dissolve, make_journal, reopen

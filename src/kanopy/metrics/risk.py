@@ -58,7 +58,7 @@ def highest_prosecutor_risk(sizes: npt.ArrayLike) -> float:
     >>> highest_prosecutor_risk([5, 10, 20])
     0.2
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     return float(1.0 / classes.min()) if len(classes) else 0.0
 
 
@@ -70,7 +70,7 @@ def average_prosecutor_risk(sizes: npt.ArrayLike) -> float:
     >>> average_prosecutor_risk([5, 10, 15])
     0.1
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     return len(classes) / int(classes.sum()) if len(classes) else 0.0
 
 
@@ -84,7 +84,7 @@ def highest_journalist_risk(sizes: npt.ArrayLike, population_sizes: npt.ArrayLik
     >>> highest_journalist_risk([5, 10]), highest_journalist_risk([5, 10], [50, 40])
     (0.2, 0.025)
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     if population_sizes is None:
         return highest_prosecutor_risk(classes)
     population = np.asarray(population_sizes, np.int64)
@@ -116,7 +116,7 @@ def rows_at_risk(sizes: npt.ArrayLike, threshold: float) -> int:
     """
     if not 0.0 <= threshold <= 1.0:
         raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     # 1/size > threshold without dividing; the margin keeps 1/3 and 0.2 on the side where they belong.
     return int(classes[classes * threshold < 1.0 - 1e-9].sum())
 
@@ -127,7 +127,7 @@ def unique_share(sizes: npt.ArrayLike) -> float:
     >>> unique_share([1, 1, 2])
     0.5
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     return int((classes == 1).sum()) / int(classes.sum()) if len(classes) else 0.0
 
 
@@ -156,7 +156,7 @@ def size_histogram(sizes: npt.ArrayLike, edges: Sequence[int] | None = None) -> 
     >>> [(b.label, b.classes, b.rows) for b in size_histogram([1, 3, 4, 12])]
     [('1', 1, 1), ('2–4', 2, 7), ('5–9', 0, 0), ('10–19', 1, 12)]
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     largest = int(classes.max()) if len(classes) else 0
     starts = sorted(edges) if edges is not None else _one_two_five(largest)
     if not starts or starts[0] < 1:
@@ -178,7 +178,7 @@ def risk(sizes: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk
     >>> found.highest_prosecutor, found.marketer, found.unique_rows, found.rows_above[2]
     (1.0, 0.4, 2, (0.2, 5))
     """
-    classes = _sizes(sizes)
+    classes = class_sizes(sizes)
     return Risk(
         rows=int(classes.sum()),
         classes=len(classes),
@@ -193,7 +193,7 @@ def risk(sizes: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk
     )
 
 
-def _sizes(sizes: npt.ArrayLike) -> Longs:
+def class_sizes(sizes: npt.ArrayLike) -> Longs:
     """Class sizes as an array; empty classes do not exist."""
     classes = np.asarray(sizes, np.int64)
     if (classes < 0).any():

@@ -14,7 +14,7 @@ from kanopy.errors import Cancelled, JobError, NoSolution
 from kanopy.kernels.agglomerate import agglomerate
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.boxes import LEVELS
-from kanopy.kernels.nearest import look_around
+from kanopy.kernels.neighbours import look_around
 from kanopy.kernels.partition import Partition, make_partition
 from kanopy.kernels.reopen import dissolve, make_journal, reopen
 from kanopy.kernels.resplit import resplit

@@ -1,0 +1,70 @@
+"""The search for the nearest published groups, and the embedding of a release, against their plain twins."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanopy.kernels.embedding import embed
+from kanopy.kernels.nearest import nearest
+from kanopy.metrics import linkage
+from kanopy.metrics.linkage import PublishedColumn
+from kanopy.metrics.published_values import ColumnDomain, understand
+
+
+def table(random: np.random.Generator, rows: int, released_rows: int) -> list[PublishedColumn]:
+    """A numeric and two categorical columns, published as intervals, sets, values and `*`."""
+    numbers = np.array([0.0, 1, 2, 5, 9])
+    ages = ColumnDomain("age", ("0", "1", "2", "5", "9"), np.ones(5, np.int64), numbers)
+    towns = ColumnDomain("town", ("a", "b", "c"), np.ones(3, np.int64))
+    columns = []
+    for domain, labels in (
+        (ages, ["0-2", "[1, 9]", "5", "*", "3.5"]),
+        (towns, ["{a, b}", "c", "*"]),
+        (towns, ["a", "b", "c"]),
+    ):
+        values = random.integers(0, domain.size, rows).astype(np.int32)
+        published = random.integers(0, len(labels), released_rows).astype(np.int32)
+        columns.append(PublishedColumn(values, published, understand(labels, domain)))
+    return columns
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["exact", "nearest"]), st.booleans())
+def test_search_finds_what_comparing_all_finds(seed: int, kind: str, without_tables: bool) -> None:
+    random = np.random.default_rng(seed)
+    columns = table(random, 12, 15)
+    groups, rows = np.unique(np.column_stack([c.labels for c in columns]), axis=0, return_counts=True)
+    queries = np.column_stack([c.values for c in columns]).astype(np.int32)
+    true = random.integers(-1, len(groups), len(queries)).astype(np.int64)
+    before = linkage.LARGEST_TABLE
+    linkage.LARGEST_TABLE = 0 if without_tables else before  # numbers are then compared with intervals
+    try:
+        distances = linkage._distances(columns, kind)
+    finally:
+        linkage.LARGEST_TABLE = before
+    limit = 0.0 if kind == "exact" else np.inf
+    arguments = (queries, true, groups, rows.astype(np.int64), *linkage._tree(groups), *distances, limit)
+    for quick, slow in zip(nearest(*arguments), nearest.plain(*arguments), strict=True):  # type: ignore[attr-defined]
+        np.testing.assert_allclose(np.nan_to_num(quick, posinf=-1), np.nan_to_num(slow, posinf=-1), atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 8))
+def test_embedding_equals_its_twin_and_finds_a_subsequence(seed: int, dropped: int) -> None:
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 3, (12, 2)).astype(np.int32)
+    kept = np.sort(random.choice(12, 12 - dropped, replace=False))
+    allowed = [np.eye(3, dtype=bool), np.eye(3, dtype=bool) | (random.random((3, 3)) < 0.3)]
+    arguments = (
+        values,
+        np.ascontiguousarray(values[kept]),
+        np.concatenate([each.ravel() for each in allowed]),
+        np.array([0, 9]),
+        np.array([3, 3]),
+    )
+    found = embed(*arguments)
+    np.testing.assert_array_equal(found, embed.plain(*arguments))  # type: ignore[attr-defined]
+    assert (found >= 0).sum() == len(kept)  # the kept rows do embed, so a place is found for each
+    assert (np.diff(found[found >= 0]) == 1).all()
