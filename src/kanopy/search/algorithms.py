@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from kanopy.errors import JobError, near_miss
+from kanopy.search.best import Best
 from kanopy.search.datafly import Datafly
 from kanopy.search.incognito import Incognito
 from kanopy.search.kmember import KMember
@@ -21,6 +22,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "incognito": Incognito,
     "k-member": KMember,
     "mondrian": Mondrian,
+    "best": Best,
 }
 
 
