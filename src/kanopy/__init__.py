@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kanopy.anonymize import Result, anonymize
+    from kanopy.anonymize import Result as Result
+    from kanopy.anonymize import anonymize
     from kanopy.assess import assess
-    from kanopy.check import Check, check
+    from kanopy.check import Check as Check
+    from kanopy.check import check
     from kanopy.errors import KanopyError, NoSolution
     from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
     from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.masking_flow import MaskResult, mask
+    from kanopy.masking_flow import MaskResult as MaskResult
+    from kanopy.masking_flow import mask
     from kanopy.risk import assess_risk
     from kanopy.spec import Job
     from kanopy.table import datasets
@@ -51,14 +54,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "Check",
     "Hierarchy",
     "Job",
     "KanopyError",
     "MaskJob",
-    "MaskResult",
     "NoSolution",
-    "Result",
     "anonymize",
     "assess",
     "assess_risk",

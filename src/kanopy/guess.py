@@ -47,7 +47,7 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
         'suppress = "2%"',
         "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height.",
         'metric = "loss"',
-        "# optimal, samarati, datafly, incognito (one level per column); k-member, mondrian (local recoding).",
+        "# optimal, samarati, datafly, incognito (one level per column); k-member, mondrian, best (local recoding).",
         'algorithm = "optimal"',
         "# Missing values: as-value (a value of its own), suppress, error.",
         'missing = "as-value"',

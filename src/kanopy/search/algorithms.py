@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from typing import Any
 
 from kanopy.errors import JobError, near_miss
-from kanopy.search.datafly import Datafly
-from kanopy.search.incognito import Incognito
-from kanopy.search.kmember import KMember
-from kanopy.search.mondrian import Mondrian
-from kanopy.search.optimal import Optimal
-from kanopy.search.samarati import Samarati
 from kanopy.search.solution import Algorithm
 
-ALGORITHMS: dict[str, type[Algorithm]] = {
-    "optimal": Optimal,
-    "samarati": Samarati,
-    "datafly": Datafly,
-    "incognito": Incognito,
-    "k-member": KMember,
-    "mondrian": Mondrian,
+ALGORITHMS: dict[str, str] = {
+    "optimal": "kanopy.search.optimal.Optimal",
+    "samarati": "kanopy.search.samarati.Samarati",
+    "datafly": "kanopy.search.datafly.Datafly",
+    "incognito": "kanopy.search.incognito.Incognito",
+    "k-member": "kanopy.search.kmember.KMember",
+    "mondrian": "kanopy.search.mondrian.Mondrian",
+    "best": "kanopy.search.best.Best",
 }
+"""Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
+
+
+def algorithm_class(name: str) -> type[Algorithm]:
+    """The class behind the name of an algorithm.
+
+    >>> algorithm_class("k-member").recoding
+    'local'
+    """
+    path = ALGORITHMS.get(name.replace("_", "-"))
+    if path is None:
+        raise JobError(f"There is no algorithm called {name!r}. {near_miss(name, ALGORITHMS)}")
+    module, _, kind = path.rpartition(".")
+    found: type[Algorithm] = getattr(importlib.import_module(module), kind)
+    return found
 
 
 def make_algorithm(name: str, **parameters: Any) -> Algorithm:
@@ -30,9 +41,7 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     >>> make_algorithm("optimal", threads=1)
     Optimal(most_candidates=1000000, budget_seconds=30.0, threads=1)
     """
-    kind: Any = ALGORITHMS.get(name.replace("_", "-"))
-    if kind is None:
-        raise JobError(f"There is no algorithm called {name!r}. {near_miss(name, ALGORITHMS)}")
+    kind: Any = algorithm_class(name)
     known = [field.name for field in dataclasses.fields(kind)]
     for given in parameters:
         if given not in known:

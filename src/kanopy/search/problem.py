@@ -354,7 +354,6 @@ class Problem:
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""
-        table = self.full_tables.table(levels)
         codes = [
             h.level(level).codes[self.domain.tuples[:, j]].astype(np.int64)
             for j, (h, level) in enumerate(zip(self.domain.hierarchies, levels, strict=True))
@@ -363,6 +362,11 @@ class Problem:
         keys = np.zeros((packing.words, len(self.domain.counts)), np.int64)
         for j, column in enumerate(codes):
             keys[packing.word[j]] |= column << packing.shift[j]
+        if self.of_sizes and packing.words == 1:
+            _, of_tuple = np.unique(keys[0], return_inverse=True)
+            sizes = np.bincount(of_tuple, weights=self.domain.counts)
+            return full_domain_recoding(self.domain, levels, sizes[of_tuple] < self.k)
+        table = self.full_tables.table(levels)
         bad = table.keys[:, self.verdict(levels, table).violated]
         return full_domain_recoding(self.domain, levels, _members(keys, bad))
 

@@ -98,6 +98,8 @@ def index_names(data: Any) -> tuple[str | None, ...]:
     >>> index_names({"age": [41]})
     ()
     """
+    if isinstance(data, (pl.DataFrame, pl.LazyFrame)):
+        return ()
     import narwhals as nw
 
     if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
