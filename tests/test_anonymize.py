@@ -360,6 +360,7 @@ def releases(draw: st.DrawFn) -> tuple[dict[str, list[Any]], Job]:
         data[name] = draw(st.lists(st.sampled_from([*values, *extra]), min_size=rows, max_size=rows))
         given_trees[name] = draw(trees(values))
     data["other"] = list(range(rows))
+    algorithm = draw(st.sampled_from(sorted(ALGORITHMS)))
     job = Job(
         quasi=names,
         identifiers=["secret number"],
@@ -367,7 +368,8 @@ def releases(draw: st.DrawFn) -> tuple[dict[str, list[Any]], Job]:
         suppress=draw(st.sampled_from([0.0, 0.25, 1.0])),
         hierarchies=given_trees,
         metric=draw(st.sampled_from(sorted(METRICS))),
-        algorithm=draw(st.sampled_from(sorted(ALGORITHMS))),
+        algorithm=algorithm,
+        parameters={"steps": 1} if algorithm == "best" else {},
         missing=draw(st.sampled_from(["as-value", "suppress"])),
         missing_tokens=draw(st.sampled_from([(), ("?",)])),
         unknown=draw(st.sampled_from(["add", "suppress"])),
