@@ -24,3 +24,13 @@ def test_local_recoding_of_all_of_adult_verifies() -> None:
     )
     result = kanopy.anonymize(kanopy.datasets.adult(), job)
     assert kanopy.check(result.data, quasi=job.quasi).k >= 5
+
+
+def test_a_column_of_record_numbers_stays_home() -> None:
+    """A unique column called id was published as insensitive: it points at one person in every row."""
+    people = {"id": list(range(6)), "age": [30, 30, 30, 40, 40, 40], "shop no": [1, 1, 1, 1, 2, 2]}
+    result = kanopy.anonymize(people, kanopy.Job(quasi=["age"], k=3))
+    assert list(result.data) == ["age", "shop no"]
+    assert "'id' was left out" in result.notes[0]
+    kept = kanopy.anonymize(people, kanopy.Job(quasi=["age"], k=3, insensitive=["id"]))
+    assert "id" in kept.data

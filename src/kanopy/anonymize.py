@@ -317,7 +317,7 @@ def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
 
 def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[str, ...]]:
     """The role of every column. Unnamed columns are published as they are, unless their name says whose row it is."""
-    from kanopy.table.roles import identifying_name
+    from kanopy.table.roles import identifying_column
 
     columns = frame.columns
     named = [*job.quasi, *job.sensitive, *job.identifiers, *job.insensitive]
@@ -330,7 +330,7 @@ def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[s
     for name in columns:
         role = job.role_of(name)
         if role is None:
-            meaning = identifying_name(name)
+            meaning = identifying_column(frame[name])
             role = "insensitive"
             if meaning is not None:
                 role = "identifier"

@@ -367,7 +367,7 @@ def hierarchy_similarities(hierarchy: Hierarchy, labels: Sequence[str | None]) -
 
 
 def _roles(frame: pl.DataFrame, job: MaskJob) -> tuple[dict[str, str], tuple[str, ...]]:
-    from kanopy.table.roles import identifying_name
+    from kanopy.table.roles import identifying_column
 
     given = {
         **dict.fromkeys(job.text, "text"),
@@ -382,7 +382,7 @@ def _roles(frame: pl.DataFrame, job: MaskJob) -> tuple[dict[str, str], tuple[str
     roles, notes = {}, []
     for name in frame.columns:
         role = given.get(name, "insensitive")
-        meaning = None if name in given else identifying_name(name)
+        meaning = None if name in given else identifying_column(frame[name])
         if meaning is not None:
             role = "identifier"
             notes.append(

@@ -248,3 +248,17 @@ def identifying_name(name: str) -> str | None:
     """
     strong = {meaning: words for meaning, words in _IDENTIFIERS.items() if meaning != "a record number"}
     return _meaning(_words(name), strong)
+
+
+def identifying_column(column: pl.Series) -> str | None:
+    """What makes a column point at people: its name, or the name of a record number with nearly unique values.
+
+    >>> identifying_column(pl.Series("id", [1, 2, 3])), identifying_column(pl.Series("id", [1, 1, 1, 2]))
+    ('a record number', None)
+    """
+    meaning = identifying_name(column.name)
+    if meaning is None and _meaning(_words(column.name), {"a record number": _IDENTIFIERS["a record number"]}):
+        rows = len(column) - column.null_count()
+        if rows > 1 and _distinct(column) > 0.5 * rows:
+            meaning = "a record number"
+    return meaning
