@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kanopy.classes import Classes, Domain
 from kanopy.errors import DataError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
 from kanopy.progress import Callback, Clock, Progress
-from kanopy.spec import HierarchySource, Job
+from kanopy.spec import Job
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 
 PREVIEW_ROWS = 12
-MOST_LEVELS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,8 +216,8 @@ def anonymize(
     with clock.stage("read"):
         tell("reading")
         frame, restore = to_polars(data)
-    roles, notes = assign_roles(frame, job)
-    notes = (*notes, *_about_index(index_names(data), job))
+    roles, notes = assign_roles(frame, job.roles, job.hierarchies)
+    notes = (*notes, *about_index(index_names(data), job.identifiers))
     if not job.quasi:
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
@@ -300,7 +300,7 @@ def encode(data: Any, job: Job, *, population: Any = None) -> Domain:
     from kanopy.table.frames import to_polars
 
     frame, _ = to_polars(data)
-    assign_roles(frame, job)
+    assign_roles(frame, job.roles)
     if not job.quasi:
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     return _counted(frame, job, population)[0].domain
@@ -313,97 +313,6 @@ def _name_of(data: Any) -> str:
 
 def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
     return tuple(tuple(None if value is None else str(value) for value in row) for row in frame.iter_rows())
-
-
-def assign_roles(frame: pl.DataFrame, job: Job) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The role of every column. Unnamed columns are published as they are, unless their name says whose row it is."""
-    from kanopy.table.roles import identifying_column
-
-    columns = frame.columns
-    named = [*job.quasi, *job.sensitive, *job.identifiers, *job.insensitive]
-    absent = [name for name in named if name not in columns]
-    if absent:
-        hint = near_miss(absent[0], columns)
-        raise DataError(f"The table has no column {some(absent)}. {hint}")
-    roles: dict[str, str] = {}
-    notes = []
-    for name in columns:
-        role = job.role_of(name)
-        if role is None:
-            meaning = identifying_column(frame[name])
-            role = "insensitive"
-            if meaning is not None:
-                role = "identifier"
-                notes.append(
-                    f"The column {name!r} was left out: its name speaks of {meaning}. "
-                    "Name it insensitive in the job to publish it all the same."
-                )
-        roles[name] = role
-    unused = [name for name in job.hierarchies if name not in columns]
-    if unused:
-        notes.append(f"No column has the name of these hierarchies: {some(unused)}. {near_miss(unused[0], columns)}")
-    return roles, tuple(notes)
-
-
-def _about_index(names: Sequence[str | None], job: Job) -> tuple[str, ...]:
-    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
-    from kanopy.table.roles import identifying_name
-
-    for name in names:
-        meaning = None if name is None else identifying_name(name)
-        if meaning is not None or name in job.identifiers:
-            raise DataError(
-                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
-                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
-            )
-    if not names:
-        return ()
-    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
-
-
-def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None) -> dict[str, Hierarchy]:
-    """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's)."""
-    from kanopy.engine.local import stacked
-
-    return {
-        name: resolve_hierarchy(
-            name,
-            job.hierarchies.get(name),
-            frame[name] if population is None else stacked(frame, population, name),
-            job.missing_tokens,
-            job.k,
-        )
-        for name in job.quasi
-    }
-
-
-def resolve_hierarchy(
-    name: str, source: HierarchySource | None, column: pl.Series, missing_tokens: Sequence[str] = (), k: int = 5
-) -> Hierarchy:
-    """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column."""
-    from kanopy.hierarchy.builders import build_hierarchy
-    from kanopy.hierarchy.files import read_hierarchy
-    from kanopy.table.encode import distinct_values
-
-    if isinstance(source, Hierarchy):
-        return source.renamed(name) if source.name != name else source
-    if isinstance(source, (str, Path)):
-        return read_hierarchy(source, column=name)
-    values = distinct_values(column, missing_tokens=missing_tokens)
-    if not values.labels:
-        return Hierarchy.flat(["(missing)"], name=name)
-    if source is None:
-        parameters: dict[str, Any] = {"method": "auto"}
-    elif isinstance(source, Mapping):
-        parameters = dict(source)
-        if "method" not in parameters:
-            raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
-    else:
-        return source.build(values.labels, values.counts, name=name).rooted()
-    if parameters["method"] == "auto":
-        # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
-        parameters.setdefault("k", min(k, int(values.counts.sum())))
-    return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
 
 
 def is_prepared() -> bool:

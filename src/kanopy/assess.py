@@ -383,7 +383,7 @@ def assess(
     frame, _ = to_polars(original)
     known = dict(hierarchies or {})
     if job is not None:
-        from kanopy.anonymize import resolve_hierarchies
+        from kanopy.inputs import resolve_hierarchies
 
         quasi = tuple(quasi) or job.quasi
         absent = [name for name in job.quasi if name not in frame.columns]

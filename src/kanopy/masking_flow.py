@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kanopy.classes import Classes, Sensitive
 from kanopy.errors import DataError, HierarchyError, JobError, VerificationFailed, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.inputs import about_index, assign_roles
 from kanopy.masking.evaluation import Evaluation
 from kanopy.masking.job import MaskJob
 from kanopy.masking.meanings import Meanings, find_meanings
@@ -170,7 +171,7 @@ def mask(
         tell("reading")
         frame, restore = to_polars(data)
     roles, notes = _roles(frame, job)
-    notes = (*notes, *_about_index(index_names(data), job))
+    notes = (*notes, *about_index(index_names(data), job.identifiers))
     if job.k > frame.height:
         raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     with clock.stage("encode"):
@@ -367,8 +368,6 @@ def hierarchy_similarities(hierarchy: Hierarchy, labels: Sequence[str | None]) -
 
 
 def _roles(frame: pl.DataFrame, job: MaskJob) -> tuple[dict[str, str], tuple[str, ...]]:
-    from kanopy.table.roles import identifying_column
-
     given = {
         **dict.fromkeys(job.text, "text"),
         **dict.fromkeys(job.quasi, "quasi-identifier"),
@@ -376,35 +375,7 @@ def _roles(frame: pl.DataFrame, job: MaskJob) -> tuple[dict[str, str], tuple[str
         **dict.fromkeys(job.identifiers, "identifier"),
         **dict.fromkeys(job.insensitive, "insensitive"),
     }
-    absent = [name for name in given if name not in frame.columns]
-    if absent:
-        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
-    roles, notes = {}, []
-    for name in frame.columns:
-        role = given.get(name, "insensitive")
-        meaning = None if name in given else identifying_column(frame[name])
-        if meaning is not None:
-            role = "identifier"
-            notes.append(
-                f"The column {name!r} was left out: its name speaks of {meaning}. "
-                "Name it insensitive to publish it all the same."
-            )
-        roles[name] = role
-    return roles, tuple(notes)
-
-
-def _about_index(names: Sequence[str | None], job: MaskJob) -> tuple[str, ...]:
-    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
-    from kanopy.table.roles import identifying_name
-
-    for name in names:
-        meaning = None if name is None else identifying_name(name)
-        if meaning is not None or name in job.identifiers:
-            raise DataError(
-                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
-                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
-            )
-    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",) if names else ()
+    return assign_roles(frame, given)
 
 
 def _notes(columns: Sequence[SubstitutedColumn], table: MaskingTable, job: MaskJob) -> list[str]:

@@ -130,13 +130,13 @@ class Job:
             object.__setattr__(self, "population", str(self.population))
         strangers = [name for name in self.pseudonymize if name not in self.identifiers]
         for name in strangers:
-            if self.role_of(name) is not None:
-                raise JobError(f"Only identifiers can be pseudonymized; {name!r} is a {self.role_of(name)}.")
+            if name in self.roles:
+                raise JobError(f"Only identifiers can be pseudonymized; {name!r} is a {self.roles[name]}.")
         object.__setattr__(self, "identifiers", (*self.identifiers, *strangers))
 
     def _claim(self, column: str, model: str, role: str) -> None:
         """Give a column the role that a model needs, unless it has another."""
-        has = self.role_of(column)
+        has = self.roles.get(column)
         needed = "identifier" if role == "identifiers" else "sensitive"
         if has == needed:
             return
@@ -218,17 +218,15 @@ class Job:
         else:
             make_algorithm(self.algorithm, **self.parameters)
 
-    def role_of(self, column: str) -> str | None:
-        """The role a column was given, or `None`."""
-        for role, columns in (
-            ("quasi-identifier", self.quasi),
-            ("sensitive", self.sensitive),
-            ("identifier", self.identifiers),
-            ("insensitive", self.insensitive),
-        ):
-            if column in columns:
-                return role
-        return None
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every column that was given one."""
+        return {
+            **dict.fromkeys(self.quasi, "quasi-identifier"),
+            **dict.fromkeys(self.sensitive, "sensitive"),
+            **dict.fromkeys(self.identifiers, "identifier"),
+            **dict.fromkeys(self.insensitive, "insensitive"),
+        }
 
     def replaced(self, **changes: Any) -> Job:
         """A copy with some settings changed."""
