@@ -2,7 +2,7 @@
 
 Run: python benchmarks/search.py. Uses the shared ARX Adult example (30,162 rows, 12,960 candidates) where it lies
 beside the checkout, otherwise the bundled Adult data with nine quasi-identifiers. The peer is ANJANA (`make bench`
-installs it beside us), a Python library for full-domain k-anonymity; it returns the first release it finds, not the best.
+installs it beside us), a library for full-domain k-anonymity; it returns the first release it finds, not the best.
 """
 
 from __future__ import annotations
