@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_LEVELS = 8
+SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
 
 def assign_roles(
@@ -66,6 +67,7 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
     """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's)."""
     from kanopy.engine.local import stacked
 
+    most_levels = MOST_LEVELS if job.algorithm in SEARCHES_OVER_LEVELS else None
     return {
         name: resolve_hierarchy(
             name,
@@ -73,16 +75,25 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
             frame[name] if population is None else stacked(frame, population, name),
             job.missing_tokens,
             job.k,
+            most_levels,
         )
         for name in job.quasi
     }
 
 
 def resolve_hierarchy(
-    name: str, source: HierarchySource | None, column: pl.Series, missing_tokens: Sequence[str] = (), k: int = 5
+    name: str,
+    source: HierarchySource | None,
+    column: pl.Series,
+    missing_tokens: Sequence[str] = (),
+    k: int = 5,
+    most_levels: int | None = None,
 ) -> Hierarchy:
-    """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column."""
-    from kanopy.hierarchy.builders import build_hierarchy
+    """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
+
+    `most_levels` cuts a tree that was chosen automatically: each level multiplies the candidates of a search over
+    levels without telling readers much more.
+    """
     from kanopy.hierarchy.files import read_hierarchy
     from kanopy.table.encode import distinct_values
 
@@ -101,7 +112,11 @@ def resolve_hierarchy(
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:
         return source.build(values.labels, values.counts, name=name).rooted()
+    # The builders bring the ontologies along; a job whose hierarchies are given does without them.
+    from kanopy.hierarchy.builders import build_hierarchy
+
     if parameters["method"] == "auto":
         # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
         parameters.setdefault("k", min(k, int(values.counts.sum())))
-    return build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
+    built = build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
+    return built.with_levels(most_levels) if parameters["method"] == "auto" and most_levels else built
