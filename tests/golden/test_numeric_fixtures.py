@@ -16,7 +16,9 @@ from kanopy.hierarchy.on_the_fly import Iotf, Otf
 from kanopy.hierarchy.relaxation import Chu
 
 ORACLE = Path(__file__).resolve().parents[2].parent / "shared" / "oracles" / "numeric_fixtures.json"
-needs_oracle = pytest.mark.skipif(not ORACLE.exists(), reason="the shared oracle is not here")
+needs_oracle = pytest.mark.skipif(
+    not ORACLE.exists(), reason="needs numeric_fixtures.json in a folder shared/oracles beside the checkout"
+)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from kanopy.ontology.measures import similarities
 from kanopy.ontology.shared import deepest_common_subsumer
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the oracle files lie outside the project")
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared (oracles) beside the checkout")
 
 # Ayala-Rivera et al. 2014, Table 1: 1 - similarity, four decimals
 TABLE_1 = [

@@ -194,7 +194,9 @@ def test_files_are_found_by_column(tmp_path):
         find_hierarchies(tmp_path / "none", ["age"])
 
 
-@pytest.mark.skipif(not (SHARED / "data" / "arx_adult").is_dir(), reason="the shared ARX files are not here")
+@pytest.mark.skipif(
+    not (SHARED / "data" / "arx_adult").is_dir(), reason="needs the folder shared/data/arx_adult beside the checkout"
+)
 def test_arx_files_are_read():
     folder = SHARED / "data" / "arx_adult"
     columns = ["sex", "age", "race", "marital-status", "education", "native-country"]
