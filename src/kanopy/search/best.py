@@ -11,14 +11,15 @@ import numpy as np
 
 from kanopy.classes import Floats, Ints, Longs
 from kanopy.errors import Cancelled, JobError, NoSolution
-from kanopy.kernels.agglomerate import agglomerate
+from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.boxes import LEVELS
+from kanopy.kernels.journal import make_journal
 from kanopy.kernels.neighbours import look_around
 from kanopy.kernels.partition import Partition, make_partition
-from kanopy.kernels.reopen import dissolve, make_journal, reopen
+from kanopy.kernels.reopen import dissolve, make_look, reopen
 from kanopy.kernels.resplit import resplit
-from kanopy.kernels.widen import widen
+from kanopy.kernels.widen import make_lattice, widen
 from kanopy.metrics.release import release_losses
 from kanopy.progress import SILENT, Progress
 from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, lay_out
@@ -143,10 +144,14 @@ def _bottom_up(layout: Layout, k: int, progress: Progress) -> Ints:
     order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
     owner = np.full(layout.records, -1, np.int32)
     chunks = len(starts) - 1
-    step = 4
+    units = make_units(int(np.diff(starts).max(initial=1)), layout.boxes.tuples.shape[1])
+    random = np.ones(1, np.uint64)
+    step = 16
     for begin in range(0, chunks, step):
         progress("merging", begin / max(1, chunks))
-        agglomerate(layout.boxes, order, starts, layout.counts, k, begin, min(chunks, begin + step), owner)
+        agglomerate(
+            layout.joins, order, starts, layout.counts, k, begin, min(chunks, begin + step), units, random, owner
+        )
     return np.repeat(owner, layout.counts)
 
 
@@ -170,7 +175,7 @@ class _Improvement:
         self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
         self.far = np.full((layout.records, NEIGHBOURS), np.inf)
         self.journal = make_journal(len(self.part.record), len(self.part.size), layout.boxes.tuples.shape[1])
-        self.stats = np.zeros(10, np.int64)
+        self.stats = np.zeros(12, np.int64)
 
     def cost(self) -> float:
         """The sum of weights over all items."""
@@ -189,24 +194,26 @@ class _Improvement:
 
     def moves(self) -> list[Callable[[float, int], float]]:
         """The kinds of change: each takes a heat and a number of steps and returns the change in cost."""
-        boxes, part, near, k, random, stats = (
-            self.layout.boxes, self.part, self.near, self.k, self.random, self.stats
-        )  # fmt: skip
-        journal = self.journal
+        boxes, joins, part, near, k = self.layout.boxes, self.layout.joins, self.part, self.near, self.k
+        journal, random, stats = self.journal, self.random, self.stats
+        width = boxes.tuples.shape[1]
         order, starts = chunk_records(self.layout, WIDE_ROWS, k)
         chunk_of = np.zeros(self.layout.records, np.int32)
         chunk_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         cells = 1
         for levels in boxes.head[:, LEVELS].tolist():
             cells = min(WIDE_CELLS, cells * levels)
-        pool = min(max(20, 4 * k), 120)
+        lattice = make_lattice(boxes, cells)
+        look = make_look(NEIGHBOURS, width, int(boxes.head[:, LEVELS].max()))
+        most = min(max(20, 4 * k), 120)
+        units, pool = make_units(most, width), np.zeros((2, most), np.int32)
         found: list[Callable[[float, int], float]] = [
-            lambda heat, n: reopen(boxes, part, journal, near, k, heat, n, random, LOGS, stats),
-            lambda heat, n: anneal(boxes, part, near, k, heat, n, random, LOGS, stats),
-            lambda heat, n: resplit(boxes, part, near, k, pool, 0.6, heat, n, random, LOGS, stats),
-            lambda heat, n: dissolve(boxes, part, journal, near, k, heat, n, random, LOGS, stats),
+            lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats),
+            lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats),
+            lambda heat, n: resplit(joins, part, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
+            lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats),
             lambda heat, n: widen(
-                boxes, part, journal, near, chunk_of, order, starts, cells, k, heat, n, random, LOGS, stats
+                boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS, stats
             ),
         ]
         return found
@@ -219,7 +226,7 @@ class _Improvement:
             for begin in range(0, records, 100_000):
                 progress("looking for neighbours", (i + begin / records) / orders)
                 look_around(
-                    self.layout.boxes, order, self.layout.stratum, WINDOW, begin, min(records, begin + 100_000),
+                    self.layout.joins, order, self.layout.stratum, WINDOW, begin, min(records, begin + 100_000),
                     self.near, self.far,
                 )  # fmt: skip
 
@@ -299,10 +306,7 @@ def _partition(layout: Layout, class_of: Ints, k: int) -> Partition:
     record = layout.record_of_item
     dense = np.full(len(class_of), -1, np.int32)
     dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(np.append(starts, len(order))))
-    levels, weights = box_levels(layout.boxes, record[order], starts)
-    return make_partition(
-        layout.boxes, record, layout.first, dense, levels, weights, record[order[starts]], len(class_of) // k
-    )
+    return make_partition(layout.joins, record, layout.first, dense, len(class_of) // k)
 
 
 def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:

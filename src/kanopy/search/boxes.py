@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from kanopy.classes import Domain, Floats, Ints, Longs, Recoding, recoding_from_nodes
 from kanopy.kernels.boxes import AGREE, AT, LEVELS, VALUES, Boxes
+from kanopy.kernels.joins import Joins, make_joins
 from kanopy.search.problem import Problem
 
 FORBIDDEN = 1000.0
@@ -39,7 +41,12 @@ class Layout:
         """Distinct records."""
         return len(self.counts)
 
-    @property
+    @cached_property
+    def joins(self) -> Joins:
+        """The boxes as nodes."""
+        return make_joins(self.boxes)
+
+    @cached_property
     def record_of_item(self) -> Ints:
         """The record of each usable row, in the order of `rows`."""
         return np.repeat(np.arange(self.records, dtype=np.int32), self.counts)
