@@ -114,8 +114,7 @@ def lay_out(problem: Problem) -> Layout:
         weights.append(covered.reshape(-1))
         nodes.append(table.astype(np.int32))
         at += dense.size
-    tuples, inverse = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    tuples, inverse = _distinct(np.column_stack(columns), head[:, VALUES])
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
     record_of_row = inverse[domain.tuple_of_row[usable]]
     counts = np.bincount(record_of_row, minlength=len(tuples)).astype(np.int64)
@@ -133,6 +132,19 @@ def lay_out(problem: Problem) -> Layout:
         np.concatenate(agrees) if agrees else np.zeros(1, np.int16),
     )
     return Layout(boxes, counts, rows, first, stratum, suppressed_weight, tuple(nodes), domain)
+
+
+def _distinct(cells: Ints, sizes: Longs) -> tuple[Ints, Longs]:
+    """The distinct rows in lexicographic order, and which of them each row is."""
+    if np.prod(sizes.astype(np.float64)) < 2.0**62:
+        # As one whole number per row: several times faster than comparing rows.
+        key = np.zeros(len(cells), np.int64)
+        for j, size in enumerate(sizes.tolist()):
+            key = key * size + cells[:, j]
+        _, where, inverse = np.unique(key, return_index=True, return_inverse=True)
+        return cells[where], inverse.reshape(-1)
+    tuples, inverse = np.unique(cells, axis=0, return_inverse=True)
+    return tuples, inverse.reshape(-1)
 
 
 def box_levels(boxes: Boxes, records: Ints, starts: Longs) -> tuple[Ints, Floats]:
