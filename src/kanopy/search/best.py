@@ -179,7 +179,7 @@ class _Improvement:
 
     def cost(self) -> float:
         """The sum of weights over all items."""
-        return float(np.dot(self.part.size, self.part.weight))
+        return float((self.part.size * self.part.weight).sum())
 
     def best_classes(self) -> Ints:
         """The classes of the best partition seen."""
