@@ -140,6 +140,20 @@ def join(joins: Joins, one: Ints, i: int, two: Ints, k: int, into: Ints, at: int
 
 
 @part_of_kernel
+def holds(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> bool:
+    """Whether the box `one[i]` contains the box `two[k]`."""
+    for j in range(one.shape[1]):
+        a = one[i, j]
+        table = joins.head[j, TABLE]
+        if table >= 0:
+            if joins.node[table + a * joins.head[j, NODES] + two[k, j]] != a:
+                return False
+        elif climb(joins, j, a, two[k, j]) != a:
+            return False
+    return True
+
+
+@part_of_kernel
 def own_weight(joins: Joins, one: Ints, i: int) -> float:
     """The weight of the box `one[i]`."""
     total = 0.0

@@ -107,13 +107,10 @@ def commit(part: Partition, journal: Journal) -> None:
 
 
 @part_of_kernel
-def rehouse(
-    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, item: int, fresh: int, random: Random
-) -> float:
-    """Move an item of a class that is given up to the class where it costs least; returns the cost the target had
-    when first touched, or -1 if there is no class to go to."""
-    t = part.record[item]
-    home = part.class_of[item]
+def cheapest_home(
+    joins: Joins, part: Partition, near: Ints, k: int, t: int, home: int, fresh: int, random: Random
+) -> tuple[float, int]:
+    """The least rise in cost when a row of record `t` joins another class than `home`, and that class (-1: none)."""
     best = 1e300
     target = -1
     if fresh >= 0:
@@ -141,6 +138,17 @@ def rehouse(
             rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
             if rise < best:
                 best, target = rise, c
+    return best, target
+
+
+@part_of_kernel
+def rehouse(
+    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, item: int, fresh: int, random: Random
+) -> float:
+    """Move an item of a class that is given up to the class where it costs least; returns the cost the target had
+    when first touched, or -1 if there is no class to go to."""
+    t = part.record[item]
+    _, target = cheapest_home(joins, part, near, k, t, part.class_of[item], fresh, random)
     if target < 0:
         return -1.0
     spent = touch(part, journal, target)

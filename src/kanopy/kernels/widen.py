@@ -8,8 +8,8 @@ import numpy as np
 
 from kanopy.kernels.boxes import LEVELS, VALUES, Boxes, agreement, level_weight
 from kanopy.kernels.compiler import kernel, part_of_kernel
-from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, draw
-from kanopy.kernels.journal import Journal, begin, move, settle, touch, undo
+from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, Words, draw, holds
+from kanopy.kernels.journal import FEW, Journal, begin, cheapest_home, move, settle, touch, undo
 from kanopy.kernels.partition import Partition, fit, new_class
 
 GROUP_VALUES = 1024
@@ -20,25 +20,40 @@ class Lattice(NamedTuple):
     """Room for counting rows in all generalizations of a row.
 
     Attributes are put into groups; `code[t, g]` is the combination of values record `t` has in group `g`, and
-    `member[j]` the group of attribute `j`, its step in that code and where the group begins in `cell` and `weight`
-    (what a combination adds to the number of a cell and to the weight of the box).
+    `member[j]` the group of attribute `j`, its step in that code and where the group begins in `cell`, `bits` and
+    `weight`: what a combination adds to the number of a cell, to its levels packed into one word (a field per
+    attribute, its highest bit free), and to the weight of the box. `other[y]` is about what a row would pay in another
+    class than its own, `taken` and `paid_by` count per class.
     """
 
     code: Ints
     member: Longs
     begins: Longs
     cell: Longs
+    bits: Words
     weight: Floats
     kept: Longs
     place: Longs
     number: Longs
+    shift: Longs
     rows_in: Floats
     paid_in: Floats
     weight_in: Floats
-    level: Longs
+    record_bits: Words
+    other: Floats
+    taken: Longs
+    donors: Ints
+    choice: Longs
+    state: Longs
 
 
-def make_lattice(boxes: Boxes, cells: int) -> Lattice:
+STEPS = 0
+REFRESH = 256
+"""Steps after which the costs of other classes are looked up anew."""
+CANDIDATES = 3
+
+
+def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
     """Room for up to `cells` generalizations at a time."""
     width = boxes.tuples.shape[1]
     member = np.zeros((width, 3), np.int64)
@@ -59,8 +74,10 @@ def make_lattice(boxes: Boxes, cells: int) -> Lattice:
     deepest = int(boxes.head[:, LEVELS].max())
     return Lattice(
         np.column_stack(codes).astype(np.int32), member, np.array(begins, np.int64), np.zeros(begins[-1], np.int64),
-        np.zeros(begins[-1]), np.zeros((width, deepest), np.int64), np.zeros((width, deepest), np.int64),
-        np.zeros(width, np.int64), np.zeros(cells), np.zeros(cells), np.zeros(cells), np.zeros((2, width), np.int64),
+        np.zeros(begins[-1], np.uint64), np.zeros(begins[-1]), np.zeros((width, deepest), np.int64),
+        np.zeros((width, deepest), np.int64), np.zeros(width, np.int64), np.zeros(width, np.int64),
+        np.zeros(cells), np.zeros(cells), np.zeros(cells), np.zeros(len(boxes.tuples), np.uint64), np.zeros(items),
+        np.zeros(classes, np.int64), np.zeros(classes, np.int32), np.zeros(classes, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -105,22 +122,34 @@ def _thin(boxes: Boxes, lattice: Lattice, random: Random) -> int:
 
 
 @part_of_kernel
-def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> None:
-    """Empty counts, the weights of all cells, and what each combination of values adds to cell number and weight."""
+def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
+    """Empty counts, the weights of all cells, and what each combination of values adds; returns the fields' free bits.
+
+    At most `cells` combinations need few bits: one word holds them all.
+    """
     width = boxes.tuples.shape[1]
-    rows_in, paid_in, weight_in = lattice.rows_in, lattice.paid_in, lattice.weight_in
+    weight_in = lattice.weight_in
     for i in range(cells):
-        rows_in[i] = 0.0
-        paid_in[i] = 0.0
+        lattice.rows_in[i] = 0.0
+        lattice.paid_in[i] = 0.0
     for i in range(len(lattice.cell)):
         lattice.cell[i] = 0
+        lattice.bits[i] = np.uint64(0)
         lattice.weight[i] = 0.0
     weight_in[0] = 0.0
     step = 1
+    place = 0
+    free = 0
     for back in range(width):
         j = width - 1 - back
         value = boxes.tuples[t, j]
         number = lattice.number[j]
+        lattice.shift[j] = place
+        if number > 1:
+            while (1 << (place - lattice.shift[j])) < number:
+                place += 1
+            free |= 1 << place
+            place += 1
         for up in range(number):
             i = number - 1 - up
             w = level_weight(boxes, j, lattice.kept[j, i], value)
@@ -132,13 +161,153 @@ def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> None:
         for v in range(size):
             i = lattice.place[j, agreement(boxes, j, value, v)]
             w = level_weight(boxes, j, lattice.kept[j, i], value)
+            bits = np.uint64(i << lattice.shift[j])
             base = start + v * inner
             while base < end:
                 for at in range(base, base + inner):
                     lattice.cell[at] += i * step
+                    lattice.bits[at] += bits
                     lattice.weight[at] += w
                 base += inner * size
         step *= number
+    return free
+
+
+@part_of_kernel
+def _count(boxes: Boxes, part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> None:
+    """Count the rows that pay more than they would in a box around the row, and what they pay, for every box."""
+    groups = lattice.code.shape[1]
+    rows_in, paid_in = lattice.rows_in, lattice.paid_in
+    for p in range(begin, end):
+        s = order[p]
+        w = 0.0
+        cell = 0
+        bits = np.uint64(0)
+        for g in range(groups):
+            at = lattice.begins[g] + lattice.code[s, g]
+            w += lattice.weight[at]
+            cell += lattice.cell[at]
+            bits += lattice.bits[at]
+        lattice.record_bits[p] = bits
+        for y in range(part.first[s], part.first[s + 1]):
+            b = part.class_of[y]
+            if b >= 0 and part.weight[b] > w:
+                rows_in[cell] += 1.0
+                paid_in[cell] += part.weight[b]
+    # Sum over everything below, attribute by attribute: afterwards each cell counts its whole box.
+    step = 1
+    width = boxes.tuples.shape[1]
+    for back in range(width):
+        n = lattice.number[width - 1 - back]
+        for base in range(0, cells, step * n):
+            for i in range(base + step, base + step * n, step):
+                for at in range(i, i + step):
+                    rows_in[at] += rows_in[at - step]
+                    paid_in[at] += paid_in[at - step]
+        step *= n
+
+
+@part_of_kernel
+def _box_bits(lattice: Lattice, cell: int) -> np.uint64:
+    """The levels of a cell, packed."""
+    bits = 0
+    width = len(lattice.number)
+    for back in range(width):
+        j = width - 1 - back
+        bits |= (cell % lattice.number[j]) << lattice.shift[j]
+        cell //= lattice.number[j]
+    return np.uint64(bits)
+
+
+@part_of_kernel
+def _judge(
+    part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, box: np.uint64, free: np.uint64, w: float,
+    k: int,
+) -> tuple[float, int]:  # fmt: skip
+    """About what opening a box saves, and how many classes give rows; `taken[c]` becomes how many rows class `c` gives.
+
+    A class that would fall below k either is given up, its other rows going elsewhere, or keeps k rows.
+    """
+    count = 0
+    for p in range(begin, end):
+        if ((box | free) - lattice.record_bits[p]) & free == free:
+            s = order[p]
+            for y in range(part.first[s], part.first[s + 1]):
+                c = part.class_of[y]
+                if c >= 0 and part.weight[c] > w:
+                    if lattice.taken[c] == 0:
+                        lattice.donors[count] = c
+                        lattice.choice[c] = 0
+                        count += 1
+                    lattice.taken[c] += 1
+                    # In thousandths: what the rows taken would have paid elsewhere.
+                    lattice.choice[c] += np.int64(lattice.other[y] * 1e6)
+    gain = 0.0
+    rows = 0
+    for i in range(count):
+        c = lattice.donors[i]
+        saved = part.weight[c] - w
+        taken = lattice.taken[c]
+        left = part.size[c] - taken
+        if left < k and left > 0:
+            elsewhere = -lattice.choice[c] * 1e-6
+            y = part.head[c]
+            while y >= 0:
+                elsewhere += lattice.other[y]
+                y = part.after[y]
+            given_up = taken * saved - (elsewhere - left * part.weight[c])
+            kept = (part.size[c] - k) * saved
+            if kept >= given_up:
+                taken = part.size[c] - k
+                lattice.taken[c] = taken
+                gain += kept
+            else:
+                gain += given_up
+        else:
+            gain += taken * saved
+        rows += taken
+    if rows < k:
+        gain = -1e300
+    return gain, count
+
+
+@part_of_kernel
+def _refresh(joins: Joins, part: Partition, lattice: Lattice, near: Ints, k: int, random: Random) -> None:
+    """What each row would pay in another class: the cheapest that holds it where there are few classes."""
+    if len(part.size) > FEW:
+        for y in range(len(part.record)):
+            if part.class_of[y] >= 0:
+                found, _c = cheapest_home(joins, part, near, k, part.record[y], part.class_of[y], -1, random)
+                lattice.other[y] = min(found, 1000.0)
+        return
+    # Classes by rising weight (insertion sort: they are few).
+    count = 0
+    by_weight = lattice.donors
+    for c in range(len(part.size)):
+        if part.size[c] >= k:
+            at = count
+            while at > 0 and part.weight[by_weight[at - 1]] > part.weight[c]:
+                by_weight[at] = by_weight[at - 1]
+                at -= 1
+            by_weight[at] = c
+            count += 1
+    for t in range(len(part.first) - 1):
+        one = -1
+        two = -1
+        for i in range(count):
+            if holds(joins, part.box, by_weight[i], joins.cells, t):
+                if one < 0:
+                    one = by_weight[i]
+                else:
+                    two = by_weight[i]
+                    break
+        for y in range(part.first[t], part.first[t + 1]):
+            c = two if part.class_of[y] == one else one
+            if c >= 0:
+                lattice.other[y] = part.weight[c]
+            elif part.class_of[y] >= 0:
+                found, _c = cheapest_home(joins, part, near, k, t, part.class_of[y], -1, random)
+                lattice.other[y] = min(found, 1000.0)
 
 
 def _widen_loop(
@@ -148,14 +317,16 @@ def _widen_loop(
     """Try `steps` times to open the most rewarding class around a random row; returns the change in cost.
 
     Rows of its chunk are counted by the levels at which they agree with it; sums over the lattice then tell how many
-    rows each generalization holds and what they pay now.
+    rows each generalization holds and what they pay now. The most rewarding ones are judged by what they do to the
+    classes that lose rows.
     """
-    width = boxes.tuples.shape[1]
-    groups = lattice.code.shape[1]
-    rows_in, paid_in, weight_in, number = lattice.rows_in, lattice.paid_in, lattice.weight_in, lattice.number
+    rows_in, paid_in, weight_in = lattice.rows_in, lattice.paid_in, lattice.weight_in
     items = len(part.record)
     gained = 0.0
     for _ in range(steps):
+        if lattice.state[STEPS] % REFRESH == 0:
+            _refresh(joins, part, lattice, near, k, random)
+        lattice.state[STEPS] += 1
         x = draw(random, items)
         a = part.class_of[x]
         if a < 0 or part.weight[a] <= 0.0:
@@ -165,74 +336,67 @@ def _widen_loop(
         t = part.record[x]
         limit = heat * logs[draw(random, 1024)]
         cells = _thin(boxes, lattice, random)
-        _prepare(boxes, lattice, t, cells)
-        chunk = chunk_of[t]
-        for p in range(starts[chunk], starts[chunk + 1]):
-            s = order[p]
-            w = 0.0
-            cell = 0
-            for g in range(groups):
-                at = lattice.begins[g] + lattice.code[s, g]
-                w += lattice.weight[at]
-                cell += lattice.cell[at]
-            for y in range(part.first[s], part.first[s + 1]):
-                b = part.class_of[y]
-                if b >= 0 and part.weight[b] > w:
-                    rows_in[cell] += 1.0
-                    paid_in[cell] += part.weight[b]
-        # Sum over everything below, attribute by attribute: afterwards each cell counts its whole box.
-        step = 1
-        for back in range(width):
-            n = number[width - 1 - back]
-            for base in range(0, cells, step * n):
-                for i in range(base + step, base + step * n, step):
-                    for at in range(i, i + step):
-                        rows_in[at] += rows_in[at - step]
-                        paid_in[at] += paid_in[at - step]
-            step *= n
-        best = 0.0
-        found = -1
+        free = np.uint64(_prepare(boxes, lattice, t, cells))
+        begins, ends = starts[chunk_of[t]], starts[chunk_of[t] + 1]
+        _count(boxes, part, lattice, order, begins, ends, cells)
+        # The best by the sum saved, by the sum per root of the rows (large boxes tear up many classes), and per row.
+        best_0, best_1, best_2 = 0.0, 0.0, 0.0
+        cell_0, cell_1, cell_2 = -1, -1, -1
         for cell in range(cells):
-            # `best` is in gain per root of the rows taken: large boxes would tear up many classes.
             n_in = rows_in[cell]
             if n_in >= k:
                 gain = paid_in[cell] - n_in * weight_in[cell]
                 if gain > 0.0:
-                    gain = gain * gain / n_in
-                    if gain > best:
-                        best, found = gain, cell
-        if found < 0:
+                    if gain > best_0:
+                        best_0, cell_0 = gain, cell
+                    if gain * gain > best_1 * n_in:
+                        best_1, cell_1 = gain * gain / n_in, cell
+                    if gain > best_2 * n_in:
+                        best_2, cell_2 = gain / n_in, cell
+        if cell_0 < 0:
             continue
-        w = weight_in[found]
+        best = -1e300
+        chosen = -1
+        for i in range(CANDIDATES):
+            cell = cell_0 if i == 0 else cell_1 if i == 1 else cell_2
+            if (i == 1 and cell == cell_0) or (i == 2 and (cell == cell_1 or cell == cell_0)):
+                continue
+            gain, count = _judge(
+                part, lattice, order, begins, ends, _box_bits(lattice, cell), free, weight_in[cell], k
+            )  # fmt: skip
+            for d in range(count):
+                lattice.taken[lattice.donors[d]] = 0
+            if gain > best:
+                best, chosen = gain, cell
         stats[6] += 1
+        if best <= -limit:
+            continue
+        box = _box_bits(lattice, chosen)
+        w = weight_in[chosen]
+        _, count = _judge(part, lattice, order, begins, ends, box, free, w, k)
+        stats[7] += 1
         begin(journal)
         fresh = new_class(part)
         touch(part, journal, fresh)
         old = 0.0
-        for back in range(width):
-            j = width - 1 - back
-            lattice.level[0, j] = lattice.kept[j, found % number[j]]
-            found //= number[j]
-        for p in range(starts[chunk], starts[chunk + 1]):
-            s = order[p]
-            inside = True
-            for j in range(width):
-                if agreement(boxes, j, boxes.tuples[t, j], boxes.tuples[s, j]) > lattice.level[0, j]:
-                    inside = False
-                    break
-            if inside:
+        for p in range(begins, ends):
+            if ((box | free) - lattice.record_bits[p]) & free == free:
+                s = order[p]
                 for y in range(part.first[s], part.first[s + 1]):
                     b = part.class_of[y]
-                    if b >= 0 and b != fresh and part.weight[b] > w:
+                    if b >= 0 and b != fresh and lattice.taken[b] > 0 and part.weight[b] > w:
+                        lattice.taken[b] -= 1
                         old += touch(part, journal, b)
                         move(part, journal, y, fresh)
+        for d in range(count):
+            lattice.taken[lattice.donors[d]] = 0
         if part.size[fresh] < k:
             undo(part, journal)
             continue
         fit(joins, part, fresh)
         change = settle(joins, part, journal, near, k, fresh, old, limit, random)
         if change != 0.0:
-            stats[7] += 1
+            stats[11] += 1
             gained += change
     return gained
 

@@ -203,7 +203,7 @@ class _Improvement:
         cells = 1
         for levels in boxes.head[:, LEVELS].tolist():
             cells = min(WIDE_CELLS, cells * levels)
-        lattice = make_lattice(boxes, cells)
+        lattice = make_lattice(boxes, cells, len(part.record), len(part.size))
         look = make_look(NEIGHBOURS, width, int(boxes.head[:, LEVELS].max()))
         most = min(max(20, 4 * k), 120)
         units, pool = make_units(most, width), np.zeros((2, most), np.int32)
