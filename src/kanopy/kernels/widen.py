@@ -8,8 +8,8 @@ import numpy as np
 
 from kanopy.kernels.boxes import LEVELS, VALUES, Boxes, agreement, level_weight
 from kanopy.kernels.compiler import kernel, part_of_kernel
-from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, Words, draw, holds
-from kanopy.kernels.journal import FEW, Journal, begin, cheapest_home, move, settle, touch, undo
+from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, draw, holds
+from kanopy.kernels.journal import CLASSES, FEW, Journal, begin, cheapest_home, move, settle, touch, undo
 from kanopy.kernels.partition import Partition, fit, new_class
 
 GROUP_VALUES = 1024
@@ -20,34 +20,37 @@ class Lattice(NamedTuple):
     """Room for counting rows in all generalizations of a row.
 
     Attributes are put into groups; `code[t, g]` is the combination of values record `t` has in group `g`, and
-    `member[j]` the group of attribute `j`, its step in that code and where the group begins in `cell`, `bits` and
-    `weight`: what a combination adds to the number of a cell, to its levels packed into one word (a field per
-    attribute, its highest bit free), and to the weight of the box. `other[y]` is about what a row would pay in another
-    class than its own, `taken` and `paid_by` count per class.
+    `member[j]` the group of attribute `j`, its step in that code and where the group begins in `word`: what a
+    combination adds to the number of a cell (the low bits) and to its levels, packed with a field per attribute whose
+    highest bit is free. `axis` has the attributes from the innermost of the lattice out. `sums[2 * cell]` counts the
+    rows of a cell, the next place what they pay. `paid[y]` is what a row pays now, `mean_paid[t]` the mean and
+    number of the rows of a record, `other[y]` about what it would pay
+    in another class than its own; `taken` and `saved` are counts per class.
     """
 
     code: Ints
     member: Longs
     begins: Longs
-    cell: Longs
-    bits: Words
-    weight: Floats
+    axis: Longs
+    word: Longs
     kept: Longs
     place: Longs
     number: Longs
     shift: Longs
-    rows_in: Floats
-    paid_in: Floats
+    sums: Floats
     weight_in: Floats
-    record_bits: Words
+    levels: Longs
+    paid: Floats
+    mean_paid: Floats
     other: Floats
     taken: Longs
+    elsewhere: Floats
     donors: Ints
-    choice: Longs
     state: Longs
 
 
 STEPS = 0
+CELL_BITS = 16
 REFRESH = 256
 """Steps after which the costs of other classes are looked up anew."""
 CANDIDATES = 3
@@ -72,12 +75,13 @@ def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
     codes.append(code)
     begins.append(begins[-1] + room)
     deepest = int(boxes.head[:, LEVELS].max())
+    axis = np.argsort(-boxes.head[:, LEVELS], kind="stable")
     return Lattice(
-        np.column_stack(codes).astype(np.int32), member, np.array(begins, np.int64), np.zeros(begins[-1], np.int64),
-        np.zeros(begins[-1], np.uint64), np.zeros(begins[-1]), np.zeros((width, deepest), np.int64),
-        np.zeros((width, deepest), np.int64), np.zeros(width, np.int64), np.zeros(width, np.int64),
-        np.zeros(cells), np.zeros(cells), np.zeros(cells), np.zeros(len(boxes.tuples), np.uint64), np.zeros(items),
-        np.zeros(classes, np.int64), np.zeros(classes, np.int32), np.zeros(classes, np.int64), np.zeros(1, np.int64),
+        np.column_stack(codes).astype(np.int32), member, np.array(begins, np.int64), axis,
+        np.zeros(begins[-1], np.int64), np.zeros((width, deepest), np.int64), np.zeros((width, deepest), np.int64),
+        np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(2 * cells), np.zeros(cells),
+        np.zeros(len(boxes.tuples), np.int64), np.zeros(items), np.zeros((len(boxes.tuples), 2)), np.zeros(items),
+        np.zeros(classes, np.int64), np.zeros(classes), np.zeros(classes, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -88,7 +92,7 @@ def _thin(boxes: Boxes, lattice: Lattice, random: Random) -> int:
     `kept[j, i]` is the i-th level kept, `place[j, level]` the first kept one that is not below a level.
     """
     width = boxes.tuples.shape[1]
-    room = len(lattice.rows_in)
+    room = len(lattice.weight_in)
     number = lattice.number
     for j in range(width):
         number[j] = boxes.head[j, LEVELS]
@@ -123,25 +127,20 @@ def _thin(boxes: Boxes, lattice: Lattice, random: Random) -> int:
 
 @part_of_kernel
 def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
-    """Empty counts, the weights of all cells, and what each combination of values adds; returns the fields' free bits.
+    """Empty sums, the weights of all cells, and what each combination of values adds; returns the fields' free bits.
 
-    At most `cells` combinations need few bits: one word holds them all.
+    So few combinations as fit in the room need few bits: one word holds them all.
     """
-    width = boxes.tuples.shape[1]
     weight_in = lattice.weight_in
-    for i in range(cells):
-        lattice.rows_in[i] = 0.0
-        lattice.paid_in[i] = 0.0
-    for i in range(len(lattice.cell)):
-        lattice.cell[i] = 0
-        lattice.bits[i] = np.uint64(0)
-        lattice.weight[i] = 0.0
+    for i in range(2 * cells):
+        lattice.sums[i] = 0.0
+    for i in range(len(lattice.word)):
+        lattice.word[i] = 0
     weight_in[0] = 0.0
     step = 1
     place = 0
     free = 0
-    for back in range(width):
-        j = width - 1 - back
+    for j in lattice.axis:
         value = boxes.tuples[t, j]
         number = lattice.number[j]
         lattice.shift[j] = place
@@ -160,88 +159,75 @@ def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
         end = lattice.begins[group + 1]
         for v in range(size):
             i = lattice.place[j, agreement(boxes, j, value, v)]
-            w = level_weight(boxes, j, lattice.kept[j, i], value)
-            bits = np.uint64(i << lattice.shift[j])
+            more = i * step + (i << (lattice.shift[j] + CELL_BITS))
             base = start + v * inner
             while base < end:
                 for at in range(base, base + inner):
-                    lattice.cell[at] += i * step
-                    lattice.bits[at] += bits
-                    lattice.weight[at] += w
+                    lattice.word[at] += more
                 base += inner * size
         step *= number
     return free
 
 
 @part_of_kernel
-def _count(boxes: Boxes, part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> None:
+def _count(lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> None:
     """Count the rows that pay more than they would in a box around the row, and what they pay, for every box."""
     groups = lattice.code.shape[1]
-    rows_in, paid_in = lattice.rows_in, lattice.paid_in
+    sums = lattice.sums
     for p in range(begin, end):
         s = order[p]
-        w = 0.0
-        cell = 0
-        bits = np.uint64(0)
+        word = 0
         for g in range(groups):
-            at = lattice.begins[g] + lattice.code[s, g]
-            w += lattice.weight[at]
-            cell += lattice.cell[at]
-            bits += lattice.bits[at]
-        lattice.record_bits[p] = bits
-        for y in range(part.first[s], part.first[s + 1]):
-            b = part.class_of[y]
-            if b >= 0 and part.weight[b] > w:
-                rows_in[cell] += 1.0
-                paid_in[cell] += part.weight[b]
+            word += lattice.word[lattice.begins[g] + lattice.code[s, g]]
+        cell = word & ((1 << CELL_BITS) - 1)
+        lattice.levels[p] = word >> CELL_BITS
+        if lattice.mean_paid[s, 0] > lattice.weight_in[cell]:
+            sums[2 * cell] += lattice.mean_paid[s, 1]
+            sums[2 * cell + 1] += lattice.mean_paid[s, 0] * lattice.mean_paid[s, 1]
     # Sum over everything below, attribute by attribute: afterwards each cell counts its whole box.
-    step = 1
-    width = boxes.tuples.shape[1]
-    for back in range(width):
-        n = lattice.number[width - 1 - back]
-        for base in range(0, cells, step * n):
+    step = 2
+    for j in lattice.axis:
+        n = lattice.number[j]
+        for base in range(0, 2 * cells, step * n):
             for i in range(base + step, base + step * n, step):
-                for at in range(i, i + step):
-                    rows_in[at] += rows_in[at - step]
-                    paid_in[at] += paid_in[at - step]
+                # As two stretches, which the compiler can see do not overlap.
+                lower, upper = sums[i - step : i], sums[i : i + step]
+                for at in range(step):
+                    upper[at] += lower[at]
         step *= n
 
 
 @part_of_kernel
-def _box_bits(lattice: Lattice, cell: int) -> np.uint64:
+def _levels(lattice: Lattice, cell: int) -> int:
     """The levels of a cell, packed."""
-    bits = 0
-    width = len(lattice.number)
-    for back in range(width):
-        j = width - 1 - back
-        bits |= (cell % lattice.number[j]) << lattice.shift[j]
+    levels = 0
+    for j in lattice.axis:
+        levels |= (cell % lattice.number[j]) << lattice.shift[j]
         cell //= lattice.number[j]
-    return np.uint64(bits)
+    return levels
 
 
 @part_of_kernel
 def _judge(
-    part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, box: np.uint64, free: np.uint64, w: float,
-    k: int,
-) -> tuple[float, int]:  # fmt: skip
+    part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, box: int, free: int, w: float, k: int
+) -> tuple[float, int]:
     """About what opening a box saves, and how many classes give rows; `taken[c]` becomes how many rows class `c` gives.
 
     A class that would fall below k either is given up, its other rows going elsewhere, or keeps k rows.
     """
     count = 0
     for p in range(begin, end):
-        if ((box | free) - lattice.record_bits[p]) & free == free:
+        if ((box | free) - lattice.levels[p]) & free == free:
             s = order[p]
             for y in range(part.first[s], part.first[s + 1]):
-                c = part.class_of[y]
-                if c >= 0 and part.weight[c] > w:
+                if lattice.paid[y] > w:
+                    c = part.class_of[y]
                     if lattice.taken[c] == 0:
                         lattice.donors[count] = c
-                        lattice.choice[c] = 0
+                        lattice.elsewhere[c] = 0.0
                         count += 1
                     lattice.taken[c] += 1
-                    # In thousandths: what the rows taken would have paid elsewhere.
-                    lattice.choice[c] += np.int64(lattice.other[y] * 1e6)
+                    lattice.elsewhere[c] += lattice.other[y]
     gain = 0.0
     rows = 0
     for i in range(count):
@@ -249,22 +235,19 @@ def _judge(
         saved = part.weight[c] - w
         taken = lattice.taken[c]
         left = part.size[c] - taken
+        gain += taken * saved
         if left < k and left > 0:
-            elsewhere = -lattice.choice[c] * 1e-6
+            elsewhere = -lattice.elsewhere[c]
             y = part.head[c]
             while y >= 0:
                 elsewhere += lattice.other[y]
                 y = part.after[y]
-            given_up = taken * saved - (elsewhere - left * part.weight[c])
-            kept = (part.size[c] - k) * saved
-            if kept >= given_up:
+            lost = elsewhere - left * part.weight[c]
+            if lost >= (k - left) * saved:
+                lost = (k - left) * saved
                 taken = part.size[c] - k
                 lattice.taken[c] = taken
-                gain += kept
-            else:
-                gain += given_up
-        else:
-            gain += taken * saved
+            gain -= lost
         rows += taken
     if rows < k:
         gain = -1e300
@@ -310,6 +293,21 @@ def _refresh(joins: Joins, part: Partition, lattice: Lattice, near: Ints, k: int
                 lattice.other[y] = min(found, 1000.0)
 
 
+@part_of_kernel
+def _note(part: Partition, lattice: Lattice, t: int) -> None:
+    """What the rows of a record pay now."""
+    total = 0.0
+    rows = 0
+    for y in range(part.first[t], part.first[t + 1]):
+        c = part.class_of[y]
+        lattice.paid[y] = part.weight[c] if c >= 0 else 0.0
+        if c >= 0:
+            total += part.weight[c]
+            rows += 1
+    lattice.mean_paid[t, 0] = total / max(1, rows)
+    lattice.mean_paid[t, 1] = rows
+
+
 def _widen_loop(
     boxes: Boxes, joins: Joins, part: Partition, journal: Journal, lattice: Lattice, near: Ints, chunk_of: Ints,
     order: Longs, starts: Longs, k: int, heat: float, steps: int, random: Random, logs: Floats, stats: Longs,
@@ -320,9 +318,11 @@ def _widen_loop(
     rows each generalization holds and what they pay now. The most rewarding ones are judged by what they do to the
     classes that lose rows.
     """
-    rows_in, paid_in, weight_in = lattice.rows_in, lattice.paid_in, lattice.weight_in
+    sums, weight_in = lattice.sums, lattice.weight_in
     items = len(part.record)
     gained = 0.0
+    for t in range(len(part.first) - 1):
+        _note(part, lattice, t)
     for _ in range(steps):
         if lattice.state[STEPS] % REFRESH == 0:
             _refresh(joins, part, lattice, near, k, random)
@@ -336,16 +336,16 @@ def _widen_loop(
         t = part.record[x]
         limit = heat * logs[draw(random, 1024)]
         cells = _thin(boxes, lattice, random)
-        free = np.uint64(_prepare(boxes, lattice, t, cells))
+        free = _prepare(boxes, lattice, t, cells)
         begins, ends = starts[chunk_of[t]], starts[chunk_of[t] + 1]
-        _count(boxes, part, lattice, order, begins, ends, cells)
+        _count(lattice, order, begins, ends, cells)
         # The best by the sum saved, by the sum per root of the rows (large boxes tear up many classes), and per row.
         best_0, best_1, best_2 = 0.0, 0.0, 0.0
         cell_0, cell_1, cell_2 = -1, -1, -1
         for cell in range(cells):
-            n_in = rows_in[cell]
+            n_in = sums[2 * cell]
             if n_in >= k:
-                gain = paid_in[cell] - n_in * weight_in[cell]
+                gain = sums[2 * cell + 1] - n_in * weight_in[cell]
                 if gain > 0.0:
                     if gain > best_0:
                         best_0, cell_0 = gain, cell
@@ -362,7 +362,7 @@ def _widen_loop(
             if (i == 1 and cell == cell_0) or (i == 2 and (cell == cell_1 or cell == cell_0)):
                 continue
             gain, count = _judge(
-                part, lattice, order, begins, ends, _box_bits(lattice, cell), free, weight_in[cell], k
+                part, lattice, order, begins, ends, _levels(lattice, cell), free, weight_in[cell], k
             )  # fmt: skip
             for d in range(count):
                 lattice.taken[lattice.donors[d]] = 0
@@ -371,7 +371,7 @@ def _widen_loop(
         stats[6] += 1
         if best <= -limit:
             continue
-        box = _box_bits(lattice, chosen)
+        box = _levels(lattice, chosen)
         w = weight_in[chosen]
         _, count = _judge(part, lattice, order, begins, ends, box, free, w, k)
         stats[7] += 1
@@ -380,11 +380,11 @@ def _widen_loop(
         touch(part, journal, fresh)
         old = 0.0
         for p in range(begins, ends):
-            if ((box | free) - lattice.record_bits[p]) & free == free:
+            if ((box | free) - lattice.levels[p]) & free == free:
                 s = order[p]
                 for y in range(part.first[s], part.first[s + 1]):
                     b = part.class_of[y]
-                    if b >= 0 and b != fresh and lattice.taken[b] > 0 and part.weight[b] > w:
+                    if lattice.paid[y] > w and lattice.taken[b] > 0:
                         lattice.taken[b] -= 1
                         old += touch(part, journal, b)
                         move(part, journal, y, fresh)
@@ -398,6 +398,12 @@ def _widen_loop(
         if change != 0.0:
             stats[11] += 1
             gained += change
+            for i in range(journal.state[CLASSES]):
+                c = journal.classes[i]
+                y = part.head[c] if part.size[c] > 0 else -1
+                while y >= 0:
+                    _note(part, lattice, part.record[y])
+                    y = part.after[y]
     return gained
 
 
