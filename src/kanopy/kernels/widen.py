@@ -46,6 +46,7 @@ class Lattice(NamedTuple):
     taken: Longs
     elsewhere: Floats
     donors: Ints
+    best: Floats
     state: Longs
 
 
@@ -53,7 +54,9 @@ STEPS = 0
 CELL_BITS = 16
 REFRESH = 256
 """Steps after which the costs of other classes are looked up anew."""
-CANDIDATES = 3
+CANDIDATES = 8
+FILLED = 0.6
+"""The share of k rows that must pay less in a box; the others come from classes that can spare them."""
 
 
 def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
@@ -81,7 +84,8 @@ def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
         np.zeros(begins[-1], np.int64), np.zeros((width, deepest), np.int64), np.zeros((width, deepest), np.int64),
         np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(2 * cells), np.zeros(cells),
         np.zeros(len(boxes.tuples), np.int64), np.zeros(items), np.zeros((len(boxes.tuples), 2)), np.zeros(items),
-        np.zeros(classes, np.int64), np.zeros(classes), np.zeros(classes, np.int32), np.zeros(1, np.int64),
+        np.zeros(classes, np.int64), np.zeros(classes), np.zeros(classes, np.int32), np.zeros((CANDIDATES, 2)),
+        np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -220,8 +224,8 @@ def _judge(
         if ((box | free) - lattice.levels[p]) & free == free:
             s = order[p]
             for y in range(part.first[s], part.first[s + 1]):
-                if lattice.paid[y] > w:
-                    c = part.class_of[y]
+                c = part.class_of[y]
+                if lattice.paid[y] > w or (c >= 0 and part.size[c] > k):
                     if lattice.taken[c] == 0:
                         lattice.donors[count] = c
                         lattice.elsewhere[c] = 0.0
@@ -233,6 +237,10 @@ def _judge(
     for i in range(count):
         c = lattice.donors[i]
         saved = part.weight[c] - w
+        if saved <= 0.0:
+            # For now only noted, as a negative number: rows that could fill up the class.
+            lattice.taken[c] = -min(lattice.taken[c], part.size[c] - k)
+            continue
         taken = lattice.taken[c]
         left = part.size[c] - taken
         gain += taken * saved
@@ -249,8 +257,18 @@ def _judge(
                 lattice.taken[c] = taken
             gain -= lost
         rows += taken
-    if rows < k:
-        gain = -1e300
+    while rows < k:
+        dearest = -1
+        for i in range(count):
+            c = lattice.donors[i]
+            if lattice.taken[c] < 0 and (dearest < 0 or part.weight[c] > part.weight[dearest]):
+                dearest = c
+        if dearest < 0:
+            return -1e300, count
+        taken = min(-lattice.taken[dearest], k - rows)
+        lattice.taken[dearest] = taken
+        gain -= taken * (w - part.weight[dearest])
+        rows += taken
     return gain, count
 
 
@@ -339,35 +357,36 @@ def _widen_loop(
         free = _prepare(boxes, lattice, t, cells)
         begins, ends = starts[chunk_of[t]], starts[chunk_of[t] + 1]
         _count(lattice, order, begins, ends, cells)
-        # The best by the sum saved, by the sum per root of the rows (large boxes tear up many classes), and per row.
-        best_0, best_1, best_2 = 0.0, 0.0, 0.0
-        cell_0, cell_1, cell_2 = -1, -1, -1
+        # The best by the sum saved, per band of weights by the sum per root of the rows: large boxes tear up classes.
+        for i in range(CANDIDATES):
+            lattice.best[i, 0] = 0.0
+            lattice.best[i, 1] = -1.0
+        bands = (CANDIDATES - 2) / part.weight[a]
         for cell in range(cells):
             n_in = sums[2 * cell]
-            if n_in >= k:
+            if n_in >= FILLED * k:
                 gain = sums[2 * cell + 1] - n_in * weight_in[cell]
+                if n_in < k:
+                    gain -= 0.5 * (k - n_in) * weight_in[cell]
                 if gain > 0.0:
-                    if gain > best_0:
-                        best_0, cell_0 = gain, cell
-                    if gain * gain > best_1 * n_in:
-                        best_1, cell_1 = gain * gain / n_in, cell
-                    if gain > best_2 * n_in:
-                        best_2, cell_2 = gain / n_in, cell
-        if cell_0 < 0:
-            continue
+                    if gain > lattice.best[0, 0]:
+                        lattice.best[0, 0], lattice.best[0, 1] = gain, cell
+                    band = min(CANDIDATES - 1, 1 + int(weight_in[cell] * bands))
+                    if gain * gain > lattice.best[band, 0] * n_in:
+                        lattice.best[band, 0], lattice.best[band, 1] = gain * gain / n_in, cell
         best = -1e300
         chosen = -1
         for i in range(CANDIDATES):
-            cell = cell_0 if i == 0 else cell_1 if i == 1 else cell_2
-            if (i == 1 and cell == cell_0) or (i == 2 and (cell == cell_1 or cell == cell_0)):
+            cell = int(lattice.best[i, 1])
+            if cell < 0 or (i > 0 and cell == int(lattice.best[0, 1])):
                 continue
-            gain, count = _judge(
-                part, lattice, order, begins, ends, _levels(lattice, cell), free, weight_in[cell], k
-            )  # fmt: skip
+            gain, count = _judge(part, lattice, order, begins, ends, _levels(lattice, cell), free, weight_in[cell], k)
             for d in range(count):
                 lattice.taken[lattice.donors[d]] = 0
             if gain > best:
                 best, chosen = gain, cell
+        if chosen < 0:
+            continue
         stats[6] += 1
         if best <= -limit:
             continue
@@ -384,7 +403,7 @@ def _widen_loop(
                 s = order[p]
                 for y in range(part.first[s], part.first[s + 1]):
                     b = part.class_of[y]
-                    if lattice.paid[y] > w and lattice.taken[b] > 0:
+                    if b >= 0 and b != fresh and lattice.taken[b] > 0:
                         lattice.taken[b] -= 1
                         old += touch(part, journal, b)
                         move(part, journal, y, fresh)
