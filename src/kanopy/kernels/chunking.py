@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanopy.kernels.boxes import AT, LEVELS, VALUES, Boxes, Floats, Ints, Longs, agreement
+from kanopy.kernels.boxes import AT, VALUES, Boxes, Ints, Longs, agreement
 from kanopy.kernels.compiler import kernel, part_of_kernel
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kanopy.kernels.compiler import kernel, part_of_kernel
 from kanopy.kernels.joins import Floats, Ints, Joins, Longs, joint_weight
 
