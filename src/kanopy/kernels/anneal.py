@@ -31,7 +31,8 @@ def _anneal_loop(
         if a < 0 or part.weight[a] <= 0.0:
             continue
         t = part.record[x]
-        other = near[t, draw(random, degree)]
+        # Of two places in the list of near records the nearer one: it pays more often.
+        other = near[t, min(draw(random, degree), draw(random, degree))]
         if other < 0:
             continue
         begin = part.first[other]

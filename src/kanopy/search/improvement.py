@@ -39,13 +39,15 @@ class Kind:
     """A kind of change: `run` takes a heat and a number of steps and returns the change in cost.
 
     `per_sweep` steps per row are a round of a search that counts steps instead of seconds; `first` are tried before
-    their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one.
+    their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one;
+    `most`: the largest share of the time it may earn.
     """
 
     run: Callable[[float, int], float]
     per_sweep: float
     first: int
     classes: bool = False
+    most: float = 1.0
 
 
 class Improvement:
@@ -113,7 +115,7 @@ class Improvement:
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
-            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1))
+            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1, most=0.1))
         return found
 
     def look_for_neighbours(self, orders: int, progress: Progress) -> None:
@@ -159,6 +161,7 @@ class Improvement:
         count = len(kinds)
         rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
         seconds_per_step = np.zeros(count)
+        most_earned = np.array([kind.most for kind in kinds])
         part_seconds = min(SLICE_SECONDS, whole / 40)
         while (done := (clock() - begun) / whole) < 1:
             heat = hottest * (1 - done) ** 2
@@ -174,7 +177,7 @@ class Improvement:
                 seconds_per_step[i] += (0.5 if seconds_per_step[i] else 1.0) * (spent / steps - seconds_per_step[i])
                 rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
             earned = rate / rate.sum() if rate.sum() > 0 else np.full(count, 1 / count)
-            share = 0.8 * earned + 0.2 / count
+            share = 0.8 * np.minimum(earned, most_earned) + 0.2 / count
             self.rounds += 1
             self._keep()
             self._tell(progress, done)
@@ -185,7 +188,7 @@ class Improvement:
 
     @property
     def _class_heat(self) -> float:
-        return max(1.0, self.k / 5)
+        return max(1.0, self.k / 2)
 
     def _tell(self, progress: Progress, fraction: float) -> None:
         if progress.active:
