@@ -13,7 +13,7 @@ NEVER = 1e300
 
 
 class Units(NamedTuple):
-    """Room for merging: per unit its box, rows, weight, the unit it ended up in, the nearest one and what that costs."""
+    """Room for merging: per unit its box, rows, weight, the unit it ended up in, the nearest and what that costs."""
 
     box: Ints
     size: Longs

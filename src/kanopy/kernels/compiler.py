@@ -41,6 +41,10 @@ if not PLAIN and os.environ.get(COMMAND):
     _load_without_scipy()
 
 
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
+"""Numba's option for functions that count no references, so cannot make arrays."""
+
+
 def helper(loop: Function) -> Function:
     """Compile a small function that kernels call; it needs no twin of its own because its callers have one."""
     if PLAIN:
@@ -54,7 +58,7 @@ def part_of_kernel(loop: Function) -> Function:
     """Compile a helper of kernels that make no arrays (`kernel(…, makes_arrays=False)`)."""
     if PLAIN:
         return loop
-    compiled: Any = numba.njit(cache=True, nogil=True, _nrt=False)(loop)
+    compiled: Any = numba.njit(cache=True, nogil=True, **UNCOUNTED)(loop)
     result: Function = compiled
     return result
 
@@ -73,7 +77,7 @@ def kernel(
         if PLAIN:
             chosen: Any = plain
         else:
-            options = {} if makes_arrays else {"_nrt": False}
+            options: dict[str, Any] = {} if makes_arrays else UNCOUNTED
             chosen = numba.njit(cache=True, nogil=True, parallel=parallel, **options)(loop)
         chosen.plain = plain
         chosen.loop = loop

@@ -16,7 +16,8 @@ from kanopy.kernels.joins import Bytes, Floats, Ints, Joins, Longs, copy_box, jo
 
 class Partition(NamedTuple):
     """`record[i]` of item `i` (items of a record are consecutive from `first[t]`); `free` is a stack of unused
-    classes, `state[0]` how many there are. `lean` and `lean_weight` hold while `known[c]`; `spare` is room for a box."""
+    classes, `state[0]` how many there are. `lean` and `lean_weight` hold while `known[c]`; `spare` is room for
+    a box."""
 
     record: Ints
     first: Longs
@@ -140,6 +141,16 @@ def _fit_all_loop(joins: Joins, part: Partition) -> None:
 
 
 fit_all = kernel(_fit_all_loop, makes_arrays=False)(_fit_all_loop)
+
+
+def _learn_all_loop(joins: Joins, part: Partition) -> None:
+    """Find the boxes of all classes without each one of their rows."""
+    for c in range(len(part.size)):
+        if part.size[c] > 1:
+            learn(joins, part, c)
+
+
+learn_all = kernel(_learn_all_loop, makes_arrays=False)(_learn_all_loop)
 
 
 def make_partition(joins: Joins, record: Ints, first: Longs, class_of: Ints, most: int) -> Partition:

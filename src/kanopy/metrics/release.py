@@ -54,7 +54,7 @@ def release_losses(domain: Domain, recoding: Recoding, weights: Sequence[float])
 
 
 def _total(sizes: npt.NDArray[np.int64], values: Floats) -> float:
-    """The sum of products. Not `np.dot`: its threads wait for each other longer than the sum takes on a busy machine."""
+    """The sum of products. Not `np.dot`: on a busy machine its threads wait longer than the sum takes."""
     return float((sizes * values).sum())
 
 

@@ -19,11 +19,13 @@ from kanopy.search.improvement import Improvement, runs_of
 from kanopy.search.kmember import check_k
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.problem import Problem
-from kanopy.search.safety import suppress_where_it_pays, unite_unsafe
+from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
 from kanopy.search.solution import Solution
 
 CHUNK_ROWS = 200
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
+MOST_UNSAFE = 0.8
+"""Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
 CUT_FROM = 50
 """Above this k the start is cut top-down: quicker than merging, and as good."""
 
@@ -65,8 +67,14 @@ class Best:
         k = problem.k
         check_k(k, len(layout.rows))
         lost = _left_over(layout, k, problem)
-        start = _bottom_up(layout, k, progress)
-        search = Improvement(layout, start, k, self.seed)
+        start, least = _bottom_up(layout, k, progress), k
+        while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
+            # Classes of k rows that are nearly all unsafe for another model would only be united again.
+            if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
+                break
+            least *= 2
+            start = _bottom_up(layout, least, progress)
+        search = Improvement(layout, start, least, self.seed)
         notes = []
         try:
             if self.steps is not None:
@@ -80,7 +88,7 @@ class Best:
         if allowed > 0:
             class_of = suppress_where_it_pays(layout, class_of, k, allowed)
         if not problem.of_sizes:
-            class_of, united = unite_unsafe(layout, class_of, problem)
+            class_of, united = unite_unsafe(layout, class_of, problem, progress)
             if united:
                 notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
         return _answer(self.name, layout, class_of, problem, search.rounds, notes)

@@ -99,7 +99,9 @@ class Improvement:
         found = [
             Kind(lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8, 64),
             Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256),
-            Kind(lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4, True),
+            Kind(
+                lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4, True,
+            ),
             Kind(
                 lambda heat, n: widen(
                     boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS, stats
@@ -184,7 +186,7 @@ class Improvement:
 
     def _heat(self, sweeps: float) -> float:
         """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
-        return self.cost() / max(1, len(self.part.record)) * min(3.0, max(0.05, 0.15 * sweeps**0.5))
+        return self.cost() / max(1, len(self.part.record)) * min(3.0, max(0.05, 0.15 * float(np.sqrt(sweeps))))
 
     @property
     def _class_heat(self) -> float:
