@@ -273,3 +273,20 @@ def test_too_many_level_combinations_leave_attributes_out() -> None:
     assert part.left_out
     assert part.value <= Best(steps=10).solve(Problem(domain, [KAnonymity(3)])).score
     assert whole.left_out == ()
+
+
+def test_a_budget_too_small_for_the_first_release_says_so() -> None:
+    found = Best(budget_seconds=1e-9).solve(Problem(table(500), [KAnonymity(3)]))
+    assert found.recoding.classes.smallest >= 3
+    assert any("larger budget" in note for note in found.notes)
+
+
+def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    import kanopy.search.best as best
+
+    said: list[str] = []
+    monkeypatch.setattr(best, "is_prepared", lambda kernels: False)
+    Best(steps=0).solve(
+        Problem(table(100), [KAnonymity(3)]), Progress(lambda step: bool(said.append(str(step))) or True, interval=0.0)
+    )
+    assert any("preparing compiled code" in step for step in said)

@@ -7,15 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanopy.classes import Floats, Ints
+from kanopy.classes import Domain, Floats, Ints
 from kanopy.errors import Cancelled, JobError, NoSolution
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.kernels.agglomerate import agglomerate, make_units
+from kanopy.kernels.compiler import is_prepared
 from kanopy.metrics.release import release_losses
+from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT, Progress
 from kanopy.search import improvement
 from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, lay_out
 from kanopy.search.chunks import chunk_records
-from kanopy.search.improvement import Improvement, runs_of
+from kanopy.search.improvement import KERNELS, Improvement, runs_of
 from kanopy.search.kmember import check_k
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.problem import Problem
@@ -60,8 +63,9 @@ class Best:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
-        started = improvement.clock()
         problem.require_local(self.name)
+        _prepare(progress)
+        started = improvement.clock()
         progress("laying out")
         layout = lay_out(problem)
         k = problem.k
@@ -76,6 +80,12 @@ class Best:
             start = _bottom_up(layout, least, progress)
         search = Improvement(layout, start, least, self.seed)
         notes = []
+        spent = improvement.clock() - started
+        if self.steps is None and spent > self.budget_seconds:
+            notes.append(
+                f"The first release alone took {spent:.0f} s, the budget was {self.budget_seconds:g} s: nothing was "
+                "improved. A larger budget gives a better release."
+            )
         try:
             if self.steps is not None:
                 search.run_steps(self.steps, progress)
@@ -88,10 +98,23 @@ class Best:
         if allowed > 0:
             class_of = suppress_where_it_pays(layout, class_of, k, allowed)
         if not problem.of_sizes:
-            class_of, united = unite_unsafe(layout, class_of, problem, progress)
+            class_of, united = unite_unsafe(layout, class_of, problem)
             if united:
                 notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
         return _answer(self.name, layout, class_of, problem, search.rounds, notes)
+
+
+def _prepare(progress: Progress) -> None:
+    """Compile what is not compiled yet, on a table of a few rows: compiling is nobody's search time."""
+    if is_prepared(KERNELS):
+        return
+    progress("preparing compiled code (only the first time)")
+    hierarchy = Hierarchy.from_rows([[f"v{i}", f"g{i // 2}", "*"] for i in range(4)], name="a")
+    rows = np.arange(16, dtype=np.int32) % 4
+    tuples = np.arange(4, dtype=np.int32)[:, None]
+    domain = Domain(("a",), (hierarchy,), tuples, np.full(4, 4, np.int64), rows)
+    layout = lay_out(Problem(domain, [KAnonymity(5)]))
+    Improvement(layout, _bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
 
 
 def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:

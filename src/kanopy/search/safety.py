@@ -8,7 +8,6 @@ from kanopy.classes import Classes, Floats, Ints, Longs
 from kanopy.errors import NoSolution
 from kanopy.kernels.partition import Partition, learn_all
 from kanopy.kernels.unions import cheapest_unions, rows_for
-from kanopy.progress import SILENT, Progress
 from kanopy.search.boxes import FORBIDDEN, Layout
 from kanopy.search.improvement import partition_of, runs_of
 from kanopy.search.problem import Problem
@@ -46,7 +45,7 @@ def suppress_where_it_pays(layout: Layout, class_of: Ints, k: int, allowed: int)
     return class_of
 
 
-def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem, progress: Progress = SILENT) -> tuple[Ints, int]:
+def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints, int]:
     """Unite classes that a model finds unsafe until none is; also how many were united.
 
     Every unsafe class joins, of the classes where the loss grows least, the first that makes both safe, or simply the
@@ -57,7 +56,6 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem, progress: Pro
     united = 0
     unit = class_of
     while True:
-        progress("uniting classes")
         # The boxes of the partition, not its sizes, matter here: k was the business of the search.
         part, unit = _same_labels(layout, unit)
         count = int(unit.max(initial=-1)) + 1
