@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy.classes import Ints, Longs
+from kanopy.classes import Floats, Ints, Longs
 from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.boxes import LEVELS
@@ -121,7 +121,7 @@ class Improvement:
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
-            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1, most=0.1))
+            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1, most=0.3))
         return found
 
     def look_for_neighbours(self, orders: int, progress: Progress) -> None:
@@ -143,11 +143,11 @@ class Improvement:
         self.look_for_neighbours(ORDERS, progress)
         kinds = self.kinds()
         items = len(self.part.record)
-        hottest = self._heat(steps / 4)
+        hottest, for_classes = self._heat(steps / 4), self._class_heat(steps / 4)
         for done in range(steps):
             heat = hottest * (1 - (done + 1) / steps) ** 2
             for kind in kinds:
-                kind.run(heat * self._class_heat if kind.classes else heat, 1 + int(items * kind.per_sweep))
+                kind.run(heat * for_classes if kind.classes else heat, 1 + int(items * kind.per_sweep))
             self.rounds += 1
             self._keep()
             self._tell(progress, done / steps)
@@ -163,7 +163,8 @@ class Improvement:
         kinds = self.kinds()
         begun = clock()
         whole = max(1e-3, budget - (begun - started))
-        hottest = self._heat(whole / (3e-5 * items))
+        sweeps = whole / (3e-5 * items)
+        hottest, for_classes = self._heat(sweeps), self._class_heat(sweeps)
         count = len(kinds)
         rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
         seconds_per_step = np.zeros(count)
@@ -177,13 +178,13 @@ class Improvement:
                 if steps < 1:
                     continue
                 before = clock()
-                gain = -kind.run(heat * self._class_heat if kind.classes else heat, steps)
+                gain = -kind.run(heat * for_classes if kind.classes else heat, steps)
                 spent = max(1e-6, clock() - before)
                 credit[i] -= spent
                 seconds_per_step[i] += (0.5 if seconds_per_step[i] else 1.0) * (spent / steps - seconds_per_step[i])
                 rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
             earned = rate / rate.sum() if rate.sum() > 0 else np.full(count, 1 / count)
-            share = 0.8 * np.minimum(earned, most_earned) + 0.2 / count
+            share = 0.8 * _within(earned, most_earned) + 0.2 / count
             self.rounds += 1
             self._keep()
             self._tell(progress, done)
@@ -192,9 +193,9 @@ class Improvement:
         """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
         return self.cost() / max(1, len(self.part.record)) * min(3.0, max(0.05, 0.15 * float(np.sqrt(sweeps))))
 
-    @property
-    def _class_heat(self) -> float:
-        return max(1.0, self.k / 2)
+    def _class_heat(self, sweeps: float) -> float:
+        """How much hotter it must be for whole classes: they cost as much as many rows, and need longer to cool."""
+        return max(1.0, self.k / 5 * min(2.5, max(1.0, float(np.sqrt(sweeps)))))
 
     def _tell(self, progress: Progress, fraction: float) -> None:
         if progress.active:
@@ -204,6 +205,15 @@ class Improvement:
     def unplaced(self) -> int:
         """Items in no class."""
         return int((self.part.class_of < 0).sum())
+
+
+def _within(shares: Floats, most: Floats) -> Floats:
+    """Shares that sum to 1, none above its limit: what is cut off goes to the others in proportion."""
+    cut = np.minimum(shares, most)
+    others = np.where(most < 1.0, 0.0, cut)
+    if others.sum() <= 0.0:
+        return cut
+    return cut + others * (1.0 - cut.sum()) / others.sum()
 
 
 def runs_of(class_of: Ints) -> tuple[Longs, Longs]:
