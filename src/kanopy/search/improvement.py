@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy.classes import Floats, Ints, Longs
+from kanopy.classes import Ints, Longs
 from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.boxes import LEVELS
@@ -43,15 +43,13 @@ class Kind:
     """A kind of change: `run` takes a heat and a number of steps and returns the change in cost.
 
     `per_sweep` steps per row are a round of a search that counts steps instead of seconds; `first` are tried before
-    their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one;
-    `most`: the largest share of the time it may earn.
+    their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one.
     """
 
     run: Callable[[float, int], float]
     per_sweep: float
     first: int
     classes: bool = False
-    most: float = 1.0
 
 
 class Improvement:
@@ -121,7 +119,7 @@ class Improvement:
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
-            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1, most=0.3))
+            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1))
         return found
 
     def look_for_neighbours(self, orders: int, progress: Progress) -> None:
@@ -168,7 +166,6 @@ class Improvement:
         count = len(kinds)
         rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
         seconds_per_step = np.zeros(count)
-        most_earned = np.array([kind.most for kind in kinds])
         part_seconds = min(SLICE_SECONDS, whole / 40)
         while (done := (clock() - begun) / whole) < 1:
             heat = hottest * (1 - done) ** 2
@@ -184,7 +181,7 @@ class Improvement:
                 seconds_per_step[i] += (0.5 if seconds_per_step[i] else 1.0) * (spent / steps - seconds_per_step[i])
                 rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
             earned = rate / rate.sum() if rate.sum() > 0 else np.full(count, 1 / count)
-            share = 0.8 * _within(earned, most_earned) + 0.2 / count
+            share = 0.8 * earned + 0.2 / count
             self.rounds += 1
             self._keep()
             self._tell(progress, done)
@@ -205,15 +202,6 @@ class Improvement:
     def unplaced(self) -> int:
         """Items in no class."""
         return int((self.part.class_of < 0).sum())
-
-
-def _within(shares: Floats, most: Floats) -> Floats:
-    """Shares that sum to 1, none above its limit: what is cut off goes to the others in proportion."""
-    cut = np.minimum(shares, most)
-    others = np.where(most < 1.0, 0.0, cut)
-    if others.sum() <= 0.0:
-        return cut
-    return cut + others * (1.0 - cut.sum()) / others.sum()
 
 
 def runs_of(class_of: Ints) -> tuple[Longs, Longs]:
