@@ -25,7 +25,7 @@ from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
 from kanopy.search.solution import Solution
 
-CHUNK_ROWS = 200
+CHUNK_ROWS = 500
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
 MOST_UNSAFE = 0.8
 """Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
@@ -37,16 +37,17 @@ CUT_FROM = 50
 class Best:
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
-    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. Then five kinds of change
+    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. Then six kinds of change
     compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
     around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
-    class up, and merging a few neighbouring classes to split them anew. Changes are accepted as in simulated annealing
-    (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
+    class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
+    Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
 
-    `budget_seconds` is wall-clock time for everything; `steps` instead asks for a number of rounds, whose result
+    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose result
     depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the problem
     allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it can be.
-    Not for hierarchies that do not nest. Models other than k-anonymity are satisfied by uniting classes at the end.
+    Not for hierarchies that do not nest. Models other than k-anonymity are satisfied by searching larger
+    classes if most are unsafe, and uniting the unsafe ones at the end.
     """
 
     budget_seconds: float = 5.0
