@@ -49,6 +49,7 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
         'metric = "loss"',
         "# optimal, samarati, datafly, incognito (one level per column); k-member, mondrian, best (local recoding).",
         'algorithm = "optimal"',
+        "# local = true      # rows with equal values may be published differently; with it, leave `algorithm` out",
         "# Missing values: as-value (a value of its own), suppress, error.",
         'missing = "as-value"',
         "# Values that a hierarchy does not know: error, suppress, add.",
