@@ -46,13 +46,15 @@ def make_weights(columns: int, most: int) -> CutWeights:
     return CutWeights(np.zeros(TOTALS, np.int64), *(np.zeros(shape, np.int64) for _ in range(5)))
 
 
-def merge_codes_plain(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs]:
+def merge_codes_plain(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, Ints]:
     """The twin of `merge_codes`."""
     lifted = np.column_stack([lookup[j][codes[:, j]] for j in range(codes.shape[1])]).astype(np.int32)
     distinct, first, inverse = np.unique(lifted, axis=0, return_index=True, return_inverse=True)
     sums = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(distinct)).astype(np.int64)
     order = np.argsort(first, kind="stable")
-    return np.ascontiguousarray(distinct[order], np.int32), sums[order]
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return np.ascontiguousarray(distinct[order], np.int32), sums[order], rank[inverse.reshape(-1)]
 
 
 @helper
@@ -103,8 +105,11 @@ def _multipliers(width: int) -> Longs:
 
 
 @kernel(merge_codes_plain)
-def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs]:
-    """Replace `codes[:, j]` by `lookup[j]` of them and unite rows that become equal, in order of first appearance."""
+def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, Ints]:
+    """Replace `codes[:, j]` by `lookup[j]` of them and unite rows that become equal, in order of first appearance.
+
+    Returns the distinct rows, their summed counts, and per original row the number of its distinct one.
+    """
     rows, width = codes.shape
     factor = _multipliers(width)
     lifted = np.empty((rows, width), np.int32)
@@ -121,7 +126,7 @@ def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs]:
         if sums[number[e]] == 0:
             united[number[e]] = lifted[e]
         sums[number[e]] += counts[e]
-    return united, sums
+    return united, sums, number
 
 
 def weigh_cuts_plain(codes: Ints, counts: Longs, coarse: Ints, k: int, price: int, out: CutWeights) -> None:

@@ -16,6 +16,10 @@ ALGORITHMS: dict[str, str] = {
     "incognito": "kanopy.search.incognito.Incognito",
     "k-member": "kanopy.search.kmember.KMember",
     "mondrian": "kanopy.search.mondrian.Mondrian",
+    "bayardo-agrawal": "kanopy.search.bayardo_agrawal.BayardoAgrawal",
+    "li-sps": "kanopy.search.li_sps.LiSPS",
+    "li-gsps": "kanopy.search.li_gsps.LiGSPS",
+    "li-gops": "kanopy.search.li_gops.LiGOPS",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy.classes import Ints, Longs
 from kanopy.errors import Cancelled, JobError
+from kanopy.kernels.compiler import for_size
 from kanopy.kernels.value_cuts import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.progress import SILENT, Progress
 from kanopy.search.problem import Problem
@@ -19,6 +20,8 @@ from kanopy.search.value_sets import ValueTable, require_value_sets, sets_soluti
 
 Mask = npt.NDArray[np.bool_]
 
+SMALL = 60
+"""Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
 clock = time.perf_counter
 
 
@@ -56,7 +59,7 @@ class BayardoAgrawal:
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> ages = Hierarchy.flat(["20", "30", "40", "50", "60"], name="age")
-    >>> rows = np.array([0, 0, 1, 2, 2, 3, 4], np.int32)
+    >>> rows = np.array([0, 0, 0, 1, 2, 2, 3, 4], np.int32)
     >>> table = Domain(("age",), (ages,), np.arange(5, dtype=np.int32)[:, None], np.bincount(rows), rows)
     >>> found = BayardoAgrawal().solve(Problem(table, [KAnonymity(2)]))
     >>> found.recoding.labels, found.optimal
@@ -74,7 +77,7 @@ class BayardoAgrawal:
         lowers="discernibility",
         proves="least discernibility of all intervals of the ordered values, if it ends within its budget",
         models="sizes",
-        attributes="numbers, and categories in the order of their hierarchy, which need not nest",
+        attributes="numbers; categories in any order",
         level_limits=False,
         weights=False,
         anytime=True,
@@ -88,11 +91,11 @@ class BayardoAgrawal:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Search; a callback that says stop after a release was found keeps it."""
-        started = clock()
         require_value_sets(self.name, problem)
         progress("ordering values")
         table = value_table(problem)
         search = _Search(table, problem.k, problem.max_suppressed_rows)
+        started = clock()  # from here on the kernels are compiled, which on a new machine takes its time
         if search.best_cuts is None:
             raise too_many_gone(self.name, problem, int(table.counts.sum()))
         notes = []
@@ -137,7 +140,7 @@ class _Node:
         fixed = tuple(now | chosen[j, : len(now)] for j, now in enumerate(self.fixed))
         return _Node(self.codes, self.counts, self.ends, fixed, self.bound)
 
-    def without(self, given_up: Mask) -> _Node:
+    def without(self, given_up: Mask, merge: Any) -> _Node:
         """Some cuts of the tail are given up for good: their fine intervals unite."""
         most = max(len(ends) for ends in self.ends)
         lookup = np.zeros((len(self.ends), most), np.int32)
@@ -147,7 +150,7 @@ class _Node:
             np.cumsum(kept, out=lookup[j, 1 : len(now) + 1])
             ends.append(self.ends[j][np.append(kept, True)])
             fixed.append(now[kept])
-        codes, counts = merge_codes(self.codes, self.counts, lookup)
+        codes, counts, _ = merge(self.codes, self.counts, lookup)
         return _Node(codes, counts, tuple(ends), tuple(fixed), self.bound)
 
 
@@ -168,13 +171,15 @@ class _Search:
             table.codes, table.counts, tuple(np.arange(size) for size in self.sizes),
             tuple(np.zeros(size - 1, np.bool_) for size in self.sizes),
         )  # fmt: skip
-        self.stack.append(self.root)
-        self._weigh(self.root)
+        self.merge, self.weigh = (for_size(f, len(table.counts), SMALL) for f in (merge_codes, weigh_cuts))
+        self.merge(self.root.codes[:1], self.root.counts[:1], np.zeros((len(self.sizes), self.most), np.int32))
+        totals = self._weigh(self.root).totals
+        self.stack.append(_bounded(self.root, int(max(totals[2], totals[3]))))
 
     def _weigh(self, node: _Node) -> CutWeights:
         """Weigh the cuts of a node; its head alone is a candidate too."""
         self.judged += 1
-        weigh_cuts(node.codes, node.counts, node.coarse(self.most), self.k, self.price, self.weights)
+        self.weigh(node.codes, node.counts, node.coarse(self.most), self.k, self.price, self.weights)
         cost, gone = int(self.weights.totals[0]), int(self.weights.totals[1])
         if gone <= self.most_gone and (self.best_cost is None or cost < self.best_cost):
             self.best_cost = cost
@@ -223,7 +228,7 @@ class _Search:
     def _fill(self, node: _Node, progress: Progress, until: float | None, barred: Mask | None = None) -> _Node:
         """Add cuts to the head while that lowers the cost within the limit; `barred` holds for the first only."""
         while until is None or clock() <= until:
-            progress("searching", None, "a good start")
+            progress("cutting")
             weights = self._weigh(node)
             allowed = self._open(node) & (weights.totals[1] + weights.gone_change <= self.most_gone)
             if barred is not None:
@@ -246,7 +251,7 @@ class _Search:
             if (until is not None and clock() > until) or (steps is not None and self.judged - first >= steps):
                 return False
             if progress.active:
-                progress("searching", None, f"{self.judged:,} judged, {len(self.stack):,} open")
+                progress("proving", None, f"{self.judged:,} judged, {len(self.stack):,} open")
             node = self.stack[-1]
             children = self._children(node)
             # Only now: what is being looked at counts as open if the search is stopped meanwhile.
@@ -274,7 +279,7 @@ class _Search:
             if forced.any():
                 node = node.with_fixed(forced)
             if struck.any():
-                node = node.without(struck)
+                node = node.without(struck, self.merge)
             elif not forced.any():
                 break
         value = np.where(tail, weights.without_cut, -1)
@@ -282,15 +287,14 @@ class _Search:
         chosen.flat[int(value.argmax())] = True
         made, left = weak + int(weights.with_cut[chosen][0]), weak + int(weights.without_cut[chosen][0])
         return [
-            _bounded(node.without(chosen), max(bound, left)),
+            _bounded(node.without(chosen, self.merge), max(bound, left)),
             _bounded(node.with_fixed(chosen), max(bound, made)),
         ]
 
     def remaining(self, why: str) -> str:
         """What is known of the best possible when the search ends early."""
         assert self.best_cost is not None
-        least = min((node.bound for node in self.stack), default=self.best_cost)
-        least = min(self.best_cost, max(least, self.k * int(self.table.counts.sum()) if self.most_gone == 0 else least))
+        least = min(self.best_cost, *(node.bound for node in self.stack))
         return (
             f"{why} before optimality was proved: this is the best release found until then. Its discernibility is "
             f"{self.best_cost:,}, and none has less than {least:,}."

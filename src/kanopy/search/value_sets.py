@@ -93,7 +93,7 @@ class ValueColumn:
         """What a set of values publishes, and the hierarchy node behind it (-1 if there is none).
 
         One value is itself, all values are the top; a set that a node of the hierarchy holds exactly has its label;
-        neighbouring numbers are an interval; anything else is listed, as nodes where it holds some.
+        neighbouring numbers are an interval; anything else is listed.
         """
         hierarchy = self.hierarchy
         if len(positions) == 1:
@@ -108,31 +108,8 @@ class ValueColumn:
         if self.is_run(positions) and (spans or self.spot[positions[-1]] - self.spot[positions[0]] < len(positions)):
             low, high = (hierarchy.label(int(self.leaves[end])) for end in (positions[0], positions[-1]))
             return f"[{low}, {high}]", -1
-        items = self._runs(positions) if self.numbers is not None else self._pieces(positions)
-        return "{" + ", ".join(items) + "}", -1
-
-    def _pieces(self, positions: Sequence[int]) -> list[str]:
-        """A set of categories as the largest nodes that fit, then single values."""
-        left, items = set(positions), []
-        for held, node in sorted(self.exact_nodes.items(), key=lambda entry: (-len(entry[0]), entry[0])):
-            if left.issuperset(held):
-                left.difference_update(held)
-                items.append((held[0], self.hierarchy.label(node)))
-        items += [(p, self.hierarchy.label(int(self.leaves[p]))) for p in left]
-        return [_quoted(label) for _, label in sorted(items)]
-
-    def _runs(self, positions: Sequence[int]) -> list[str]:
-        """A set of numbers as runs `a - b` of neighbours, none of which skips a value of the domain."""
-        assert self.numbers is not None
-        items: list[list[int]] = []
-        for p in positions:
-            follows = items and p == items[-1][-1] + 1 and self.spot[p] == self.spot[items[-1][-1]] + 1
-            if follows and not np.isnan(self.numbers[p]):
-                items[-1].append(p)
-            else:
-                items.append([p])
-        named = [[self.hierarchy.label(int(self.leaves[p])) for p in (run[0], run[-1])] for run in items]
-        return [_quoted(low) if low == high else _quoted(f"{low} - {high}") for low, high in named]
+        items = (hierarchy.label(int(self.leaves[position])) for position in positions)
+        return "{" + ", ".join(_quoted(item) for item in items) + "}", -1
 
 
 def _quoted(label: str) -> str:
