@@ -133,7 +133,7 @@ def weigh_cuts_plain(codes: Ints, counts: Longs, coarse: Ints, k: int, price: in
     """The twin of `weigh_cuts`."""
     for array in out:
         array[:] = 0
-    rows, width = codes.shape
+    width = codes.shape[1]
     fine = {tuple(row): e for e, row in enumerate(codes.tolist())}
     coarse_of = [tuple(int(coarse[j, row[j]]) for j in range(width)) for row in codes.tolist()]
     size: dict[tuple[int, ...], int] = {}

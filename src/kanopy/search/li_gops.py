@@ -46,6 +46,7 @@ class LiGOPS:
 
     budget_seconds: float = 10.0
     steps: int | None = None
+    seed: int = 0
     name: ClassVar[str] = "li-gops"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
@@ -56,6 +57,7 @@ class LiGOPS:
         proves="least loss (or discernibility) of all runs of siblings, where there are few and time suffices",
         models="sizes",
         level_limits=False,
+        seeded=True,
         anytime=True,
     )
 
@@ -64,4 +66,4 @@ class LiGOPS:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Search; a callback that says stop keeps the best release so far."""
-        return partition_values(self.name, "ordered", problem, progress, self.budget_seconds, self.steps)
+        return partition_values(self.name, "ordered", problem, progress, self.budget_seconds, self.steps, self.seed)

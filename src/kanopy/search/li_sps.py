@@ -50,6 +50,7 @@ class LiSPS:
 
     budget_seconds: float = 10.0
     steps: int | None = None
+    seed: int = 0
     name: ClassVar[str] = "li-sps"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
@@ -61,6 +62,7 @@ class LiSPS:
         models="sizes",
         attributes="any values",
         level_limits=False,
+        seeded=True,
         anytime=True,
     )
 
@@ -69,4 +71,4 @@ class LiSPS:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Search; a callback that says stop keeps the best release so far."""
-        return partition_values(self.name, "any", problem, progress, self.budget_seconds, self.steps)
+        return partition_values(self.name, "any", problem, progress, self.budget_seconds, self.steps, self.seed)

@@ -20,6 +20,8 @@ from kanopy.search.value_sets import ValueTable, require_value_sets, sets_soluti
 
 PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""
+PATIENCE = 150
+"""Rounds without a lower cost after which refining ends; fewer where a proof can look at everything soon."""
 MOST_LEVELS = 200_000
 """Full-domain candidates for which the optimum among them is looked up as a start; beyond, a greedy one."""
 clock = time.perf_counter
@@ -34,8 +36,8 @@ def check_budget(budget_seconds: float, steps: int | None) -> None:
 
 
 def partition_values(
-    name: str, kind: Kind, problem: Problem, progress: Progress, budget_seconds: float, steps: int | None
-) -> Solution:
+    name: str, kind: Kind, problem: Problem, progress: Progress, budget_seconds: float, steps: int | None, seed: int,
+) -> Solution:  # fmt: skip
     """The best partition of every column's values that a scheme allows, as far as the budget goes."""
     require_value_sets(name, problem)
     if kind != "any":
@@ -44,14 +46,14 @@ def partition_values(
     table = value_table(problem)
     schemes = [Scheme(column, kind) for column in table.columns]
     judge = SetJudge(problem, table)
-    coarsest = tuple(_coarsest(scheme) for scheme in schemes)
+    coarsest = tuple(scheme.coarsest() for scheme in schemes)
     state = judge.judge(coarsest)
     _load_kernels(judge, coarsest)
     until = None if steps is not None else clock() + budget_seconds  # kernels are compiled by now
     if state.gone > judge.most_gone:
         raise too_many_gone(name, problem, state.gone)
     candidates = math.prod(scheme.count for scheme in schemes)
-    refinement = Refinement(judge, schemes, progress, until)
+    refinement = Refinement(judge, schemes, progress, until, seed)
     refinement.start(coarsest)
     judged, proved = 0, False
     notes: list[str] = []
@@ -62,7 +64,7 @@ def partition_values(
         start = _full_domain_start(problem, table, judge.squares, progress)
         if start is not None:
             refinement.start(start)
-        refinement.run(steps)
+        refinement.run(steps, min(PATIENCE, 5 + candidates // 100))
         best = refinement.best
         if candidates <= PROVABLE:
             proof = Proof(judge, schemes, best, progress, until)
@@ -86,14 +88,6 @@ def partition_values(
         name, problem, table.columns, set_of, spans=False, optimal=proved, judged=judged, candidates=candidates,
         notes=notes,
     )  # fmt: skip
-
-
-def _coarsest(scheme: Scheme) -> tuple[tuple[int, ...], ...]:
-    """All values in one set, or one set per root of the hierarchy where that guides."""
-    everything = tuple(range(scheme.column.size))
-    if scheme.kind == "any":
-        return (everything,)
-    return tuple(sorted(held for held, above in zip(scheme.held, scheme.parent, strict=True) if above < 0))
 
 
 def _load_kernels(judge: SetJudge, sets: Sets) -> None:

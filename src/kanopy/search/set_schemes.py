@@ -136,6 +136,12 @@ class Scheme:
             root.append(node)
         return np.equal.outer(root, root)
 
+    def coarsest(self) -> tuple[Set, ...]:
+        """All values in one set; one set per root of the hierarchy where that guides."""
+        if self.kind == "any":
+            return (tuple(range(self.column.size)),)
+        return tuple(sorted(held for held, above in zip(self.held, self.parent, strict=True) if above < 0))
+
     # ---- parting ------------------------------------------------------------------------------------------
 
     def parts(self, held: Set) -> list[Set]:
@@ -150,16 +156,15 @@ class Scheme:
             return []
         if self.kind == "any":
             whole = set(held)
-            found = {(p,) for p in held}
+            found = {(p,) for p in held} | {held[:i] for i in range(1, len(held))}
             for node in self.held:
                 inside = tuple(p for p in node if p in whole)
                 if 1 < len(inside) < len(held):
                     found.add(inside)
             return sorted(found)
         units = self._units(held)
-        if self.kind == "guided":
-            return [self.held[unit] for unit in units]
-        return [tuple(sorted(p for unit in units[:i] for p in self.held[unit])) for i in range(1, len(units))]
+        runs = {tuple(sorted(p for unit in units[:i] for p in self.held[unit])) for i in range(1, len(units))}
+        return sorted(runs | {self.held[unit] for unit in units} if self.kind == "guided" else runs)
 
     def _units(self, held: Set) -> list[int]:
         """The children that a set is made of."""
@@ -229,5 +234,3 @@ def sets_of(number: npt.NDArray[np.integer]) -> list[Set]:
     for position, s in enumerate(number.tolist()):
         found[s].append(position)
     return [tuple(held) for held in found]
-
-

@@ -29,8 +29,8 @@ Sets = tuple[tuple[Set, ...], ...]
 
 SMALL = 60
 """Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
-TRIED_JOINS = 8
-"""Joins per column that are tried to leave a local optimum, cheapest first."""
+SLACK = 1.01
+"""How much worse than the best a release may be to go on from."""
 TOLERANCE = 1e-12
 clock = time.perf_counter
 
@@ -161,10 +161,14 @@ def parted(sets: Sets, j: int, number: int, out: Set) -> Sets:
 
 
 class Refinement:
-    """Local search: part and join sets while that lowers the cost; leave local optima by a join, and part anew."""
+    """Local search: part and join sets while that lowers the cost; leave dead ends by undoing some columns."""
 
-    def __init__(self, judge: SetJudge, schemes: Sequence[Scheme], progress: Progress, until: float | None) -> None:
+    def __init__(
+        self, judge: SetJudge, schemes: Sequence[Scheme], progress: Progress, until: float | None, seed: int
+    ) -> None:
         self.judge, self.schemes, self.progress, self.until = judge, schemes, progress, until
+        self.random = np.random.default_rng(seed)
+        self.starts: list[Judged] = []
         self.best: Judged | None = None
         self.judged = 0
         self.rounds = 0
@@ -172,22 +176,23 @@ class Refinement:
     def _judge(self, sets: Sets) -> Judged:
         state = self.judge.judge(sets)
         self.judged += 1
-        if state.gone <= self.judge.most_gone and (
-            self.best is None or self.judge.better(state.cost, self.best.cost)
-        ):
+        if state.gone <= self.judge.most_gone and (self.best is None or self.judge.better(state.cost, self.best.cost)):
             self.best = state
         return state
 
     def start(self, sets: Sets) -> bool:
-        """Consider a first partition; whether it is within the limit of suppressed rows."""
-        return self._judge(sets).gone <= self.judge.most_gone
+        """Begin from this partition too, if it is within the limit of suppressed rows."""
+        state = self._judge(sets)
+        if state.gone <= self.judge.most_gone:
+            self.starts.append(state)
+        return state.gone <= self.judge.most_gone
 
     def _check_time(self) -> None:
         self.progress("refining sets", None, f"{self.judged:,} judged")
         if self.until is not None and clock() > self.until:
             raise OutOfTime
 
-    def _best_step(self, state: Judged, j: int, *, joins: bool) -> Judged:
+    def _best_step(self, state: Judged, j: int) -> Judged:
         """The best single change of column `j`, or the state itself."""
         self._check_time()
         scheme, allowed = self.schemes[j], self.judge.most_gone - state.gone
@@ -201,7 +206,7 @@ class Refinement:
             if change[at] < margin:
                 found = float(change[at]), parted(state.sets, j, *ways[at])
         # Joining lowers the cost only where it saves rows from being suppressed, or discernibility from it.
-        if joins and state.gone and (legal := scheme.legal(state.sets[j])).any():
+        if state.gone and (legal := scheme.legal(state.sets[j])).any():
             change, gone = self.judge.weigh_joins(state, j, legal)
             change = np.where(legal & (gone <= allowed), change, np.inf)
             a, b = divmod(int(change.argmin()), change.shape[1])
@@ -209,52 +214,52 @@ class Refinement:
                 found = float(change[a, b]), joined(state.sets, j, a, b)
         return state if found is None else self._judge(found[1])
 
-    def descend(self, state: Judged, first: Sequence[int] = ()) -> Judged:
-        """Change columns in turn, those of `first` to the end before all others, until nothing lowers the cost."""
-        for columns in (first, range(len(self.schemes))):
+    def descend(self, state: Judged, *turns: Sequence[int]) -> Judged:
+        """Change columns in turn until nothing lowers the cost: those of the first turn, then those of the next."""
+        for columns in turns:
             waiting = len(columns)
             while waiting > 0:
                 for j in columns:
-                    after = self._best_step(state, j, joins=not first)
+                    after = self._best_step(state, j)
                     waiting = waiting - 1 if after is state else len(columns)
                     state = after
                     if waiting == 0:
                         break
         return state
 
-    def run(self, steps: int | None) -> None:
-        """Descend from the best start, then try joins that cost little until a whole pass of them brings nothing."""
-        assert self.best is not None
-        self.descend(self.best)
-        tried: set[Sets] = set()
-        improved = True
-        while improved:
-            improved = False
-            for sets in list(self._joins(self.best)):
-                if steps is not None and self.rounds >= steps:
-                    return
-                if sets in tried:
-                    continue
-                tried.add(sets)
-                self.rounds += 1
-                before = self.best.cost
-                changed = next(j for j, column in enumerate(sets) if column != self.best.sets[j])
-                self.descend(self._judge(sets), [j for j in range(len(sets)) if j != changed])
-                if self.judge.better(self.best.cost, before):
-                    improved = True
-                    break
+    def run(self, steps: int | None, patience: int) -> None:
+        """Descend from every start; then undo some columns of the best and descend anew, the others first.
 
-    def _joins(self, state: Judged) -> Iterator[Sets]:
-        """The cheapest joins of every column, cheapest column first."""
-        found: list[tuple[float, int, int, int]] = []
-        for j, scheme in enumerate(self.schemes):
-            self._check_time()
-            legal = scheme.legal(state.sets[j])
-            change, _ = self.judge.weigh_joins(state, j, legal)
-            pairs = sorted((float(change[a, b]), j, int(a), int(b)) for a, b in zip(*np.nonzero(legal), strict=True))
-            found += pairs[:TRIED_JOINS]
-        for _, j, a, b in sorted(found):
-            yield joined(state.sets, j, a, b)
+        Ends after `patience` rounds without a lower cost.
+        """
+        width = len(self.schemes)
+        current = min((self.descend(start, range(width)) for start in self.starts), key=lambda state: state.cost)
+        failed = 0
+        assert self.best is not None
+        while failed < patience and (steps is None or self.rounds < steps) and self.best.cost > 0:
+            self.rounds += 1
+            before = self.best.cost
+            undone = self.random.permutation(width)[: int(self.random.integers(1, 4))]
+            changed = self._judge(self._undo(current.sets, undone))
+            order = self.random.permutation(width).tolist()
+            after = self.descend(changed, [j for j in order if j not in undone], order)
+            failed = 0 if self.judge.better(self.best.cost, before) else failed + 1
+            if after.cost <= self.best.cost * SLACK:
+                current = after
+
+    def _undo(self, sets: Sets, columns: npt.NDArray[np.int64]) -> Sets:
+        """Coarser sets in some columns: one for all values, or a few pairs joined."""
+        for j in columns.tolist():
+            scheme = self.schemes[j]
+            if self.random.random() < 0.5:
+                sets = (*sets[:j], scheme.coarsest(), *sets[j + 1 :])
+                continue
+            for _ in range(int(self.random.integers(1, 5))):
+                pairs = np.argwhere(scheme.legal(sets[j]))
+                if len(pairs):
+                    a, b = pairs[int(self.random.integers(len(pairs)))].tolist()
+                    sets = joined(sets, j, a, b)
+        return sets
 
 
 class Proof:

@@ -226,7 +226,7 @@ def recoding_from_value_sets(
     domain: Domain, columns: Sequence[ValueColumn], set_of: Sequence[npt.NDArray[np.integer]], group_of_row: Ints,
     codes: Ints, *, spans: bool,
 ) -> LocalRecoding:  # fmt: skip
-    """The recoding that publishes sets: `set_of[j][position]` numbers the set of a value, `codes[group, j]` likewise."""
+    """The recoding that publishes sets: `set_of[j][position]` is the number of a value's set, `codes[group, j]` too."""
     labels, shares, nodes, extents = [], [], [], []
     for column, number in zip(columns, set_of, strict=True):
         sets = [np.flatnonzero(number == s).tolist() for s in range(int(number.max(initial=-1)) + 1)]
