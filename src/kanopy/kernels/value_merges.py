@@ -176,7 +176,7 @@ def weigh_partings(
             continue
         for q in range(begin[mine], begin[mine + 1]):
             p = order[q]
-            one = np.int64(0)
+            one = 0
             for m in range(first[p], first[p + 1]):
                 one += held[c, members[m]]
             two = sizes[c] - one

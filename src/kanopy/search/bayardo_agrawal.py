@@ -171,7 +171,8 @@ class _Search:
             table.codes, table.counts, tuple(np.arange(size) for size in self.sizes),
             tuple(np.zeros(size - 1, np.bool_) for size in self.sizes),
         )  # fmt: skip
-        self.merge, self.weigh = (for_size(f, len(table.counts), SMALL) for f in (merge_codes, weigh_cuts))
+        self.merge = for_size(merge_codes, len(table.counts), SMALL)
+        self.weigh = for_size(weigh_cuts, len(table.counts), SMALL)
         self.merge(self.root.codes[:1], self.root.counts[:1], np.zeros((len(self.sizes), self.most), np.int32))
         totals = self._weigh(self.root).totals
         self.stack.append(_bounded(self.root, int(max(totals[2], totals[3]))))

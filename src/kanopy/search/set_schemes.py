@@ -122,7 +122,7 @@ class Scheme:
         if self.kind == "ordered":
             first, last = np.array([home.first for home in homes]), np.array([home.last for home in homes])
             found &= (last[:, None] + 1 == first[None, :]) | (last[None, :] + 1 == first[:, None])
-        return found & upper
+        return np.asarray(found & upper, np.bool_)
 
     def reachable(self, sets: Sequence[Set]) -> Mask:
         """Pairs that may yet end in one set, by themselves or after other joins; symmetric."""
@@ -134,7 +134,8 @@ class Scheme:
             while self.parent[node] >= 0:
                 node = self.parent[node]
             root.append(node)
-        return np.equal.outer(root, root)
+        roots = np.array(root)
+        return np.asarray(roots[:, None] == roots[None, :], np.bool_)
 
     def coarsest(self) -> tuple[Set, ...]:
         """All values in one set; one set per root of the hierarchy where that guides."""

@@ -67,9 +67,10 @@ class SetJudge:
             coefficients.append(weight / total / (rows - lowest) if rows > lowest else 0.0)
         self.coefficients = np.array(coefficients)
         self.price = float(rows) if self.squares else float(self.coefficients.sum())
-        self.merge, self.joins, self.partings = (
-            for_size(kernel, len(table.counts), SMALL) for kernel in (merge_codes, weigh_joins, weigh_partings)
-        )
+        tuples = len(table.counts)
+        self.merge = for_size(merge_codes, tuples, SMALL)
+        self.joins = for_size(weigh_joins, tuples, SMALL)
+        self.partings = for_size(weigh_partings, tuples, SMALL)
 
     def share(self, j: int, count: int) -> float:
         """What publishing a set of `count` values costs a row in column `j`."""

@@ -198,8 +198,8 @@ def value_table(problem: Problem) -> ValueTable:
         position = np.full(hierarchy.size, -1, np.int32)
         position[leaves] = np.arange(len(leaves))
         codes[:, j] = position[domain.tuples[:, j]]
-    order = np.lexsort(codes.T[::-1])
-    return ValueTable(tuple(columns), np.ascontiguousarray(codes[order]), domain.counts[order], domain.rows)
+    by_value = np.lexsort(codes.T[::-1])
+    return ValueTable(tuple(columns), np.ascontiguousarray(codes[by_value]), domain.counts[by_value], domain.rows)
 
 
 def require_value_sets(name: str, problem: Problem) -> None:
