@@ -120,7 +120,9 @@ def test_output_is_safe_and_its_loss_in_range(name: str) -> None:
 def _covers(label: str, value: str) -> bool:
     """Whether a label that is no node of a hierarchy covers a value."""
     if label.startswith("{") and label.endswith("}"):
-        return value in label[1:-1].split(", ")
+        items = label[1:-1].split(", ")
+        runs = (item.split(" - ") for item in items if " - " in item)
+        return value in items or any(float(low) <= float(value) <= float(high) for low, high in runs)
     if label.startswith("[") and label.endswith("]"):
         low, high = label[1:-1].split(", ")
         return float(low) <= float(value) <= float(high)

@@ -17,7 +17,7 @@ from kanopy.classes import Domain, Floats, Ints, Longs
 from kanopy.errors import JobError, NoSolution
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from kanopy.local_recoding import LocalRecoding
-from kanopy.metrics.published_values import parse_moment, parse_number
+from kanopy.metrics.published_values import parse_interval, parse_moment, parse_number
 from kanopy.search.kmember import check_k
 from kanopy.search.partition_judge import release_score
 from kanopy.search.problem import Problem
@@ -51,7 +51,7 @@ class ValueColumn:
     @cached_property
     def spot(self) -> Longs:
         """Where each occurring value stands among all values of the domain, absent ones included."""
-        return np.argsort(np.argsort(value_order(self.hierarchy), kind="stable"), kind="stable")[self.leaves]
+        return np.argsort(value_order(self.hierarchy), kind="stable")[self.leaves]
 
     @cached_property
     def exact_nodes(self) -> dict[tuple[int, ...], int]:
@@ -61,13 +61,17 @@ class ValueColumn:
         position = np.full(self.hierarchy.size, -1, np.int64)
         position[self.leaves] = np.arange(self.size)
         sets_of_label: dict[str, set[tuple[int, ...]]] = {}
-        found: dict[tuple[int, ...], int] = {}
+        inner: list[tuple[tuple[int, ...], int]] = []
         for node in range(self.hierarchy.node_count):
             held = tuple(sorted(position[self.hierarchy.leaves_under(node)].tolist()))
             sets_of_label.setdefault(self.hierarchy.label(node), set()).add(held)
             if node >= self.hierarchy.size and held and held[0] >= 0 and len(held) > 1:
+                inner.append((held, node))
+        found: dict[tuple[int, ...], int] = {}
+        for held, node in inner:
+            if len(sets_of_label[self.hierarchy.label(node)]) == 1:
                 found.setdefault(held, node)
-        return {held: node for held, node in found.items() if len(sets_of_label[self.hierarchy.label(node)]) == 1}
+        return found
 
     def is_run(self, positions: Sequence[int]) -> bool:
         """Whether positions (ascending) are neighbours in the order, and all of them numbers."""
@@ -108,8 +112,27 @@ class ValueColumn:
         if self.is_run(positions) and (spans or self.spot[positions[-1]] - self.spot[positions[0]] < len(positions)):
             low, high = (hierarchy.label(int(self.leaves[end])) for end in (positions[0], positions[-1]))
             return f"[{low}, {high}]", -1
-        items = (hierarchy.label(int(self.leaves[position])) for position in positions)
-        return "{" + ", ".join(_quoted(item) for item in items) + "}", -1
+        return "{" + ", ".join(self._items(positions)) + "}", -1
+
+    def _items(self, positions: Sequence[int]) -> list[str]:
+        """The values of a set; three or more neighbouring numbers as `a - b`, which skips no value of the domain."""
+        runs: list[list[int]] = []
+        for p in positions:
+            before = runs[-1][-1] if runs else -1
+            follows = runs and self.is_run((before, p)) and self.spot[p] == self.spot[before] + 1
+            if follows:
+                runs[-1].append(p)
+            else:
+                runs.append([p])
+        items = []
+        for run in runs:
+            names = [self.hierarchy.label(int(self.leaves[p])) for p in run]
+            ends = f"{names[0]} - {names[-1]}"
+            if len(run) > 2 and parse_interval(ends) is not None:
+                items.append(ends)
+            else:
+                items += [_quoted(name) for name in names]
+        return items
 
 
 def _quoted(label: str) -> str:
