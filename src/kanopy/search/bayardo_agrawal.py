@@ -101,7 +101,7 @@ class BayardoAgrawal:
         notes = []
         until = None if self.steps is not None else started + self.budget_seconds
         try:
-            search.improve_greedily(progress, None if until is None else started + self.budget_seconds / 3)
+            search.improve_greedily(progress, None if until is None else started + self.budget_seconds / 3, self.steps)
             proved = search.run(progress, until, self.steps)
             if not proved:
                 notes.append(search.remaining("Its budget was used up"))
@@ -200,15 +200,15 @@ class _Search:
 
     # ---- a good start -------------------------------------------------------------------------------------
 
-    def improve_greedily(self, progress: Progress, until: float | None) -> None:
+    def improve_greedily(self, progress: Progress, until: float | None, steps: int | None) -> None:
         """Make the cut that lowers the cost most, again and again; then take each back once and refill."""
-        node = self._fill(self.root, progress, until)
+        self._fill(self.root, progress, until)
         tried: set[bytes] = set()
         improved = True
         while improved and self.best_cuts is not None:
             improved = False
             for j, i in [(j, int(i)) for j, cuts in enumerate(self.best_cuts) for i in np.flatnonzero(cuts)]:
-                if until is not None and clock() > until:
+                if (until is not None and clock() > until) or (steps is not None and len(tried) >= steps):
                     return
                 assert self.best_cuts is not None and self.best_cost is not None
                 if not self.best_cuts[j][i]:

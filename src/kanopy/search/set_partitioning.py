@@ -22,6 +22,9 @@ PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""
 PATIENCE = 150
 """Rounds without a lower cost after which refining ends; fewer where a proof can look at everything soon."""
+HEAD_START = 10
+"""The same for the stricter schemes that the search of a freer one begins with."""
+STRICTEST_FIRST: tuple[Kind, ...] = ("ordered", "guided", "any")
 MOST_LEVELS = 200_000
 """Full-domain candidates for which the optimum among them is looked up as a start; beyond, a greedy one."""
 clock = time.perf_counter
@@ -54,20 +57,23 @@ def partition_values(
         raise too_many_gone(name, problem, state.gone)
     candidates = math.prod(scheme.count for scheme in schemes)
     refinement = Refinement(judge, schemes, progress, until, seed)
-    refinement.start(coarsest)
-    judged, proved = 0, False
+    refinement.consider(coarsest)
+    proved = False
     notes: list[str] = []
     assert refinement.best is not None
-    best = refinement.best
     proof: Proof | None = None
     try:
         start = _full_domain_start(problem, table, judge.squares, progress)
-        if start is not None:
-            refinement.start(start)
-        refinement.run(steps, min(PATIENCE, 5 + candidates // 100))
-        best = refinement.best
+        patience = min(PATIENCE, 5 + candidates // 100)
+        if start is not None and refinement.consider(start):
+            # Every partition of a stricter scheme is one of a freer scheme, and easier to find there.
+            for stricter in STRICTEST_FIRST[: STRICTEST_FIRST.index(kind)]:
+                refinement.schemes = [Scheme(column, stricter) for column in table.columns]
+                start = refinement.run([start], steps, min(patience, HEAD_START))
+            refinement.schemes = schemes
+        refinement.run([coarsest] if start is None else [coarsest, start], steps, patience)
         if candidates <= PROVABLE:
-            proof = Proof(judge, schemes, best, progress, until)
+            proof = Proof(judge, schemes, refinement.best, progress, until)
             proof.run(None if steps is None else 100 * steps)
             proved = True
     except OutOfTime:

@@ -169,7 +169,6 @@ class Refinement:
     ) -> None:
         self.judge, self.schemes, self.progress, self.until = judge, schemes, progress, until
         self.random = np.random.default_rng(seed)
-        self.starts: list[Judged] = []
         self.best: Judged | None = None
         self.judged = 0
         self.rounds = 0
@@ -181,12 +180,9 @@ class Refinement:
             self.best = state
         return state
 
-    def start(self, sets: Sets) -> bool:
-        """Begin from this partition too, if it is within the limit of suppressed rows."""
-        state = self._judge(sets)
-        if state.gone <= self.judge.most_gone:
-            self.starts.append(state)
-        return state.gone <= self.judge.most_gone
+    def consider(self, sets: Sets) -> bool:
+        """Judge a partition; whether it is within the limit of suppressed rows."""
+        return self._judge(sets).gone <= self.judge.most_gone
 
     def _check_time(self) -> None:
         self.progress("refining sets", None, f"{self.judged:,} judged")
@@ -228,25 +224,27 @@ class Refinement:
                         break
         return state
 
-    def run(self, steps: int | None, patience: int) -> None:
+    def run(self, starts: Sequence[Sets], steps: int | None, patience: int) -> Sets:
         """Descend from every start; then undo some columns of the best and descend anew, the others first.
 
-        Ends after `patience` rounds without a lower cost.
+        All starts are within the limit. Ends after `patience` rounds without a lower cost; returns the best found.
         """
         width = len(self.schemes)
-        current = min((self.descend(start, range(width)) for start in self.starts), key=lambda state: state.cost)
-        failed = 0
-        assert self.best is not None
-        while failed < patience and (steps is None or self.rounds < steps) and self.best.cost > 0:
+        found = [self.descend(self._judge(start), range(width)) for start in starts]
+        mine = current = min(found, key=lambda state: state.cost)
+        failed, last = 0, None if steps is None else self.rounds + steps
+        while failed < patience and (last is None or self.rounds < last) and mine.cost > 0:
             self.rounds += 1
-            before = self.best.cost
             undone = self.random.permutation(width)[: int(self.random.integers(1, 4))]
             changed = self._judge(self._undo(current.sets, undone))
             order = self.random.permutation(width).tolist()
             after = self.descend(changed, [j for j in order if j not in undone], order)
-            failed = 0 if self.judge.better(self.best.cost, before) else failed + 1
-            if after.cost <= self.best.cost * SLACK:
+            failed += 1
+            if self.judge.better(after.cost, mine.cost):
+                mine, failed = after, 0
+            if after.cost <= mine.cost * SLACK:
                 current = after
+        return mine.sets
 
     def _undo(self, sets: Sets, columns: npt.NDArray[np.int64]) -> Sets:
         """Coarser sets in some columns: one for all values, or a few pairs joined."""
