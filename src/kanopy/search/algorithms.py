@@ -16,6 +16,9 @@ ALGORITHMS: dict[str, str] = {
     "incognito": "kanopy.search.incognito.Incognito",
     "k-member": "kanopy.search.kmember.KMember",
     "mondrian": "kanopy.search.mondrian.Mondrian",
+    "he-naughton": "kanopy.search.he_naughton.HeNaughton",
+    "xu": "kanopy.search.xu.Xu",
+    "iterative-local": "kanopy.search.iterative_local.IterativeLocal",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
