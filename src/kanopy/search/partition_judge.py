@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,11 @@ class PartitionJudge:
     def unsafe(self, class_of_tuple: npt.NDArray[np.integer], count: int) -> Mask:
         """Which classes some model finds unsafe; classes without rows are safe."""
         sizes = self.sizes(class_of_tuple, count)
-        classes = Classes(sizes, histograms=self._histograms(class_of_tuple, count), facts=self.problem.evidence.facts)
+        return self.unsafe_classes(sizes, self._histograms(class_of_tuple, count))
+
+    def unsafe_classes(self, sizes: Longs, histograms: Mapping[str, Histogram]) -> Mask:
+        """The same for classes whose rows and values of sensitive columns are counted already."""
+        classes = Classes(sizes, histograms=histograms, facts=self.problem.evidence.facts)
         wrong = sizes < self.problem.k
         for model in self.problem.models:
             wrong |= model.violated(classes)
@@ -60,11 +64,7 @@ class PartitionJudge:
             width = len(column.values)
             cells = np.bincount(of_row * np.int64(width) + column.code_of_row[used], minlength=count * width)
             histograms[column.name] = cells.reshape(count, width).astype(np.int64)
-        classes = Classes(sizes, histograms=histograms, facts=self.problem.evidence.facts)
-        wrong = sizes < self.problem.k
-        for model in self.problem.models:
-            wrong |= model.violated(classes)
-        return np.asarray(wrong & (sizes > 0), np.bool_)
+        return self.unsafe_classes(sizes, histograms)
 
     def _histograms(self, class_of_tuple: npt.NDArray[np.integer], count: int) -> dict[str, Histogram]:
         if self._histogram is None:
