@@ -62,11 +62,12 @@ def release_classes(
 ) -> Solution:
     """The answer that publishes each class of items (-1: suppressed) at the lowest labels that its rows share.
 
-    Classes that models other than k-anonymity find unsafe are united with the class whose loss grows least; classes
-    with the same labels count as one.
+    Classes that a model finds unsafe are united with the class whose loss grows least; classes with the same labels
+    count as one.
     """
     notes = list(notes)
-    if not problem.of_sizes:
+    sizes = np.bincount(class_of[class_of >= 0])
+    if not problem.of_sizes or ((sizes > 0) & (sizes < problem.k)).any():
         class_of, united = unite_unsafe(layout, class_of, problem)
         if united:
             notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")

@@ -1,0 +1,158 @@
+"""Full-domain search repeated on what it left out: every round publishes what its best level per column makes safe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kanopy.classes import Floats, Ints, Longs
+from kanopy.errors import Cancelled, JobError, NoSolution
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, Loss
+from kanopy.progress import SILENT, Progress
+from kanopy.search.box_release import check_placeable, class_runs, release_classes
+from kanopy.search.boxes import Layout, box_levels, lay_out
+from kanopy.search.optimal import Optimal
+from kanopy.search.problem import Problem
+from kanopy.search.safety import unite_unsafe
+from kanopy.search.solution import About, Solution
+
+
+@dataclass(frozen=True)
+class IterativeLocal:
+    share: float = 0.9
+    rounds: int = 500
+    budget_seconds: float = 2.0
+    name: ClassVar[str] = "iterative-local"
+    recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="finds the best level per column, publishes what that makes safe, and starts again with the other rows",
+        source="ARX (Prasser, Kohlmayer 2015) calls this local recoding",
+        anytime=True,
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.share < 1.0:
+            raise JobError(
+                f"The share of rows that a round may leave to the next is 0 or more and less than 1, not "
+                f"{self.share:g}. Try 0.9."
+            )
+        if self.rounds < 1:
+            raise JobError(f"There must be at least 1 round, not {self.rounds}.")
+        if not self.budget_seconds > 0:
+            raise JobError(f"The budget of a round must be more than 0 seconds, not {self.budget_seconds:g}. Try 2.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""
+        problem.require_local(self.name)
+        progress("laying out")
+        layout = lay_out(problem)
+        check_placeable(layout, problem)
+        rounds = _Rounds(layout, problem, Optimal(budget_seconds=self.budget_seconds, threads=1))
+        notes = []
+        try:
+            while len(rounds.open) and rounds.publish(0.0 if rounds.done + 1 >= self.rounds else self.share, progress):
+                pass
+        except (Cancelled, KeyboardInterrupt):
+            notes.append("Stopped early: the rows not yet published share one class.")
+            rounds.publish_together()
+        class_of = rounds.with_left_over()
+        notes.append(f"{rounds.done} rounds.")
+        return release_classes(self.name, layout, class_of, problem, judged=rounds.judged, notes=notes)
+
+
+@dataclass(frozen=True)
+class _Unpriced(AttributeMetric):
+    """A loss of levels alone: rows that are left to the next round cost no more than if they were published."""
+
+    loss: AttributeMetric
+    name: ClassVar[str] = "levels"
+
+    def costs(self, hierarchy: Hierarchy, marginal: Longs, rows: int) -> AttributeCosts:
+        whole = self.loss.costs(hierarchy, marginal, rows)
+        extras = tuple(np.zeros_like(extra) for extra in whole.extras)
+        return AttributeCosts(whole.totals, extras, whole.offset, whole.scale)
+
+    def combine(self, losses: Sequence[Floats] | Floats, weights: Sequence[float]) -> Floats:
+        return self.loss.combine(losses, weights)
+
+
+class _Rounds:
+    """Which rows are published, and in which classes."""
+
+    def __init__(self, layout: Layout, problem: Problem, search: Optimal) -> None:
+        self.layout, self.problem, self.search = layout, problem, search
+        self.metric = _Unpriced(problem.metric if isinstance(problem.metric, AttributeMetric) else Loss())
+        self.class_of_row: Ints = np.full(problem.domain.rows, -1, np.int32)
+        self.open: Longs = np.sort(layout.rows)
+        self.classes = self.done = self.judged = 0
+
+    def publish(self, share: float, progress: Progress) -> bool:
+        """One round, which may leave a share of the open rows to the next; whether it published anything."""
+        total = len(self.layout.rows)
+        fraction, note = 1 - len(self.open) / total, f"round {self.done + 1}: {len(self.open):,} rows left"
+        progress("publishing", fraction, note)
+        whole, rows = self.problem, self.open
+        if len(rows) < 2 * whole.k:
+            # Two classes are more than so few rows can make.
+            share = 0.0
+        part = Problem(
+            whole.domain.part(rows), whole.models, self.metric, weights=whole.weights, suppression_limit=share,
+            lowest_levels=whole.lattice.lowest, highest_levels=whole.lattice.highest,
+        )  # fmt: skip
+        inner = Progress(lambda step: progress("publishing", fraction, note)) if progress.active else SILENT
+        try:
+            recoding = self.search.solve(part, inner).recoding
+        except NoSolution:
+            # Only some of the rows can be made safe: those that are at the highest levels.
+            recoding = part.recoding(part.lattice.highest)
+        self.judged += part.judged
+        kept = recoding.group_of_row >= 0
+        if not kept.any():
+            return False
+        number = recoding.class_of_group[recoding.group_of_row[kept]]
+        self.class_of_row[rows[kept]] = number + self.classes
+        self.classes += int(number.max()) + 1
+        self.open = rows[~kept]
+        self.done += 1
+        return True
+
+    def publish_together(self) -> None:
+        """All open rows that may be published alike become one class."""
+        stratum = np.repeat(self.layout.stratum, self.layout.counts)
+        of_row = np.zeros(self.problem.domain.rows, np.int64)
+        of_row[self.layout.rows] = stratum
+        self.class_of_row[self.open] = self.classes + of_row[self.open]
+        self.classes += int(stratum.max()) + 1
+        self.open = self.open[:0]
+
+    def with_left_over(self) -> Ints:
+        """The class of every item; rows that found no class join those whose loss they raise least, or are suppressed
+        where that is allowed and loses less."""
+        layout, problem = self.layout, self.problem
+        without = self.class_of_row[layout.rows]
+        rows = np.bincount(layout.stratum, weights=layout.counts)
+        left = (without < 0) & (rows >= problem.k)[layout.stratum[layout.record_of_item]]
+        if not left.any():
+            return without
+        # Every record of its own: they need not go to the same place.
+        joined = np.where(left, self.classes + layout.record_of_item, without).astype(np.int32)
+        suppressible = int((without < 0).sum()) <= problem.max_suppressed_rows
+        try:
+            joined, _ = unite_unsafe(layout, joined, problem)
+        except NoSolution:
+            if not suppressible:
+                raise
+            return without
+        return without if suppressible and _cost(layout, without) < _cost(layout, joined) else joined
+
+
+def _cost(layout: Layout, class_of: Ints) -> float:
+    """What a partition of the items loses in all."""
+    order, starts = class_runs(class_of)
+    _, weights = box_levels(layout.boxes, layout.record_of_item[order], starts)
+    sizes = np.diff(np.append(starts, len(order)))
+    return float(np.dot(weights, sizes)) + (len(class_of) - len(order)) * layout.suppressed_weight
