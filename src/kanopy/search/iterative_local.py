@@ -15,6 +15,8 @@ from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, Loss
 from kanopy.progress import SILENT, Progress
 from kanopy.search.box_release import check_placeable, class_runs, release_classes
 from kanopy.search.boxes import Layout, box_levels, lay_out
+from kanopy.search.cheapest_levels import CheapestLevels
+from kanopy.search.lattice import Levels
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.safety import unite_unsafe
@@ -88,6 +90,7 @@ class _Rounds:
         self.metric = _Unpriced(problem.metric if isinstance(problem.metric, AttributeMetric) else Loss())
         self.class_of_row: Ints = np.full(problem.domain.rows, -1, np.int32)
         self.open: Longs = np.sort(layout.rows)
+        self.cheapest = CheapestLevels(problem.lattice)
         self.classes = self.done = self.judged = 0
 
     def publish(self, share: float, progress: Progress) -> bool:
@@ -104,11 +107,8 @@ class _Rounds:
             lowest_levels=whole.lattice.lowest, highest_levels=whole.lattice.highest,
         )  # fmt: skip
         inner = Progress(lambda step: progress("publishing", fraction, note)) if progress.active else SILENT
-        try:
-            recoding = self.search.solve(part, inner).recoding
-        except NoSolution:
-            # Only some of the rows can be made safe: those that are at the highest levels.
-            recoding = part.recoding(part.lattice.highest)
+        # Where nothing is feasible, only some of the rows can be made safe: those that are at the highest levels.
+        recoding = part.recoding(self._levels(part, inner) or part.lattice.highest)
         self.judged += part.judged
         kept = recoding.group_of_row >= 0
         if not kept.any():
@@ -119,6 +119,15 @@ class _Rounds:
         self.open = rows[~kept]
         self.done += 1
         return True
+
+    def _levels(self, part: Problem, progress: Progress) -> Levels | None:
+        """The levels that lose least of those that suppress few enough rows."""
+        if part.of_sizes and part.lattice.size <= self.search.most_candidates:
+            return self.cheapest.find(part, progress)
+        try:
+            return self.search.solve(part, progress).levels
+        except NoSolution:
+            return None
 
     def publish_together(self) -> None:
         """All open rows that may be published alike become one class."""
