@@ -134,8 +134,8 @@ def halve(
     A part is `items[begin:end]` for a row `(begin, end)` of `stack`, the topmost `state[HEIGHT] - 1`; `items` is
     reordered so that the parts stay stretches, and `opens[begin]` marks finished ones. `record[item]` is an item's
     record. The two seeds are the outcome of repeated looks for the furthest item. The others join, in order, the side
-    whose box is then the lighter one; equal ones the side that grows less, then the smaller side, then the first. A side
-    with fewer than `k` items takes those of the other side that fit its box best, first ones first.
+    whose box is then the lighter one; at a tie the side that grows less, then the smaller side, then the first. A
+    side with fewer than `k` items takes those of the other side that fit its box best, first ones first.
     """
     width = boxes.tuples.shape[1]
     most = 0
@@ -177,7 +177,7 @@ def halve(
         front[0], back[0] = items[seed], items[other]
         n_front, n_back = 1, 1
         for i in range(begin, end):
-            if i == seed or i == other:
+            if i in (seed, other):
                 continue
             item = items[i]
             r = record[item]

@@ -17,9 +17,10 @@ PICK = 0.5
 class CheapestLevels:
     """Remembers how many rows each candidate can keep at most.
 
-    For k-anonymity, and losses of the levels alone. Rows that go make classes smaller, so a candidate never keeps more
-    rows than it did when there were more rows; and a finer one never keeps more than a coarser one. What one search
-    learns therefore rules out candidates in all later ones.
+    For losses of the levels alone. Rows that go make classes smaller, so a candidate never keeps more rows than it did
+    when there were more rows; and a finer one never keeps more than a coarser one. What one search learns therefore
+    rules out candidates in all later ones. That is so for models to which a larger class is never less safe
+    (`monotonic_with_suppression`); for others it is a rule of thumb, and the best candidate can be missed.
 
     >>> from kanopy.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy

@@ -1,4 +1,4 @@
-"""Top-down local generalization (He, Naughton 2009): all rows at the top, one attribute of one part made finer at a time."""
+"""Top-down local generalization (He, Naughton 2009): from the top, one attribute of one part made finer at a time."""
 
 from __future__ import annotations
 
@@ -25,6 +25,48 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class HeNaughton:
+    """Top-down local generalization: parts of the table are made finer one attribute at a time.
+
+    *The paper* (He, Naughton, VLDB 2009) anonymizes sets of items: all rows start as one part in which everything is
+    generalized to the top; a part is divided by replacing one generalized item by its children, the one that gains most
+    by the normalized certainty penalty; rows of children that are too few are pooled into a left-over that stays as
+    it was, filled up to k with rows taken back from the others; and so on in every part by itself, until nothing can be
+    divided. The systems that our papers compare apply it to tables with one hierarchy per column.
+
+    *What we decided.* An item is the node of a column, so a part has one node per column, and dividing it replaces
+    one node by those of its children that occur. What a column gains is the penalty that its own labels lose, times
+    its weight, less what the rows taken back lose of it. The left-over takes the rows that fit it best (the least
+    penalty of the label around both), lowest rows first, and no child is left with fewer than k. Where the spare rows
+    do not suffice, or models beyond k-anonymity find the left-over unsafe, it takes back whole children, those that
+    gain least first. Labels are always the lowest that the rows of a part share, so a column in which
+    all rows fall into one child is made finer for free. All parts take a step at the same time, which gives the
+    same result as part after part. Labels are hierarchy nodes and their penalty the share of the hierarchy's
+    values they cover, also for numbers.
+
+    *Guarantee.* Every part of every step satisfies all models if the whole table does, so an interrupt keeps the parts
+    as they are, and nothing needs merging at the end (but for parts that come to the same labels, under models by
+    which two safe classes can be unsafe as one). Levels stay within their limits; nothing is suppressed but rows that
+    level limits keep apart from all but a few others, where the problem allows it. Heuristic: no bound on the loss.
+
+    *Cost.* Rows times columns per step, and about as many steps as the hierarchies are high together: half a second for
+    Adult's 45,222 records with 8 columns, 15 seconds and 400 MB for a million.
+
+    *When not to use it.* For large k: divisions that come first are never undone, and coarse left-overs weigh more the
+    larger they must be. With strict models beyond k-anonymity, pooling whole children costs a third more loss than
+    k-anonymity alone. `best` loses less if it may take a few seconds.
+
+    >>> from kanopy.classes import Domain
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> from kanopy.privacy.models import KAnonymity
+    >>> from kanopy.search.problem import Problem
+    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
+    >>> rows = np.array([0, 0, 1, 1, 1, 2, 3], np.int32)
+    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 3, 1, 1]), rows)
+    >>> found = HeNaughton().solve(Problem(letters, [KAnonymity(2)]))
+    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    ['a', 'a', 'b', 'b', 'b', 'y', 'y']
+    """
+
     name: ClassVar[str] = "he-naughton"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -126,7 +168,7 @@ class _Parts:
             mine = chosen[part] == j
             if mine.any():
                 child[mine] = np.where(split.pooled[split.child[mine]], -1, split.child[mine])
-                self._take_back(split, child, part, np.flatnonzero((chosen == j) & (split.missing > 0)), levels)
+                self._take_back(split, child, part, (chosen == j) & (split.missing > 0))
         order = np.lexsort((child, part))
         self.items, part, child = self.items[order], part[order], child[order]
         self.starts = np.flatnonzero(
@@ -192,19 +234,18 @@ class _Parts:
             found[name] = sums
         return found
 
-    def _take_back(self, split: _Split, child: Longs, part: Longs, parts: Longs, levels: Ints) -> None:
-        """Move the rows that fit it best into each left-over that has fewer than k; no child falls below k."""
-        if not len(parts):
+    def _take_back(self, split: _Split, child: Longs, part: Longs, wanted: Mask) -> None:
+        """Move the rows that fit it best into the left-over of the wanted parts; no child falls below k."""
+        if not wanted.any():
             return
-        wanted = np.zeros(len(self.starts), np.bool_)
-        wanted[parts] = True
         price = self._price_of_joining(np.flatnonzero(wanted[part] & (child < 0)), part)
         places = np.flatnonzero(wanted[part] & (child >= 0))
-        order = np.lexsort((price[places], child[places]))
+        # At most the spare rows of each child, and of those as many as are missing: the cheapest, then the first.
+        order = np.lexsort((self.items[places], price[places], child[places]))
         ranked = places[order]
         spare = split.size[child[ranked]] - self.k
         places = ranked[_rank(child[ranked]) < spare]
-        order = np.lexsort((places, price[places], part[places]))
+        order = np.lexsort((self.items[places], price[places], part[places]))
         ranked = places[order]
         child[ranked[_rank(part[ranked]) < split.missing[part[ranked]]]] = -1
 

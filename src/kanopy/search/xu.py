@@ -50,9 +50,9 @@ class Xu:
     their penalty the share of the hierarchy's values they cover, also for numbers.
 
     *Guarantee.* Every class satisfies the models, levels lie within their limits, and nothing is suppressed but rows
-    that level limits keep apart from all but a few others, where the problem allows it. Heuristic: no bound on the loss.
-    Models other than k-anonymity are satisfied by uniting classes at the end; that costs a look at all classes for
-    each unsafe one.
+    that level limits keep apart from all but a few others, where the problem allows it. Heuristic: no bound on the
+    loss. Models other than k-anonymity are satisfied by uniting classes at the end; that costs a look at all classes
+    for each unsafe one.
 
     *Cost.* Bottom-up grows with rows times 500, top-down with rows times the logarithm of rows over k: a third of a
     second for Adult's 45,222 records at k = 5, some ten seconds for a million.
