@@ -1,4 +1,4 @@
-"""Bottom-up merging in passes: every unit that is too small joins the unit with which it loses least."""
+"""Bottom-up merging: every unit that is too small joins the unit with which it loses least, until it has enough."""
 
 from __future__ import annotations
 
@@ -38,32 +38,25 @@ def _join_small_plain(
         rows = {u: int(size[u]) for u in alive}
         levels = {u: [0] * width for u in alive}
         members = {u: [u] for u in alive}
-        changed = True
-        while changed:
-            changed = False
-            for one in list(alive):
-                if one not in rows or rows[one] >= k:
-                    continue
+        for unit in alive:
+            one = unit
+            while one in rows and rows[one] < k and len(rows) > 1:
+                mine = int(record[one])
                 best, into = 1e300, -1
                 for other in alive:
                     if other == one or other not in rows:
                         continue
-                    joint = weight(int(record[one]), around(int(record[one]), levels[one], int(record[other]),
-                                                            levels[other]))  # fmt: skip
-                    spent = rows[one] * weight(int(record[one]), levels[one]) + rows[other] * weight(
-                        int(record[other]), levels[other]
-                    )
+                    theirs = int(record[other])
+                    joint = weight(mine, around(mine, levels[one], theirs, levels[other]))
+                    spent = rows[one] * weight(mine, levels[one]) + rows[other] * weight(theirs, levels[other])
                     rise = (rows[one] + rows[other]) * joint - spent
                     if rise < best:
                         best, into = rise, other
-                if into < 0:
-                    continue
-                levels[into] = around(int(record[into]), levels[into], int(record[one]), levels[one])
+                levels[into] = around(int(record[into]), levels[into], mine, levels[one])
                 rows[into] += rows.pop(one)
                 members[into] += members.pop(one)
-                changed = True
-            alive = [u for u in alive if u in rows]
-        for into in alive:
+                one = into
+        for into in rows:
             owner[members[into]] = into
 
 
@@ -71,11 +64,11 @@ def _join_small_plain(
 def join_small(
     boxes: Boxes, record: Ints, size: Longs, starts: Longs, k: int, begin: int, stop: int, owner: Ints
 ) -> None:
-    """Within each chunk `begin … stop-1` of units, pass by pass, join every unit below `k` rows to its best partner.
+    """Within each chunk `begin … stop-1` of units, join every unit below `k` rows to its best partner, until all have k.
 
     Unit `u` holds `size[u]` rows equal to `record[u]`; the units of chunk `c` are `starts[c] … starts[c+1]-1`. The best
-    partner is the one with which the two together lose least more than apart; ties go to the first. `owner[u]` becomes
-    the unit that stands for the class of unit `u`.
+    partner is the one with which the two together lose least more than apart; ties go to the first. What they have
+    become goes on at once if it is still too small. `owner[u]` becomes the unit that stands for the class of unit `u`.
     """
     width = boxes.tuples.shape[1]
     most = 0
@@ -97,13 +90,10 @@ def join_small(
             active[i] = i
             own[i] = i
         left = count
-        changed = True
-        while changed:
-            changed = False
-            for a in range(left):
-                i = active[a]
-                if own[i] != i or rows[i] >= k:
-                    continue
+        for unit in range(count):
+            i = unit
+            merged = False
+            while own[i] == i and rows[i] < k:
                 best, into = 1e300, -1
                 mine = record[base + i]
                 for b in range(left):
@@ -125,20 +115,22 @@ def join_small(
                     if rise < best:
                         best, into = rise, other
                 if into < 0:
-                    continue
+                    break
                 for j in range(width):
                     levels[into, j] = max(levels[into, j], levels[i, j])
                 join(boxes, record[base + into], levels[into], mine)
                 rows[into] += rows[i]
                 cost[into] = rows[into] * box_weight(boxes, record[base + into], levels[into])
                 own[i] = into
-                changed = True
-            kept = 0
-            for a in range(left):
-                if own[active[a]] == active[a]:
-                    active[kept] = active[a]
-                    kept += 1
-            left = kept
+                i = into
+                merged = True
+            if merged:
+                kept = 0
+                for a in range(left):
+                    if own[active[a]] == active[a]:
+                        active[kept] = active[a]
+                        kept += 1
+                left = kept
         for i in range(count):
             end = own[i]
             while own[end] != end:

@@ -18,6 +18,7 @@ from kanopy.search.boxes import Layout, box_levels, lay_out
 from kanopy.search.cheapest_levels import CheapestLevels
 from kanopy.search.lattice import Levels
 from kanopy.search.optimal import Optimal
+from kanopy.search.partition_judge import PartitionJudge
 from kanopy.search.problem import Problem
 from kanopy.search.safety import unite_unsafe
 from kanopy.search.solution import About, Solution
@@ -31,14 +32,14 @@ class IterativeLocal:
     rows, allow many rows to be suppressed, publish the others, and search again among the suppressed ones.
 
     *What we decided.* `share` is the part of the open rows that a round may leave to the next, `rounds` the most
-    rounds; the last one, and any with fewer than 2k rows, publishes all it can. A round takes the levels that lose
+    rounds, of which the last one publishes all it can. A round takes the levels that lose
     least among those that leave few enough rows; rows that are left cost nothing extra, since they will be published
     later (counted as lost, the first round takes nearly all rows at coarse levels: three times the loss on ARX's
     example). The search is exact for k-anonymity and all models for which a larger class is never less safe; for the
     others it takes for granted that finer levels keep fewer rows, which can make it miss the best levels of a round,
     never its safety. Classes publish the lowest labels that their rows share, which may be finer than the levels of
-    their round. Rows that are still left at the end join the classes whose loss they raise least, unless they may be
-    suppressed and that loses less. `budget_seconds` is for each round if there are more than a million candidates:
+    their round. The last rows, fewer than 2k, become one class, or join the classes whose loss they raise least, or are
+    suppressed where that is allowed: whatever loses least. `budget_seconds` is for each round if there are more than a million candidates:
     then a best-effort search takes the place of the exact one, and results depend on the time it gets.
 
     *Guarantee.* Every class satisfies the models; the levels lie within their limits; the rows may come in any order.
@@ -76,7 +77,7 @@ class IterativeLocal:
         if not 0.0 <= self.share < 1.0:
             raise JobError(
                 f"The share of rows that a round may leave to the next is 0 or more and less than 1, not "
-                f"{self.share:g}. Try 0.9."
+                f"{self.share:g}. Try 0.95."
             )
         if self.rounds < 1:
             raise JobError(f"There must be at least 1 round, not {self.rounds}.")
@@ -92,8 +93,9 @@ class IterativeLocal:
         rounds = _Rounds(layout, problem, Optimal(budget_seconds=self.budget_seconds, threads=1))
         notes = []
         try:
-            while len(rounds.open) and rounds.publish(0.0 if rounds.done + 1 >= self.rounds else self.share, progress):
-                pass
+            for number in range(1, self.rounds + 1):
+                if not rounds.publish(self.share if number < self.rounds else 0.0, progress):
+                    break
         except (Cancelled, KeyboardInterrupt):
             notes.append("Stopped early: the rows not yet published share one class.")
             rounds.publish_together()
@@ -130,14 +132,16 @@ class _Rounds:
         self.classes = self.done = self.judged = 0
 
     def publish(self, share: float, progress: Progress) -> bool:
-        """One round, which may leave a share of the open rows to the next; whether it published anything."""
+        """One round, which may leave a share of the open rows to the next; whether it published anything.
+
+        Fewer than 2k rows make no two classes: they are left over.
+        """
+        if len(self.open) < 2 * self.problem.k and self.done:
+            return False
         total = len(self.layout.rows)
         fraction, note = 1 - len(self.open) / total, f"round {self.done + 1}: {len(self.open):,} rows left"
         progress("publishing", fraction, note)
         whole, rows = self.problem, self.open
-        if len(rows) < 2 * whole.k:
-            # Two classes are more than so few rows can make.
-            share = 0.0
         part = Problem(
             whole.domain.part(rows), whole.models, self.metric, weights=whole.weights, suppression_limit=share,
             lowest_levels=whole.lattice.lowest, highest_levels=whole.lattice.highest,
@@ -175,24 +179,34 @@ class _Rounds:
         self.open = self.open[:0]
 
     def with_left_over(self) -> Ints:
-        """The class of every item; rows that found no class join those whose loss they raise least, or are suppressed
-        where that is allowed and loses less."""
+        """The class of every item. Rows that found no class become one, or join, record by record, the classes whose
+        loss they raise least, or are suppressed where that is allowed: whatever loses least."""
         layout, problem = self.layout, self.problem
-        without = self.class_of_row[layout.rows]
-        rows = np.bincount(layout.stratum, weights=layout.counts)
-        left = (without < 0) & (rows >= problem.k)[layout.stratum[layout.record_of_item]]
+        record = layout.record_of_item
+        stratum = layout.stratum[record]
+        class_of = self.class_of_row[layout.rows]
+        rows = np.bincount(stratum)
+        left = (class_of < 0) & (rows >= problem.k)[stratum]
         if not left.any():
-            return without
-        # Every record of its own: they need not go to the same place.
-        joined = np.where(left, self.classes + layout.record_of_item, without).astype(np.int32)
-        suppressible = int((without < 0).sum()) <= problem.max_suppressed_rows
-        try:
-            joined, _ = unite_unsafe(layout, joined, problem)
-        except NoSolution:
-            if not suppressible:
-                raise
-            return without
-        return without if suppressible and _cost(layout, without) < _cost(layout, joined) else joined
+            return class_of
+        options: list[Ints] = []
+        none: NoSolution | None = None
+        for own in (stratum, record):
+            joined = np.where(left, self.classes + own, class_of).astype(np.int32)
+            try:
+                options.append(unite_unsafe(layout, joined, problem)[0])
+            except NoSolution as error:
+                none = error
+        group_of_row = np.full(problem.domain.rows, -1, np.int32)
+        group_of_row[layout.rows[left]] = record[left]
+        unsafe = PartitionJudge(problem).unsafe_groups(group_of_row, layout.records)
+        dropped = np.where(left & ~unsafe[record], self.classes + record, class_of).astype(np.int32)
+        if (dropped < 0).sum() <= problem.max_suppressed_rows:
+            options.append(dropped)
+        if not options:
+            assert none is not None
+            raise none
+        return min(options, key=lambda option: _cost(layout, option))
 
 
 def _cost(layout: Layout, class_of: Ints) -> float:
