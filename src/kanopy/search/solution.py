@@ -47,12 +47,15 @@ class About:
 
     `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
     that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide); or
-    "sizes" (k-anonymity alone). `proves` says what is proved optimal, or is empty for a heuristic. `row_order` is
+    "sizes" (k-anonymity alone). `search` is how it looks for a release, `lowers` the measure it tries to make small
+    (nothing: the job's metric). `proves` says what is proved optimal, or is empty for a heuristic. `row_order` is
     whether permuting the rows may change the release.
     """
 
     does: str
     source: str
+    search: str = "greedy"
+    lowers: str = "the job's metric"
     proves: str = ""
     models: Literal["any", "monotone", "classes", "sizes"] = "classes"
     attributes: str = "hierarchies that nest"
