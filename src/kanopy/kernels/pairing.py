@@ -64,11 +64,11 @@ def _join_small_plain(
 def join_small(
     boxes: Boxes, record: Ints, size: Longs, starts: Longs, k: int, begin: int, stop: int, owner: Ints
 ) -> None:
-    """Within each chunk `begin … stop-1` of units, join every unit below `k` rows to its best partner, until all have k.
+    """Within each chunk `begin … stop-1` of units, join every unit below `k` rows to its best partner.
 
     Unit `u` holds `size[u]` rows equal to `record[u]`; the units of chunk `c` are `starts[c] … starts[c+1]-1`. The best
     partner is the one with which the two together lose least more than apart; ties go to the first. What they have
-    become goes on at once if it is still too small. `owner[u]` becomes the unit that stands for the class of unit `u`.
+    become goes on at once while it is too small. `owner[u]` becomes the unit that stands for the class of unit `u`.
     """
     width = boxes.tuples.shape[1]
     most = 0
