@@ -126,7 +126,7 @@ def test_many_candidates_are_searched_as_far_as_the_budget_goes() -> None:
 
     before, module.Optimal = module.Optimal, Narrow  # type: ignore[misc]
     try:
-        found = IterativeLocal(budget_seconds=0.05).solve(problem)
+        found = IterativeLocal(seconds_per_round=0.05).solve(problem)
     finally:
         module.Optimal = before  # type: ignore[misc]
     check_release(problem, found)
@@ -179,8 +179,8 @@ def test_bad_input_has_its_own_words() -> None:
             IterativeLocal(share)
     with pytest.raises(JobError, match="at least 1 round"):
         IterativeLocal(rounds=0)
-    with pytest.raises(JobError, match="budget"):
-        IterativeLocal(budget_seconds=0)
+    with pytest.raises(JobError, match="time for a round"):
+        IterativeLocal(seconds_per_round=0)
     with pytest.raises(NoSolution, match="fewer than k = 9"):
         IterativeLocal().solve(Problem(letters("abc"), [KAnonymity(9)]))
     models = [KAnonymity(2), DistinctDiversity("ill", 2)]

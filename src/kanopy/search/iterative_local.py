@@ -39,7 +39,7 @@ class IterativeLocal:
     others it takes for granted that finer levels keep fewer rows, which can make it miss the best levels of a round,
     never its safety. Classes publish the lowest labels that their rows share, which may be finer than the levels of
     their round. The last rows, fewer than 2k, become one class, or join the classes whose loss they raise least, or are
-    suppressed where that is allowed: whatever loses least. `budget_seconds` is for each round if there are more than
+    suppressed where that is allowed: whatever loses least. `seconds_per_round` bounds a round if there are more than
     a million candidates: then a best-effort search takes the place of the exact one, and results depend on the time
     it gets.
 
@@ -65,7 +65,7 @@ class IterativeLocal:
 
     share: float = 0.95
     rounds: int = 1000
-    budget_seconds: float = 2.0
+    seconds_per_round: float = 2.0
     name: ClassVar[str] = "iterative-local"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -82,8 +82,8 @@ class IterativeLocal:
             )
         if self.rounds < 1:
             raise JobError(f"There must be at least 1 round, not {self.rounds}.")
-        if not self.budget_seconds > 0:
-            raise JobError(f"The budget of a round must be more than 0 seconds, not {self.budget_seconds:g}. Try 2.")
+        if not self.seconds_per_round > 0:
+            raise JobError(f"The time for a round must be more than 0 seconds, not {self.seconds_per_round:g}. Try 2.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""
@@ -91,7 +91,7 @@ class IterativeLocal:
         progress("laying out")
         layout = lay_out(problem)
         check_placeable(layout, problem)
-        rounds = _Rounds(layout, problem, Optimal(budget_seconds=self.budget_seconds, threads=1))
+        rounds = _Rounds(layout, problem, Optimal(budget_seconds=self.seconds_per_round, threads=1))
         notes = []
         try:
             for number in range(1, self.rounds + 1):
