@@ -16,6 +16,7 @@ ALGORITHMS: dict[str, str] = {
     "incognito": "kanopy.search.incognito.Incognito",
     "k-member": "kanopy.search.kmember.KMember",
     "mondrian": "kanopy.search.mondrian.Mondrian",
+    "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
