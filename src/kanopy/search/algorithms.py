@@ -17,6 +17,7 @@ ALGORITHMS: dict[str, str] = {
     "k-member": "kanopy.search.kmember.KMember",
     "mondrian": "kanopy.search.mondrian.Mondrian",
     "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
+    "iyengar": "kanopy.search.iyengar.Iyengar",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""

@@ -35,6 +35,8 @@ class Tree:
     """The node of the hierarchy that is published for it."""
     leaf_of_value: Ints
     """Per value of the domain its leaf (a node of the lowest allowed level), -1 for values that do not occur."""
+    levels: tuple[Ints, ...]
+    """The nodes of every level, from the lowest allowed one up: the cuts of full-domain recodings."""
 
 
 def grow_tree(hierarchy: Hierarchy, present: Ints, lowest: int, highest: int) -> Tree:
@@ -49,6 +51,7 @@ def grow_tree(hierarchy: Hierarchy, present: Ints, lowest: int, highest: int) ->
     order = np.lexsort(table)
     table = table[:, order]
     parents: list[Ints] = []
+    levels: list[Ints] = []
     nodes = np.empty(0, np.int32)
     at = np.full(len(present), -1, np.int64)  # the node of each value at the level above
     count = 0
@@ -66,9 +69,10 @@ def grow_tree(hierarchy: Hierarchy, present: Ints, lowest: int, highest: int) ->
         nodes[number] = row[starts]
         count += int(parts.sum())
         at = number[np.cumsum(new) - 1]
+        levels.append(np.unique(number).astype(np.int32))
     leaf_of_value = np.full(hierarchy.size, -1, np.int32)
     leaf_of_value[present[order]] = at
-    return Tree(np.concatenate(parents), nodes, leaf_of_value)
+    return Tree(np.concatenate(parents), nodes, leaf_of_value, tuple(levels[::-1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,8 @@ class Forest:
     counts: Longs
     record_of_tuple: Longs
     costs: tuple[AttributeCosts, ...]
+    levels: tuple[tuple[Ints, ...], ...]
+    """Per column the nodes of every level, from the lowest allowed one up."""
 
     @property
     def domain(self) -> Domain:
@@ -245,6 +251,7 @@ def plant_forest(problem: Problem) -> Forest:
     return Forest(
         problem, start, parent, np.concatenate([tree.node for tree in trees]), rows, np.concatenate(keeps),
         np.concatenate(label_codes), tuple(label_counts), np.ascontiguousarray(leaves), counts, record, tuple(costs),
+        tuple(tuple(level + int(start[j]) for level in tree.levels) for j, tree in enumerate(trees)),
     )  # fmt: skip
 
 
