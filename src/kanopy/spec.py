@@ -255,8 +255,8 @@ class Job:
             role = self.roles.get(self.target or "")
             if role in ("quasi-identifier", "identifier"):
                 raise JobError(
-                    f"The target {self.target!r} of {self.algorithm!r} is a {role}. Name a column that is published as "
-                    "it is."
+                    f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
+                    "published as it is."
                 )
 
     @property

@@ -36,8 +36,8 @@ class Records(NamedTuple):
 class Cut(NamedTuple):
     """The classes of the present cut, room for as many as there are records.
 
-    `unsafe[c]` is 1 where a class is suppressed. For the split of class `c` along column `j`, `small[c, j]` are the rows
-    of parts below `k`, `least[c, j]` the size of the smallest other part, and `gain[c, j]` what published rows gain.
+    `unsafe[c]` is 1 where a class is suppressed. For the split of class `c` along column `j`, `small[c, j]` are the
+    rows of parts below `k`, `least[c, j]` the size of the smallest other part, `gain[c, j]` what published rows gain.
     """
 
     order: Longs
@@ -54,10 +54,16 @@ class Cut(NamedTuple):
 def make_cut(records: int, width: int) -> Cut:
     """Empty arrays."""
     return Cut(
-        np.arange(records, dtype=np.int64), *(np.zeros(records, np.int64) for _ in range(3)),
-        np.zeros((records, width), np.int32), np.zeros(records, np.uint8), np.zeros((records, width), np.int64),
-        np.zeros((records, width), np.int64), np.zeros((records, width)),
-    )  # fmt: skip
+        order=np.arange(records, dtype=np.int64),
+        begin=np.zeros(records, np.int64),
+        end=np.zeros(records, np.int64),
+        size=np.zeros(records, np.int64),
+        at=np.zeros((records, width), np.int32),
+        unsafe=np.zeros(records, np.uint8),
+        small=np.zeros((records, width), np.int64),
+        least=np.zeros((records, width), np.int64),
+        gain=np.zeros((records, width)),
+    )
 
 
 def foresee_plain(records: Records, cut: Cut, classes: Longs, k: int, held: Longs, touched: Ints) -> None:
@@ -121,7 +127,9 @@ def foresee(records: Records, cut: Cut, classes: Longs, k: int, held: Longs, tou
             cut.gain[c, j] = gain
 
 
-def split_plain(records: Records, cut: Cut, classes: int, j: int, v: int, held: Longs, changed: Longs) -> tuple[int, int]:
+def split_plain(
+    records: Records, cut: Cut, classes: int, j: int, v: int, held: Longs, changed: Longs
+) -> tuple[int, int]:
     """The twin of `split`."""
     under = np.flatnonzero(cut.at[:classes, j] == v)
     found = 0

@@ -18,6 +18,7 @@ ALGORITHMS: dict[str, str] = {
     "mondrian": "kanopy.search.mondrian.Mondrian",
     "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
     "iyengar": "kanopy.search.iyengar.Iyengar",
+    "cell-level": "kanopy.search.cell_level.CellLevel",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""

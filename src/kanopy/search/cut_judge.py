@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Ints, Longs
+from kanopy.classes import Floats, Ints, Longs
 from kanopy.kernels.compiler import for_size
 from kanopy.kernels.cut_classes import classes_of_cut, lost_by_suppression
 from kanopy.search.forest import LARGEST_KEY, Forest
@@ -90,9 +90,9 @@ class CutJudge:
         if excess:
             return CutFitness(excess, math.inf)
         used = (at == self._own) & ~opened
-        kept = np.bincount(
+        kept: Floats = np.bincount(
             forest.column[used], weights=forest.rows[used] * forest.keep[used], minlength=len(forest.labels)
-        )
+        ).astype(np.float64)
         if gone:
             lost = np.empty(len(kept))
             self._lost(forest.leaves, number, forest.counts, unsafe, forest.keep[at], lost)
@@ -122,4 +122,3 @@ class CutJudge:
     def records_at(self, opened: Open) -> Ints:
         """`[record, column]`: the nodes that a cut publishes."""
         return self.cut_nodes(opened)[self.forest.leaves]
-

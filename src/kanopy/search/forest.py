@@ -165,7 +165,8 @@ class Forest:
         if isinstance(metric, ClassMetric):
             return metric.score(problem.domain.rows, classes, suppressed + problem.domain.excluded_rows, squares)
         losses = [
-            float(cost.loss(whole - own)) for cost, whole, own in zip(self.costs, self._whole, kept.tolist(), strict=True)
+            float(cost.loss(whole - own))
+            for cost, whole, own in zip(self.costs, self._whole, kept.tolist(), strict=True)
         ]
         return float(cut_metric(problem).combine(np.array(losses), problem.weights))
 

@@ -35,28 +35,29 @@ clock = time.perf_counter
 class Iyengar:
     """Breed cuts: each column publishes the nodes of one cut through its hierarchy, the same for every row.
 
-    **The paper** (Iyengar, KDD 2002). With the values of a column in the order of its hierarchy, a bit between each two
-    neighbours says whether they are told apart; the bits of all columns make a chromosome, and only bits that form
-    a cut of the hierarchy are valid. A genetic algorithm minimizes the loss of the release, where rows in classes that
-    are too small are suppressed and lose everything. The loss it proposes is our `loss`.
+    **The paper** (Iyengar, KDD 2002). With the values of a column in the order of its hierarchy, a bit between each
+    two neighbours says whether they are told apart; the bits of all columns make a chromosome, and only bits that
+    form a cut of the hierarchy are valid. A genetic algorithm minimizes the loss of the release, where rows in
+    classes that are too small are suppressed and lose everything. The loss it proposes is our `loss`.
 
-    **What we had to decide.** Two neighbours are told apart exactly when the lowest node above both is opened, so we keep
-    one bit per node of the hierarchy and repair a chromosome by closing what lies under a closed node. Columns are
-    inherited whole from either parent, and one subtree is exchanged (a crossover that respects the hierarchy, after
-    Lunacek, Whitley, Ray 2006); mutations open or close nodes at the edge of the cut. Selection is by tournament,
-    the best two survive; a population without progress for 25 generations is given up for a new one, every second time
-    with the best so far in it. A chromosome that would suppress more rows than allowed loses to any that does not. The fitness is the job's metric
-    (`loss` where the metric is not defined for cuts). The first generation descends from full-domain recodings: from the
-    top, columns are lowered level by level while the release stays feasible, once the best each time, then random ones.
+    **What we had to decide.** Two neighbours are told apart exactly when the lowest node above both is opened, so
+    we keep one bit per node of the hierarchy and repair a chromosome by closing what lies under a closed node.
+    Columns are inherited whole from either parent, and one subtree is exchanged (a crossover that respects the
+    hierarchy, after Lunacek, Whitley, Ray 2006); mutations open or close nodes at the edge of the cut. Selection is
+    by tournament, the best two survive; a population without progress for 25 generations is given up for a new one,
+    every second time with the best so far in it. A chromosome that would suppress more rows than allowed loses to
+    any that does not. The fitness is the job's metric (`loss` where the metric is not defined for cuts). The first
+    generation descends from full-domain recodings: from the top, columns are lowered level by level while the
+    release stays feasible, once the best each time, then random ones.
 
-    **Guarantee.** The release satisfies the job and never loses more than the full-domain recodings it started from.
-    Heuristic: nothing is proved about the loss. `generations` makes the result depend on the `seed` alone; otherwise
-    `budget_seconds` of wall-clock time are used. Interrupting keeps the best so far.
+    **Guarantee.** The release satisfies the job and never loses more than the full-domain recodings it started
+    from. Heuristic: nothing is proved about the loss. `generations` makes the result depend on the `seed` alone;
+    otherwise `budget_seconds` of wall-clock time are used. Interrupting keeps the best so far.
 
     **Cost.** One pass over the distinct records per chromosome: about a thousand a second for Adult's 25,000.
 
-    **Not for** tables with outliers where nothing may be suppressed: one rare value forces its whole column up in every
-    row. Local recoding has no such trouble. Not for hierarchies that do not nest.
+    **Not for** tables with outliers where nothing may be suppressed: one rare value forces its whole column up in
+    every row. Local recoding has no such trouble. Not for hierarchies that do not nest.
 
     >>> from kanopy.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
@@ -106,16 +107,17 @@ class Iyengar:
         try:
             progress("descending", 0.0)
             for part in breeding.descend(problem):
-                spent = (clock() - started) / self.budget_seconds
                 progress("descending", part)
-                if self.generations is None and spent > 0.5:
+                if self.generations is None and clock() - started > self.budget_seconds / 2:
                     break
             breeding.fill()
             generation = 0
             while breeding.anything_to_do:
-                spent = (clock() - started) / self.budget_seconds
-                done = spent if self.generations is None else generation / max(1, self.generations)
-                if done >= 1 or generation == self.generations:
+                if self.generations is None:
+                    done = (clock() - started) / self.budget_seconds
+                else:
+                    done = generation / self.generations if self.generations else 1.0
+                if done >= 1:
                     break
                 progress("breeding", done, f"best {breeding.best.score:.4f}")
                 breeding.breed()
@@ -131,9 +133,7 @@ class Iyengar:
 class _Breeding:
     """The population, sorted from best to worst, and the best cut seen."""
 
-    def __init__(
-        self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: CutFitness
-    ) -> None:
+    def __init__(self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: CutFitness) -> None:
         self.judge, self.size, self.random = judge, size, random
         self.forest: Forest = judge.forest
         self.inner = self.forest.children > 0
@@ -169,7 +169,9 @@ class _Breeding:
             member = self.top
             columns = self._lowerable(problem, levels, range(len(levels)))
             while columns:
-                tried = columns if number == 0 and not self.epochs else [columns[int(self.random.integers(len(columns)))]]
+                tried = (
+                    columns if number == 0 and not self.epochs else [columns[int(self.random.integers(len(columns)))]]
+                )
                 found = []
                 for j in list(tried):
                     yield number / DESCENTS

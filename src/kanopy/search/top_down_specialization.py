@@ -1,4 +1,4 @@
-"""Top-down specialization (Fung, Wang, Yu 2005): start from the most general release and specialize one node at a time."""
+"""Top-down specialization (Fung, Wang, Yu 2005): from the most general release on, specialize one node at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from kanopy.classes import Domain, Floats, Ints, Longs, Sensitive
 from kanopy.errors import Cancelled, JobError, near_miss
 from kanopy.kernels.compiler import for_size
 from kanopy.kernels.specialize import (
-    NOTHING, Outlook, Records, foresee, look_ahead, make_cut, make_outlook, split,
+    NOTHING,
+    Outlook,
+    Records,
+    foresee,
+    look_ahead,
+    make_cut,
+    make_outlook,
+    split,
 )  # fmt: skip
 from kanopy.progress import SILENT, Progress
 from kanopy.search.forest import Forest, number_rows, plant_forest
@@ -31,26 +38,28 @@ STOPPED = "Stopped before no further specialization was possible: this is the re
 class TopDownSpecialization:
     """Specialize, again and again, the node whose split is worth most per anonymity lost.
 
-    **The paper** (Fung, Wang, Yu, ICDE 2005; TKDE 2007). Every column starts at its most general value. A step replaces
-    one value of one column's cut by its children in the hierarchy, everywhere in the table. Of the steps after which
-    the table still satisfies the privacy requirement, the one with the highest score is taken, until there is none.
-    With a class attribute (`target`) the score is the information gain on the class over the rows under the value,
-    divided by the anonymity lost plus one (the later paper's form, which is defined where none is lost); anonymity is
-    the size of the smallest class. The table is kept as an index of classes, so a step touches only rows under its value.
+    **The paper** (Fung, Wang, Yu, ICDE 2005; TKDE 2007). Every column starts at its most general value. A step
+    replaces one value of one column's cut by its children in the hierarchy, everywhere in the table. Of the steps
+    after which the table still satisfies the privacy requirement, the one with the highest score is taken, until
+    there is none. With a class attribute (`target`) the score is the information gain on the class over the rows
+    under the value, divided by the anonymity lost plus one (the later paper's form, which is defined where none is
+    lost); anonymity is the size of the smallest class. The table is kept as an index of classes, so a step touches
+    only rows under its value.
 
-    **What we had to decide.** Without `target` the gain is what the step saves of the job's metric (`loss` for metrics
-    that put no price on a value), weights included. Steps that gain nothing for the class are made too, last, in the
-    order of the metric: they publish more at no cost to the promise. Any models that judge classes one by one take the
-    place of k. Where rows may be suppressed, unsafe classes are, as long as the limit holds, and a step that would
-    lose more by suppression than it publishes is not made. Values that do not occur are no reason to stop higher: a
-    node with one child that occurs is specialized at once. Numbers use their hierarchy; the paper grows one for them.
-    Ties go to the higher gain, then to the column that comes first.
+    **What we had to decide.** Without `target` the gain is what the step saves of the job's metric (`loss` for
+    metrics that put no price on a value), weights included. Steps that gain nothing for the class are made too,
+    last, in the order of the metric: they publish more at no cost to the promise. Any models that judge classes one
+    by one take the place of k. Where rows may be suppressed, unsafe classes are, as long as the limit holds, and a
+    step that would lose more by suppression than it publishes is not made. Values that do not occur are no reason
+    to stop higher: a node with one child that occurs is specialized at once. Numbers use their hierarchy; the paper
+    grows one for them. Ties go to the higher gain, then to the column that comes first.
 
-    **Guarantee.** Every step leads from a release that satisfies the job to another, so it can be stopped at any time; at
-    the end no single specialization is possible. That is a local optimum: heuristic, nothing is proved about the loss.
+    **Guarantee.** Every step leads from a release that satisfies the job to another, so it can be stopped at any
+    time; at the end no single specialization is possible. That is a local optimum: heuristic, nothing is proved
+    about the loss.
 
-    **Cost.** A step looks at each row under its value once per column; all steps together at each row about once per
-    column and level. Models beyond class sizes are asked about one candidate at a time.
+    **Cost.** A step looks at each row under its value once per column; all steps together at each row about once
+    per column and level. Models beyond class sizes are asked about one candidate at a time.
 
     **Not for** the least loss: `iyengar` searches the same releases more widely, local recoding loses a fraction of
     either. Choose it for data to train a classifier on, or when a value must be published alike in every row.
@@ -69,7 +78,7 @@ class TopDownSpecialization:
     name: ClassVar[str] = "top-down-specialization"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
-        does="starts from the top and specializes the value worth most per anonymity lost, while the release stays safe",
+        does="starts from the top and specializes the value worth most per anonymity lost, while it stays safe",
         source="Fung, Wang, Yu 2005",
         anytime=True,
     )
@@ -158,9 +167,9 @@ class _Specialization:
         self.held = np.zeros(forest.nodes, np.int64)
         self.touched = np.zeros(forest.nodes, np.int32)
         self.changed = np.zeros(forest.records, np.int64)
-        self.split, self.foresee, self.look_ahead = (
-            for_size(loop, forest.records, SMALL) for loop in (split, foresee, look_ahead)
-        )
+        self.split = for_size(split, forest.records, SMALL)
+        self.foresee = for_size(foresee, forest.records, SMALL)
+        self.look_ahead = for_size(look_ahead, forest.records, SMALL)
         self.dead = forest.children == 0
         self.opinion: dict[int, tuple[int, int, float]] = {}
         """Per node what the models said of its split: rows suppressed before and after, and the gain."""
@@ -248,8 +257,8 @@ class _Specialization:
             smallest, second = np.partition(np.append(now, NOTHING), 1)[:2]
             others = np.where(now == smallest, second, smallest)
             least[own] = np.minimum(others, outlook.least_after[own])
-        now = int(self.outlook.least_now.min())
-        return np.asarray(np.where(least < now, now - least, 0), np.int64)
+        smallest_now = int(self.outlook.least_now.min())
+        return np.asarray(np.where(least < smallest_now, smallest_now - least, 0), np.int64)
 
     def _valid(self, v: int) -> bool:
         self.judged += 1
@@ -270,9 +279,7 @@ class _Specialization:
         under = np.flatnonzero(cut.at[: self.classes, j] == v)
         members, number = self._members(under)
         child = forest.ancestor[forest.depth[v] + 1, forest.leaves[members, j]]
-        _, first, part = np.unique(
-            number * np.int64(forest.nodes) + child, return_index=True, return_inverse=True
-        )
+        _, first, part = np.unique(number * np.int64(forest.nodes) + child, return_index=True, return_inverse=True)
         part = part.reshape(-1)
         unsafe = self.judge.unsafe(part, len(first), members)
         sizes = np.bincount(part, weights=forest.counts[members]).astype(np.int64)
