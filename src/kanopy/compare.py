@@ -136,7 +136,7 @@ def compare(
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": list("fffmmm")}
     >>> job = Job(quasi=["age", "sex"], k=3, hierarchies={"age": {"method": "widths", "widths": [10, 20]}})
     >>> [(entry.name, entry.classes) for entry in compare(people, job, algorithms=["datafly", "optimal"]).entries]
-    [('datafly', 2), ('optimal', 2)]
+    [('optimal', 2), ('datafly', 2)]
     """
     from kanopy.anonymize import _counted
     from kanopy.inputs import assign_roles

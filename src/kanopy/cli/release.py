@@ -14,7 +14,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on sta
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
 MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold. See `kanopy models`."
-ALGORITHM_HELP = "The search: optimal, samarati, datafly, incognito, k-member, mondrian, best."
+ALGORITHM_HELP = "The algorithm: optimal (the default), best, mondrian, … `kanopy algorithms` lists all."
 
 
 def anonymize(

@@ -25,7 +25,7 @@ def loss_bars(entries: Sequence[Mapping[str, Any]], metric: str) -> dict[str, An
 
     >>> one = {"name": "best", "recoding": "local", "losses": {"loss": 0.05}, "seconds": 1.0}
     >>> loss_bars([one], "loss")["data"]["values"][0]["text"]
-    '0.05 · 1.0 s'
+    '0.0500 · 1.0 s'
     """
     rows = [
         {

@@ -56,7 +56,7 @@ class Optimal:
     threads: int = 2
 
     def __post_init__(self) -> None:
-        if self.budget_seconds <= 0:
+        if not self.budget_seconds > 0:
             raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
