@@ -19,6 +19,9 @@ ALGORITHMS: dict[str, str] = {
     "he-naughton": "kanopy.search.he_naughton.HeNaughton",
     "xu": "kanopy.search.xu.Xu",
     "iterative-local": "kanopy.search.iterative_local.IterativeLocal",
+    "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
+    "iyengar": "kanopy.search.iyengar.Iyengar",
+    "cell-level": "kanopy.search.cell_level.CellLevel",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
