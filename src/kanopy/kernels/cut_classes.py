@@ -34,7 +34,8 @@ def classes_of_cut(leaves: Ints, digit: Longs, counts: Longs, slots: Longs, numb
     for slot in range(len(slots)):
         slots[slot, 0] = -1
     found = 0
-    last_key = last = np.int64(-1)
+    last_key: np.int64 = np.int64(-1)
+    last: int = -1
     for record in range(len(leaves)):
         key = np.int64(0)
         for j in range(leaves.shape[1]):
