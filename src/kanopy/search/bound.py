@@ -2,11 +2,11 @@
 
 Give every row a price so that in every generalization box with at least k rows the k dearest rows cost, on average, no
 more than the box's weight (what each row in it loses). Then all prices together are a lower bound; the argument is in
-`kanopy.search.certificate`, which also checks it. The best such prices solve the dual of the linear program that chooses
-classes. It has far too many constraints to write down, so they are found as they are needed: each pass goes through all
-boxes, keeps those that are too dear, caps the prices in them, which gives a bound, and then finds the best prices
-for all boxes kept so far (cutting planes; Kelley 1960). The next pass looks between those and the best honest prices
-(Ben-Ameur and Neto 2007), since the former are far off where no box was kept yet.
+`kanopy.search.certificate`, which also checks it. The best such prices solve the dual of the linear program that
+chooses classes. It has far too many constraints to write down, so they are found as they are needed: each pass goes
+through all boxes, keeps those that are too dear, caps the prices in them, which gives a bound, and then finds the best
+prices for all boxes kept so far (cutting planes; Kelley 1960). The next pass looks between those and the best honest
+prices (Ben-Ameur and Neto 2007), since the former are far off where no box was kept yet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kanopy.search.best import row_weights
 from kanopy.search.boxes import lay_out
 from kanopy.search.certificate import Certificate, certify
 from kanopy.search.kmember import check_k
-from kanopy.search.ladders import left_out, make_ladders, price_records
+from kanopy.search.ladders import Ladder, left_out, make_ladders, price_records
 from kanopy.search.problem import Problem
 
 MOST_COMBINATIONS = 200_000
@@ -36,13 +36,19 @@ VISITS_PER_SECOND = 3e7
 """About how fast boxes are gone through; decides only how many levels a budget is enough for."""
 PART = 4_000_000
 """Visits between two looks at the clock."""
+CHECK_PASSES = 3
+"""The final check takes about as long as this many passes."""
 MOST_CUTS, MOST_ENTRIES, MOST_KEPT = 500_000, 8_000_000, 24_000_000
 START_AT = 0.85
+"""The first pass asks for this part of what rows lose in a release."""
 BLOCKS = (40, 60, 90, 130, 180)
 """Steps between restarts when the prices are improved for the boxes kept so far."""
 GROWTH, LEAST_GROWTH = 1.2, 0.02
 """How far prices may rise in one pass."""
 BALANCE = 3.0
+FIRST_SHARE, LEAST_SHARE, BOLDER, SHYER = 0.3, 0.1, 1.25, 0.7
+"""How far from the honest prices towards the improved ones the next pass looks, and how that changes."""
+MUCH_HELD, LITTLE_HELD = 0.4, 0.15
 clock = time.perf_counter
 """What the budget is measured by; benchmarks on a shared machine put processor time here."""
 
@@ -52,7 +58,7 @@ class Bound:
     """No local recoding of this problem has a `loss` below `value` (`exact`, rounded down).
 
     `prices` holds one per distinct tuple of the domain, `passes` how often they were improved, `history` what each pass
-    reached, `checked` how many level combinations the check covers, `left_out` the quasi-identifiers of which levels
+    reached, `checked` how many level combinations the check covers, `pass_seconds` how long a pass took on average, `left_out` the quasi-identifiers of which levels
     were joined because there were too many combinations (a weaker bound, but as valid).
     """
 
@@ -62,6 +68,7 @@ class Bound:
     passes: int
     history: tuple[float, ...]
     checked: int
+    pass_seconds: float = 0.0
     left_out: tuple[str, ...] = ()
 
     def gap(self, loss: float) -> float:
@@ -123,6 +130,7 @@ def lower_bound(
         len(search.history),
         tuple(search.history),
         proof.combinations,
+        search.seconds / max(1, len(search.history)),
         left_out(problem, ladders),
     )
 
@@ -149,14 +157,14 @@ class _OutOfTime(Exception):
 class _Prices:
     """Prices under improvement: `best` are the best honest ones so far, `history` what each pass reached."""
 
-    def __init__(self, problem: Problem, ladders: tuple[tuple[object, ...], ...], passes: int, progress: Progress) -> None:
+    def __init__(self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress) -> None:
         self.problem, self.k, self.progress, self.passes = problem, problem.k, progress, passes
-        progress("laying out")
-        self.priced = price_records(problem, ladders)  # type: ignore[arg-type]
+        self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
         self.best_value = 0.0
         self.history: list[float] = []
+        self.seconds = 0.0
         self.deadline: float | None = None
         # The weight of a suppressed row.
         whole = sum(problem.weights)
@@ -167,22 +175,28 @@ class _Prices:
         self.pool = _Pool()
 
     def run(self, deadline: float | None) -> None:
-        """Pass after pass. The last check takes about as long as a pass or two: that much of the time is kept."""
+        """Pass after pass. Time for the final check is set aside."""
         self.deadline = deadline
+        self.progress("laying out")
         price = self._start()
         target = price
-        share = 0.3
+        share = FIRST_SHARE
         try:
             for number in range(self.passes):
                 begun = clock()
-                before = self.best_value
-                self._pass(price, number)
-                share = min(1.0, share * 1.25) if self.best_value > before else max(0.1, share * 0.6)
+                before, asked = self.best_value, float(price @ self.priced.counts)
+                reached = self._pass(price, number)
+                if number:
+                    held = (reached - before) / max(1e-12, asked - before)
+                    share *= BOLDER if held > MUCH_HELD else SHYER if held < LITTLE_HELD else 1.0
+                    share = min(1.0, max(LEAST_SHARE, share))
                 if number + 1 == self.passes:
+                    self.seconds += clock() - begun
                     break
                 if self.deadline is not None and number == 0:
-                    self.deadline -= 2 * (clock() - begun)
+                    self.deadline -= CHECK_PASSES * (clock() - begun)
                 target = self._target(target, number)
+                self.seconds += clock() - begun
                 price = share * target + (1 - share) * self.best
         except _OutOfTime:
             pass
@@ -207,7 +221,7 @@ class _Prices:
         paid = np.bincount(record, weights=weights[layout.record_of_item], minlength=self.records)
         return np.minimum(START_AT * paid / np.maximum(1, self.priced.counts), self.most)
 
-    def _pass(self, price: Floats, number: int) -> None:
+    def _pass(self, price: Floats, number: int) -> float:
         """Go through all boxes: keep those that are too dear and cap the prices in them."""
         priced = self.priced
         order = np.argsort(-price, kind="stable").astype(np.int32)
@@ -228,6 +242,7 @@ class _Prices:
         if value > self.best_value:
             self.best, self.best_value = repaired, value
         self.history.append(self._loss(self.best_value))
+        return value
 
     def _target(self, price: Floats, number: int) -> Floats:
         """The best prices for all boxes kept so far, not too far above those we have."""

@@ -4,16 +4,16 @@
 node per attribute, at allowed levels) with at least k rows the k dearest rows cost together at most k times the weight
 of the box, which is what each row published there loses. Then no release loses less than all prices together.
 
-**Proof.** The rows of a release fall into classes and suppressed rows. A class of m >= k rows publishes a box that holds
-them; its m rows cost on average no more than the k dearest rows of the box, so at most m times the weight of the box, which
-is what they lose. A suppressed row loses at least its price by (1). Add up. Further privacy models only rule
-releases out.
+**Proof.** The rows of a release fall into classes and suppressed rows. A class of m >= k rows publishes a box that
+holds them; its m rows cost on average no more than the k dearest rows of the box, so together at most m times the
+weight of the box, which is what they lose. A suppressed row loses at least its price by (1). Add up. Further privacy models
+only rule releases out.
 
-**Check.** Prices are rounded down to whole multiples of 2^-bits, weights likewise (of exact fractions, which is on the safe
-side), so every comparison is one of integers below 2^62. Boxes are gone through attribute by attribute: a group of rows
-equal on some attributes is given up when it has fewer than k rows, or when its k dearest rows cost no more than k times
-what those attributes weigh; either then holds for every box inside it. Nothing here is shared with the kernels that
-found the prices: it works on the tuples of the domain and sorts where they count.
+**Check.** Prices are rounded down to whole multiples of 2^-bits, weights likewise (of exact fractions, which is on the
+safe side), so every comparison is one of integers below 2^62. Boxes are gone through attribute by attribute: a group of
+rows equal on some attributes is given up when it has fewer than k rows, or when its k dearest rows cost no more than k
+times what those attributes weigh; either then holds for every box inside it. Nothing here is shared with the kernels
+that found the prices: it works on the tuples of the domain, with weights of its own, and sorts where they count.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def _tables(problem: Problem, ladders: tuple[Ladder, ...], bits: int) -> list[li
         for rung in ladder:
             group = np.unique(hierarchy.table[rung.upper][values], return_inverse=True)[1].reshape(-1).astype(np.int64)
             covered, which = np.unique(hierarchy.leaf_counts[hierarchy.table[rung.lower][values]], return_inverse=True)
-            loss = np.array([int((int(leaves) - 1) * unit * 2**bits) for leaves in covered], np.int64)[which.reshape(-1)]
+            loss = np.array([int((int(leaves) - 1) * unit * 2**bits) for leaves in covered], np.int64)[
+                which.reshape(-1)
+            ]
             least = np.full(int(group.max(initial=0)) + 1, np.iinfo(np.int64).max)
             np.minimum.at(least, group, loss)
             rungs.append((group, least[group]))

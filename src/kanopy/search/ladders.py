@@ -62,7 +62,11 @@ def make_ladders(problem: Problem, most_combinations: int) -> tuple[Ladder, ...]
         weights.append(level_shares(problem, j) @ domain.marginals[j] / max(1, domain.marginals[j].sum()))
     while prod(len(ladder) for ladder in ladders) > most_combinations:
         options = [
-            ((weights[j][ladder[i + 1].lower] - weights[j][ladder[i].lower]) / log(len(ladder) / (len(ladder) - 1)), j, i)
+            (
+                (weights[j][ladder[i + 1].lower] - weights[j][ladder[i].lower]) / log(len(ladder) / (len(ladder) - 1)),
+                j,
+                i,
+            )
             for j, ladder in enumerate(ladders)
             for i in range(len(ladder) - 1)
         ]
