@@ -1,7 +1,7 @@
 """Local recoding: `best` beside the other algorithms and a textbook Mondrian, its growth with the table, its bound.
 
-Run `python benchmarks/local_recoding.py [adult|growth|million|arx FOLDER|bound [FOLDER]|million-bound]`. Budgets are measured in processor
-time here, so that a busy machine does not change the result; wall time is printed beside it.
+Run `python benchmarks/local_recoding.py [adult|growth|million|arx FOLDER|bound [FOLDER]|million-bound]`. Budgets are
+measured in processor time here, so that a busy machine does not change the result; wall time is printed beside it.
 """
 
 from __future__ import annotations
@@ -199,10 +199,8 @@ def million_bound(k: int = 5, budget: float = 60.0) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     _line("distinct", "bound", "passes", "combinations", "cpu s", "wall s", "peak MB", "levels joined in")
     joined = ", ".join(found.left_out) or "none"
-    _line(
-        f"{len(table.counts):,}", f"{found.value:.5f}", found.passes, found.checked, f"{spent:.1f}", f"{wall:.1f}", peak,
-        f"  {joined}",
-    )  # fmt: skip
+    distinct, value = f"{len(table.counts):,}", f"{found.value:.5f}"
+    _line(distinct, value, found.passes, found.checked, f"{spent:.1f}", f"{wall:.1f}", peak, f"  {joined}")
 
 
 def main() -> None:

@@ -58,8 +58,9 @@ class Bound:
     """No local recoding of this problem has a `loss` below `value` (`exact`, rounded down).
 
     `prices` holds one per distinct tuple of the domain, `passes` how often they were improved, `history` what each pass
-    reached, `checked` how many level combinations the check covers, `pass_seconds` how long a pass took on average, `left_out` the quasi-identifiers of which levels
-    were joined because there were too many combinations (a weaker bound, but as valid).
+    reached, `checked` how many level combinations the check covers, `pass_seconds` how long a pass took on average,
+    `left_out` the quasi-identifiers of which levels were joined because there were too many combinations (a weaker
+    bound, but as valid).
     """
 
     value: float

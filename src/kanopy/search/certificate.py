@@ -6,8 +6,8 @@ of the box, which is what each row published there loses. Then no release loses 
 
 **Proof.** The rows of a release fall into classes and suppressed rows. A class of m >= k rows publishes a box that
 holds them; its m rows cost on average no more than the k dearest rows of the box, so together at most m times the
-weight of the box, which is what they lose. A suppressed row loses at least its price by (1). Add up. Further privacy models
-only rule releases out.
+weight of the box, which is what they lose. A suppressed row loses at least its price by (1). Add up. Further privacy
+models only rule releases out.
 
 **Check.** Prices are rounded down to whole multiples of 2^-bits, weights likewise (of exact fractions, which is on the
 safe side), so every comparison is one of integers below 2^62. Boxes are gone through attribute by attribute: a group of
@@ -33,7 +33,7 @@ from kanopy.search.problem import Problem
 
 Mask = npt.NDArray[np.bool_]
 
-MARGINS = (1e-12, 1e-10, 1e-7)
+MARGINS = (4e-12, 1e-9, 1e-6)
 """Prices come from floating-point work: they are lowered by this much (relatively) until they pass."""
 
 
