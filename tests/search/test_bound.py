@@ -168,6 +168,13 @@ def test_the_bound_grows_with_passes_and_holds_for_a_real_search() -> None:
     assert lower_bound(problem, passes=8).exact == many.exact
 
 
+def test_a_budget_alone_goes_on_until_the_prices_are_the_best() -> None:
+    problem = Problem(table(300, width=2), [KAnonymity(3)])
+    few, found = lower_bound(problem), lower_bound(problem, budget_seconds=20)
+    assert few.passes <= 8 < found.passes < 200
+    assert few.value <= found.value <= Best(steps=10).solve(problem).score
+
+
 def test_too_many_level_combinations_join_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(table(300, width=4), [KAnonymity(3)])
     whole = lower_bound(problem, passes=4)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,9 @@ PART = 4_000_000
 CHECK_PASSES = 3
 """The final check takes about as long as this many passes."""
 MOST_CUTS, MOST_ENTRIES, MOST_KEPT = 500_000, 8_000_000, 24_000_000
+PASSES, MOST_PASSES = 8, 1000
+CONVERGED = 1e-5
+"""Stop when the improved prices promise only this much more (relatively) than is proved."""
 START_AT = 0.85
 """The first pass asks for this part of what rows lose in a release."""
 BLOCKS = (40, 60, 90, 130, 180)
@@ -72,19 +76,30 @@ class Bound:
     pass_seconds: float = 0.0
     left_out: tuple[str, ...] = ()
 
+    def to_dict(self, loss: float) -> dict[str, Any]:
+        """Plain data beside the loss of a release."""
+        return {
+            "loss": loss,
+            "bound": self.value,
+            "gap": self.gap(loss),
+            "passes": self.passes,
+            "checked": self.checked,
+            "left_out": list(self.left_out),
+        }
+
     def gap(self, loss: float) -> float:
         """How much of a loss may be avoidable, at most: 0 is proved optimal."""
         return 0.0 if loss <= 0 else max(0.0, 1.0 - self.value / loss)
 
 
 def lower_bound(
-    problem: Problem, *, passes: int = 8, budget_seconds: float | None = None, progress: Progress = SILENT
+    problem: Problem, *, passes: int | None = None, budget_seconds: float | None = None, progress: Progress = SILENT
 ) -> Bound:
     """A lower bound on the `loss` of any release of the problem with these hierarchies, levels, weights and k.
 
     Valid for any further privacy model (they only take releases away), with suppression (a suppressed row loses
     everything, which is never less than its price) and with rows excluded from the start; not for columns published
-    without their hierarchy. More passes give a higher bound; stopping early, by budget, callback or Ctrl-C, gives
+    without their hierarchy. More passes give a higher bound (8 if neither their number nor a budget is given); stopping early, by budget, callback or Ctrl-C, gives
     what the passes until then prove. A budget too small for one pass over all levels joins some of them.
 
     >>> import numpy as np
@@ -98,6 +113,8 @@ def lower_bound(
     0.333333
     """
     started = clock()
+    if passes is None:
+        passes = PASSES if budget_seconds is None else MOST_PASSES
     if passes < 1:
         raise JobError(f"The bound needs at least one pass, not {passes}.")
     if budget_seconds is not None and not budget_seconds > 0:
@@ -167,6 +184,7 @@ class _Prices:
         self.history: list[float] = []
         self.seconds = 0.0
         self.deadline: float | None = None
+        self.started = 0.0
         # The weight of a suppressed row.
         whole = sum(problem.weights)
         pairs = zip(problem.weights, problem.domain.hierarchies, strict=True)
@@ -177,7 +195,7 @@ class _Prices:
 
     def run(self, deadline: float | None) -> None:
         """Pass after pass. Time for the final check is set aside."""
-        self.deadline = deadline
+        self.deadline, self.started = deadline, clock()
         self.progress("laying out")
         price = self._start()
         target = price
@@ -191,7 +209,8 @@ class _Prices:
                     held = (reached - before) / max(1e-12, asked - before)
                     share *= BOLDER if held > MUCH_HELD else SHYER if held < LITTLE_HELD else 1.0
                     share = min(1.0, max(LEAST_SHARE, share))
-                if number + 1 == self.passes:
+                converged = share == 1.0 and asked - self.best_value <= CONVERGED * self.best_value
+                if number + 1 == self.passes or converged:
                     self.seconds += clock() - begun
                     break
                 if self.deadline is not None and number == 0:
@@ -206,7 +225,10 @@ class _Prices:
         if self.deadline is not None and clock() > self.deadline:
             raise _OutOfTime
         note = f"bound {self._loss(self.best_value):.4f}" if self.history else ""
-        self.progress(stage, min(0.99, (number + part) / self.passes), note)
+        done = (number + part) / self.passes
+        if self.deadline is not None:
+            done = max(done, (clock() - self.started) / max(1e-9, self.deadline - self.started))
+        self.progress(stage, min(0.99, done), note)
 
     def _loss(self, paid: float) -> float:
         domain = self.problem.domain
