@@ -99,8 +99,9 @@ def lower_bound(
 
     Valid for any further privacy model (they only take releases away), with suppression (a suppressed row loses
     everything, which is never less than its price) and with rows excluded from the start; not for columns published
-    without their hierarchy. More passes give a higher bound (8 if neither their number nor a budget is given); stopping early, by budget, callback or Ctrl-C, gives
-    what the passes until then prove. A budget too small for one pass over all levels joins some of them.
+    without their hierarchy. More passes give a higher bound (8, if neither they nor a budget are given); stopping
+    early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
+    levels joins some of them.
 
     >>> import numpy as np
     >>> from kanopy.classes import Domain
