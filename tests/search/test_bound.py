@@ -185,6 +185,18 @@ def test_too_many_level_combinations_join_levels(monkeypatch: pytest.MonkeyPatch
     assert whole.left_out == ()
 
 
+def test_a_budget_goes_from_few_levels_to_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels joined at first because time seemed short are taken apart again when passes turn out to be quick."""
+    problem = Problem(table(600, width=4), [KAnonymity(3)])
+    lower_bound(problem, passes=1)
+    monkeypatch.setattr(bound_module, "VISITS_PER_SECOND", 600.0)
+    found = lower_bound(problem, budget_seconds=20)
+    assert found.left_out == ()
+    assert list(found.history) == sorted(found.history)
+    assert found.value > lower_bound(problem, passes=2).value
+    assert found.value <= Best(steps=10).solve(problem).score
+
+
 def test_many_attributes_are_manageable() -> None:
     problem = Problem(table(400, width=14), [KAnonymity(3)])
     found = lower_bound(problem, passes=2, budget_seconds=0.2)

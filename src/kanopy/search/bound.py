@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ VISITS_PER_SECOND = 3e7
 """About how fast boxes are gone through; decides only how many levels a budget is enough for."""
 PART = 4_000_000
 """Visits between two looks at the clock."""
+TRIAL_PASSES = 4
 CHECK_PASSES = 3
 """The final check takes about as long as this many passes."""
 MOST_CUTS, MOST_ENTRIES, MOST_KEPT = 500_000, 8_000_000, 24_000_000
@@ -128,19 +130,24 @@ def lower_bound(
     problem.require_nesting()
     usable = int(problem.domain.counts.sum())
     check_k(problem.k, usable)
-    most = MOST_COMBINATIONS
-    if budget_seconds is not None:
-        # A pass, its improvement and the final check should take a small part of the budget each.
-        most = min(most, max(1, int(budget_seconds / 8 * VISITS_PER_SECOND / max(1, len(problem.domain.counts)))))
-    ladders = make_ladders(problem, most)
-    search = _Prices(problem, ladders, passes, progress)
+    ladders = make_ladders(problem, _affordable(problem, budget_seconds))
+    stages = [_Prices(problem, ladders, passes, progress)]
+    deadline = None if budget_seconds is None else started + budget_seconds
     interrupted = False
     try:
-        deadline = None if budget_seconds is None else started + budget_seconds
-        search.run(deadline)
+        # With levels joined, a few passes show how much finer they may be.
+        joined = deadline is not None and bool(left_out(problem, ladders))
+        stages[-1].run(deadline, TRIAL_PASSES if joined else passes)
+        while deadline is not None and joined and clock() < stages[-1].deadline_of_passes:
+            finer = stages[-1].affordable_ladders(deadline - clock())
+            joined = finer != stages[-1].ladders
+            stages.append(_Prices(problem, finer, passes, progress, stages[-1]))
+            stages[-1].run(deadline, TRIAL_PASSES if left_out(problem, finer) and joined else passes)
     except (Cancelled, KeyboardInterrupt):
         interrupted = True
-    best = search.best[search.priced.record_of_tuple]
+    # A stage that was stopped in its first pass has proved nothing that the one before it has not.
+    search = next((stage for stage in reversed(stages) if stage.own_passes), stages[0])
+    best, ladders = search.best[search.priced.record_of_tuple], search.ladders
     proof: Certificate = certify(problem, best, ladders, SILENT if interrupted else _Unstoppable(progress))
     return Bound(
         proof.value,
@@ -152,6 +159,14 @@ def lower_bound(
         search.seconds / max(1, len(search.history)),
         left_out(problem, ladders),
     )
+
+
+def _affordable(problem: Problem, budget_seconds: float | None) -> int:
+    """Level combinations to begin with: a pass and the final check should take a small part of the budget each."""
+    if budget_seconds is None:
+        return MOST_COMBINATIONS
+    visits = budget_seconds / 8 * VISITS_PER_SECOND
+    return min(MOST_COMBINATIONS, max(1, int(visits / max(1, len(problem.domain.counts)))))
 
 
 class _Unstoppable(Progress):
@@ -174,10 +189,17 @@ class _OutOfTime(Exception):
 
 
 class _Prices:
-    """Prices under improvement: `best` are the best honest ones so far, `history` what each pass reached."""
+    """Prices under improvement: `best` are the best honest ones so far, `history` what each pass reached.
 
-    def __init__(self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress) -> None:
+    `earlier` prices, found with fewer rungs, are where to go on: they are honest here too.
+    """
+
+    def __init__(
+        self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress,
+        earlier: _Prices | None = None,
+    ) -> None:  # fmt: skip
         self.problem, self.k, self.progress, self.passes = problem, problem.k, progress, passes
+        self.ladders = ladders
         self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
@@ -193,29 +215,56 @@ class _Prices:
         # Few values first: their levels weigh most, so most groups are given up early.
         self.attributes = np.argsort(self.priced.sizes[:, 0], kind="stable").astype(np.int64)
         self.pool = _Pool()
+        self.first_price: Floats | None = None
+        self.pass_seconds = 0.0
+        self.own_passes = 0
+        if earlier is not None and earlier.first_price is not None:
+            self.best[self.priced.record_of_tuple] = earlier.best[earlier.priced.record_of_tuple]
+            self.best_value = float(self.best @ self.priced.counts)
+            self.history, self.seconds, self.first_price = [*earlier.history], earlier.seconds, earlier.first_price
+            self.pass_seconds = earlier.pass_seconds
+            if earlier.ladders == ladders:
+                self.pool = earlier.pool
 
-    def run(self, deadline: float | None) -> None:
+    def affordable_ladders(self, seconds: float) -> tuple[Ladder, ...]:
+        """As many rungs as can be gone through several times in what is left of the time, judging by the last pass."""
+        now = prod(len(ladder) for ladder in self.ladders)
+        more = min(16.0, seconds / (2 * CHECK_PASSES) / max(1e-3, self.pass_seconds))
+        return make_ladders(self.problem, min(MOST_COMBINATIONS, int(now * more))) if more > 1.5 else self.ladders
+
+    @property
+    def deadline_of_passes(self) -> float:
+        """When passes must end so that there is time for the check."""
+        return np.inf if self.deadline is None else self.deadline
+
+    def run(self, deadline: float | None, passes: int) -> None:
         """Pass after pass. Time for the final check is set aside."""
         self.deadline, self.started = deadline, clock()
+        if self.deadline is not None:
+            self.deadline -= CHECK_PASSES * self.pass_seconds
         self.progress("laying out")
-        price = self._start()
-        target = price
+        price = target = self._start()
         share = FIRST_SHARE
+        passes = min(passes, self.passes - len(self.history))
         try:
-            for number in range(self.passes):
+            if len(self.pool.weight):
+                target = self._target(price, 0)
+                price = share * target + (1 - share) * self.best
+            for number in range(passes):
                 begun = clock()
                 before, asked = self.best_value, float(price @ self.priced.counts)
                 reached = self._pass(price, number)
+                self.pass_seconds = clock() - begun
                 if number:
                     held = (reached - before) / max(1e-12, asked - before)
                     share *= BOLDER if held > MUCH_HELD else SHYER if held < LITTLE_HELD else 1.0
                     share = min(1.0, max(LEAST_SHARE, share))
                 converged = share == 1.0 and asked - self.best_value <= CONVERGED * self.best_value
-                if number + 1 == self.passes or converged:
+                if number + 1 == passes or converged:
                     self.seconds += clock() - begun
                     break
-                if self.deadline is not None and number == 0:
-                    self.deadline -= CHECK_PASSES * (clock() - begun)
+                if deadline is not None and number == 0:
+                    self.deadline = deadline - CHECK_PASSES * self.pass_seconds
                 target = self._target(target, number)
                 self.seconds += clock() - begun
                 price = share * target + (1 - share) * self.best
@@ -237,13 +286,16 @@ class _Prices:
 
     def _start(self) -> Floats:
         """What rows lose in a good release: there the prices of each class add up to exactly what it loses."""
-        layout = lay_out(self.problem)
-        # Merged classes without improvement: dearer prices find more boxes early on, and improving takes its time.
-        weights = row_weights(layout, self.k, 0, self.progress, rounds=0)
-        of_row = self.problem.domain.tuple_of_row[layout.rows]
-        record = self.priced.record_of_tuple[of_row]
-        paid = np.bincount(record, weights=weights[layout.record_of_item], minlength=self.records)
-        return np.minimum(START_AT * paid / np.maximum(1, self.priced.counts), self.most)
+        if self.first_price is None:
+            layout = lay_out(self.problem)
+            # Merged classes without improvement: dearer prices find more boxes early on, and improving takes its time.
+            weights = row_weights(layout, self.k, 0, self.progress, rounds=0)
+            of_item = self.problem.domain.tuple_of_row[layout.rows]
+            paid = np.bincount(of_item, weights[layout.record_of_item], len(self.problem.domain.counts))
+            self.first_price = np.asarray(paid / np.maximum(1, self.problem.domain.counts), np.float64)
+        of_tuple = self.first_price * self.problem.domain.counts
+        mean = np.bincount(self.priced.record_of_tuple, of_tuple, self.records) / np.maximum(1, self.priced.counts)
+        return np.asarray(np.maximum(self.best, np.minimum(START_AT * mean, self.most)), np.float64)
 
     def _pass(self, price: Floats, number: int) -> float:
         """Go through all boxes: keep those that are too dear and cap the prices in them."""
@@ -266,6 +318,7 @@ class _Prices:
         if value > self.best_value:
             self.best, self.best_value = repaired, value
         self.history.append(self._loss(self.best_value))
+        self.own_passes += 1
         return value
 
     def _target(self, price: Floats, number: int) -> Floats:
