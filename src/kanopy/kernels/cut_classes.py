@@ -43,7 +43,7 @@ def classes_of_cut(leaves: Ints, digit: Longs, counts: Longs, slots: Longs, numb
         if key != last_key:
             # Multiplying by an odd constant and folding the high half spreads consecutive keys over the table.
             mixed = key * np.int64(-7046029254386353131)
-            slot = (mixed ^ (mixed >> 32)) & mask
+            slot = int((mixed ^ (mixed >> 32)) & mask)
             while slots[slot, 0] != key and slots[slot, 0] >= 0:
                 slot = (slot + 1) & mask
             if slots[slot, 0] < 0:
