@@ -283,7 +283,7 @@ def _contradictions(
         labels = column.labels[partner[kept]]
         wrong = int((~column.covers.holds(labels, column.values[kept])).sum())
         found[name] = wrong
-        if len(np.unique(labels)) > 1:
+        if len(labels) and (labels != labels[0]).any():
             witnesses.append(name)
     if witnesses and all(found[name] for name in witnesses) and not disturbed:
         worst = max(witnesses, key=lambda name: found[name])

@@ -93,27 +93,30 @@ def attack(
         chosen = np.sort(np.random.default_rng(seed).choice(people, most_attempts, replace=False))
     # Columns with few labels come first: they split the groups into blocks that are left as a whole.
     columns = sorted(columns, key=lambda column: len(column.covers.labels))
-    labels = np.column_stack([column.labels for column in columns]).astype(np.int32)
-    kept = np.arange(len(labels)) if hidden is None else np.flatnonzero(~hidden)
+    published = len(columns[0].labels)
+    kept = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
     if not len(kept):
         return Attack(kind, len(chosen), people, 0.0, 0.0, 0, 0, len(chosen), 0.0, 0.0)
-    groups, group_of_kept, rows = np.unique(labels[kept], axis=0, return_inverse=True, return_counts=True)
-    group_of_row = np.full(len(labels) + 1, -1, np.int64)  # the last place answers for partner -1
-    group_of_row[kept] = group_of_kept.ravel()
-    known = np.column_stack([column.values[chosen] for column in columns]).astype(np.int32)
+    groups, group_of_kept, rows = _distinct(
+        [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns]
+    )
+    group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
+    group_of_row[kept] = group_of_kept
     true_group = group_of_row[partner[chosen]]
-    both = np.column_stack([known, true_group.astype(np.int32)])
-    distinct, inverse = np.unique(both, axis=0, return_inverse=True)
+    distinct, inverse, _ = _distinct(
+        [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
+        [*(column.covers.domain.size for column in columns), len(groups) + 1],
+    )
     limit = 0.0 if kind == "exact" else np.inf
     _, tied, hit = nearest(
         np.ascontiguousarray(distinct[:, :-1]),
-        distinct[:, -1].astype(np.int64),
+        distinct[:, -1].astype(np.int64) - 1,
         np.ascontiguousarray(groups),
         rows.astype(np.int64),
         *(*_tree(groups), *_distances(columns, kind), limit),
     )
-    chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse.ravel()]
-    candidates, hits = tied[inverse.ravel()], hit[inverse.ravel()]
+    chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse]
+    candidates, hits = tied[inverse], hit[inverse]
     found = float(chance.sum())
     return Attack(
         kind=kind,
@@ -127,6 +130,17 @@ def attack(
         highest_risk=float(chance.max()),
         median_candidates=float(np.median(candidates)),
     )
+
+
+def _distinct(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints, Longs]:
+    """Distinct tuples in ascending order, the tuple of every row, and how many rows each has."""
+    from kanopy.table.encode import distinct_tuples
+
+    tuples, counts, of_row, _ = distinct_tuples(columns, sizes)
+    order = np.lexsort(tuples.T[::-1])
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    return np.ascontiguousarray(tuples[order]), place[of_row], counts[order]
 
 
 def distance_table(covers: Covers, kind: str) -> Floats:
