@@ -151,7 +151,7 @@ class Covers:
             allowed = np.zeros(room, bool)
             for label in range(len(self.labels)):
                 allowed[label * self.domain.size + self.values_of(label)] = True
-            return allowed[pairs]
+            return np.asarray(allowed[pairs], bool)
         distinct, inverse = np.unique(pairs, return_inverse=True)
         sets = self._sets()
         found = [value in sets[label] for label, value in zip(*np.divmod(distinct, self.domain.size), strict=True)]
