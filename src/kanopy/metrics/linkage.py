@@ -87,6 +87,8 @@ def attack(
     >>> attack([column], np.arange(3), kind="exact").found
     2.0
     """
+    from kanopy.table.encode import ordered_tuples
+
     people = len(partner)
     chosen = np.arange(people)
     if people > most_attempts:
@@ -97,13 +99,13 @@ def attack(
     kept = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
     if not len(kept):
         return Attack(kind, len(chosen), people, 0.0, 0.0, 0, 0, len(chosen), 0.0, 0.0)
-    groups, group_of_kept, rows = _distinct(
+    groups, group_of_kept, rows = ordered_tuples(
         [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns]
     )
     group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
     group_of_row[kept] = group_of_kept
     true_group = group_of_row[partner[chosen]]
-    distinct, inverse, _ = _distinct(
+    distinct, inverse, _ = ordered_tuples(
         [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
         [*(column.covers.domain.size for column in columns), len(groups) + 1],
     )
@@ -130,17 +132,6 @@ def attack(
         highest_risk=float(chance.max()),
         median_candidates=float(np.median(candidates)),
     )
-
-
-def _distinct(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints, Longs]:
-    """Distinct tuples in ascending order, the tuple of every row, and how many rows each has."""
-    from kanopy.table.encode import distinct_tuples
-
-    tuples, counts, of_row, _ = distinct_tuples(columns, sizes)
-    order = np.lexsort(tuples.T[::-1])
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order))
-    return np.ascontiguousarray(tuples[order]), place[of_row], counts[order]
 
 
 def distance_table(covers: Covers, kind: str) -> Floats:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
 SIDE_BY_SIDE_COLUMNS = 6
 MOST_STEPS = 9
-MOST_DRAWN = 8
+MOST_DRAWN = 6
 
 
 def page(report: Report, *, values: bool = False) -> str:

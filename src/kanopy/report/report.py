@@ -320,13 +320,13 @@ def build_report(facts: Facts) -> Report:
     classes = recoding.classes
     excluded = domain.excluded_rows
     suppressed = recoding.suppressed_rows
-    sized = [model for model in facts.models if not model.sensitive]
+    sized = [model for model in facts.models if not (model.sensitive or model.quasi or model.needs_population)]
     holds = classes.count > 0 and not any(bool(model.violated(classes).any()) for model in sized)
     return Report(
         facts=facts,
         classes=classes,
         k=max((int(model.k) for model in facts.models if model.name == "k" and hasattr(model, "k")), default=None),
-        # Models over sensitive columns are judged by the verification, which sees the published table.
+        # Models that look at more than class sizes are judged by the verification, which sees all they need.
         holds=holds and facts.verification.get("verified") is not False,
         risk_before=risk(facts.classes_before.sizes),
         risk_after=risk(classes.sizes),

@@ -124,8 +124,9 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[object]], 
         f'<th scope="col"{" class=" + chr(34) + "n" + chr(34) if place in right else ""}>{esc(name)}</th>'
         for place, name in enumerate(heads)
     )
+    few = " few" if len(heads) <= 4 else ""
     body = "".join("<tr>" + "".join(cell(place, value) for place, value in enumerate(row)) + "</tr>" for row in rows)
     return (
-        f'<div class="scroll"><table class="wide"><caption>{esc(caption)}</caption>'
+        f'<div class="scroll"><table class="wide{few}"><caption>{esc(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

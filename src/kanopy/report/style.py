@@ -160,7 +160,10 @@ footer { padding: 10px 24px 40px; color: var(--muted); font-size: 13px; }
   .hero { grid-template-columns: 1fr; padding: 20px; }
   header.top nav { margin-left: 0; }
   svg.chart { min-width: 460px; }
-  .scroll > table.wide { min-width: 600px; }
+  .scroll > table.wide:not(.few) { min-width: 600px; }
+  .few td, .few th { padding-right: 8px; }
+  .few td.words { min-width: 17ch; }
+  .few td.n { white-space: normal; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .tile dd.number { font-size: 24px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
