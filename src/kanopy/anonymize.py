@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kanopy.engine.local import Counted
     from kanopy.regroup import Background
     from kanopy.report.report import Report
+    from kanopy.search.bound import Bound
     from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
     from kanopy.table.encode import EncodedColumn
@@ -56,6 +57,8 @@ class Result:
     _facts: dict[str, Any] = field(default_factory=dict)
     _columns: tuple[EncodedColumn, ...] = ()
     _hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    bound: Bound | None = None
+    """A proved lower bound on the loss of any local recoding, where one was asked for."""
 
     @property
     def data(self) -> Any:
@@ -117,7 +120,7 @@ class Result:
                     self, population_size=population_size, sampling_fraction=sampling_fraction, target=target
                 ),
                 manifest=lambda: manifest_json(self, files),
-                bound=self._facts.get("bound"),
+                bound=self.bound,
             )
         )
 
@@ -151,6 +154,7 @@ class Result:
             "smallest_class": verification.smallest_class,
             "judged": solution.judged,
             "candidates": solution.candidates,
+            **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "notes": list(self.notes),
             "seconds": self.clock.total(),
@@ -202,13 +206,16 @@ def anonymize(
     source: str | None = None,
     population: Any = None,
     key: bytes | None = None,
+    bound: bool | float | str = False,
 ) -> Result:
     """Find the release that keeps most information under the job, and prove that it satisfies it.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
     `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
     `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
-    which identifiers are pseudonymized, where the job asks for that.
+    which identifiers are pseudonymized, where the job asks for that. `bound` also proves how far from the best possible
+    the release is: no local recoding with these hierarchies loses less than `result.bound.value`; a time such as `60s`
+    says how long that may take.
     Algorithms that mask by meaning (`fusion`, …) answer with a `kanopy.MaskResult`.
 
     >>> import kanopy
@@ -227,6 +234,11 @@ def anonymize(
     if job.algorithm in MASKING_NAMES:
         from kanopy.masking_flow import mask_as_release
 
+        if bound:
+            raise JobError(
+                f"{job.algorithm!r} substitutes answers by meaning: there is no loss of hierarchies to bound. Leave "
+                "the bound out, or use an algorithm that generalizes, such as 'best'."
+            )
         # A masking has no levels and no hierarchies to report; everything else of a result it has.
         masked: Any = mask_as_release(data, job, progress=progress, clock=clock, source=source)
         return masked  # type: ignore[no-any-return]
@@ -249,6 +261,11 @@ def anonymize(
     with clock.stage("search"):
         tell("searching")
         solution = _solve(domain, job, tell)
+    proved: Bound | None = None
+    why_not: tuple[str, ...] = ()
+    if bound:
+        with clock.stage("bound"):
+            proved, why_not = _bound(domain, job, solution, bound, tell)
     with clock.stage("apply"):
         tell("applying")
         dropped = [name for name, role in roles.items() if role == "identifier"]
@@ -271,7 +288,7 @@ def anonymize(
             None if background is None else background.population,
         ),
     }
-    notes = (*notes, *solution.notes)
+    notes = (*notes, *solution.notes, *why_not)
     visible = frame.select([name for name in frame.columns if name not in dropped])
     return Result(
         frame=published,
@@ -289,6 +306,7 @@ def anonymize(
         _facts=facts,
         _columns=counted.columns,
         _hierarchies=hierarchies,
+        bound=proved,
     )
 
 
@@ -351,6 +369,20 @@ def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
     from kanopy.search.algorithms import make_algorithm
 
     return make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), progress)
+
+
+def _bound(
+    domain: Domain, job: Job, solution: Solution, budget: bool | float | str, progress: Progress
+) -> tuple[Bound | None, tuple[str, ...]]:
+    """A lower bound on the loss of any release with these hierarchies, or why there is none."""
+    from kanopy.search.bound import lower_bound
+    from kanopy.spec import as_seconds
+
+    for name, nodes in zip(domain.names, solution.recoding.nodes, strict=False):
+        if (nodes < 0).any():
+            return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
+    seconds = None if budget is True else as_seconds(budget, "time for the bound")
+    return lower_bound(make_problem(domain, job.replaced(metric="loss")), budget_seconds=seconds, progress=progress), ()
 
 
 def make_problem(domain: Domain, job: Job) -> Problem:

@@ -49,3 +49,18 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
             raise JobError(f"The algorithm {name!r} has no parameter {given!r}. {hint}")
     made: Algorithm = kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()})
     return made
+
+
+def takes_budget(name: str) -> bool:
+    """Whether an algorithm can be told how long it may take."""
+    kind: Any = algorithm_class(name)
+    return "budget_seconds" in {each.name for each in dataclasses.fields(kind)}
+
+
+def timed_algorithms() -> list[str]:
+    """The algorithms that take a time budget.
+
+    >>> "best" in timed_algorithms(), "datafly" in timed_algorithms()
+    (True, False)
+    """
+    return [name for name in ALGORITHMS if takes_budget(name)]

@@ -27,7 +27,7 @@ from kanopy.search.kmember import check_k
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 
 CHUNK_ROWS = 200
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
@@ -65,6 +65,13 @@ class Best:
     seed: int = 0
     name: ClassVar[str] = "best"
     recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="merges rows bottom-up, then improves the classes until its time is up",
+        source="Kanopy",
+        row_order=True,
+        seeded=True,
+        anytime=True,
+    )
 
     def __post_init__(self) -> None:
         if self.steps is None and not self.budget_seconds > 0:

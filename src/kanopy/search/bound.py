@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,17 @@ class Bound:
     passes: int
     checked: int
     left_out: tuple[str, ...] = ()
+
+    def to_dict(self, loss: float) -> dict[str, Any]:
+        """Plain data beside the loss of a release."""
+        return {
+            "loss": loss,
+            "bound": self.value,
+            "gap": self.gap(loss),
+            "passes": self.passes,
+            "checked": self.checked,
+            "left_out": list(self.left_out),
+        }
 
     def gap(self, loss: float) -> float:
         """How much of a loss may be avoidable, at most: 0 is proved optimal."""

@@ -25,7 +25,7 @@ from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
 from kanopy.search.row_counts import judge_of
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 from kanopy.search.walk import walk
 
 Longs = npt.NDArray[np.int64]
@@ -44,13 +44,19 @@ class Optimal:
 
     name: ClassVar[str] = "optimal"
     recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="finds the level per column that loses least, and proves that no other choice of levels loses less",
+        source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",
+        proves="least loss of all full-domain releases",
+        models="any",
+    )
 
     most_candidates: int = 1_000_000
     budget_seconds: float = 30.0
     threads: int = 2
 
     def __post_init__(self) -> None:
-        if self.budget_seconds <= 0:
+        if not self.budget_seconds > 0:
             raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:

@@ -162,6 +162,12 @@ class Problem:
                     "Use algorithm 'optimal'."
                 )
 
+    @cached_property
+    def level_limits(self) -> bool:
+        """Whether some column may not be published as it is, or not be generalized to the top."""
+        tops = (h.height for h in self.domain.hierarchies)
+        return any(self.lattice.lowest) or any(a < b for a, b in zip(self.lattice.highest, tops, strict=True))
+
     # ---- judging ------------------------------------------------------------------------------------------
 
     @cached_property
