@@ -24,6 +24,7 @@ ROWS = 90
 QUASI = ("age", "town", "job")
 QUICK: dict[str, dict[str, Any]] = {
     "best": {"steps": 3},
+    "iyengar": {"generations": 4, "population": 10},
     "bayardo-agrawal": {"steps": 100},
     "li-sps": {"steps": 3},
     "li-gsps": {"steps": 3},

@@ -31,8 +31,8 @@ def classes_of_cut(leaves: Ints, digit: Longs, counts: Longs, slots: Longs, numb
     scratch, `[2^m, 2]` with at least twice as many slots as records; `sizes` has room for one class per record.
     """
     mask = len(slots) - 1
-    for slot in range(len(slots)):
-        slots[slot, 0] = -1
+    for empty in range(len(slots)):
+        slots[empty, 0] = -1
     found = 0
     last_key: np.int64 = np.int64(-1)
     last: int = -1

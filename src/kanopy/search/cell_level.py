@@ -97,6 +97,7 @@ class _Lifting:
         self.class_of: Ints = np.arange(forest.records, dtype=np.int32)
         self.at: Ints = forest.leaves.copy()
         self.size: Longs = forest.counts.copy()
+        self.meet = for_size(meet, forest.records)
         self.rounds = 0
         self._settle()
 
@@ -130,7 +131,7 @@ class _Lifting:
         lifted = np.full(len(active), -1, np.int32)
         options = np.argsort(rate, axis=None, kind="stable")
         options = options[np.isfinite(rate.reshape(-1)[options])]
-        for_size(meet, len(active))(meetings, options, lifted)
+        self.meet(meetings, options, lifted)
         # Those who meet nobody, whatever they do, go up alone.
         alone = np.flatnonzero(~np.isfinite(rate).any(axis=1))
         lifted[alone] = np.argmin(cost[alone], axis=1)

@@ -229,17 +229,15 @@ class _Specialization:
 
     def _ranked(self) -> list[int]:
         """Nodes whose split may be valid, best score first."""
-        forest, outlook = self.forest, self.outlook
+        outlook = self.outlook
         lost = self._anonymity_lost()
         by_metric = outlook.gain / (lost + 1.0)
+        fits = outlook.small <= outlook.gone + self._room()
         if self.problem.of_sizes:
-            fits = self.gone - outlook.gone + outlook.small <= self.problem.max_suppressed_rows
+            # Otherwise only the models can tell: rows that are unsafe today may be safe in smaller classes.
             fits &= outlook.gain > -1e-9
-        else:
-            # Rows that the models find unsafe today may be safe in smaller classes: only the models can tell.
-            fits = np.ones(forest.nodes, np.bool_)
         if self.problem.monotonic:
-            self.dead |= (outlook.classes > 0) & (outlook.small > outlook.gone + self._room())
+            self.dead |= (outlook.classes > 0) & ~(outlook.small <= outlook.gone + self._room())
         nodes = np.flatnonzero(fits & ~self.dead & (outlook.classes > 0))
         score = by_metric if self.target_gain is None else self.target_gain / (lost + 1.0)
         return [int(v) for v in nodes[np.lexsort((nodes, -by_metric[nodes], -score[nodes]))]]
