@@ -24,7 +24,8 @@ class LiSPS:
     domain's D values covers s/D and a set of all values covers everything. Rows may be suppressed within the job's
     limit, which the paper does not allow. Partitions are far too many for tables of usual size (a column of 15 values
     has 10^9 alone); so the search begins with the best full-domain release, whose levels are partitions too, and
-    refines it: it parts and joins sets while that helps, and leaves a dead end by a join that costs little. Where
+    refines it: it parts and joins sets while that helps, and leaves a dead end by undoing some columns; first briefly
+    within the stricter schemes, all of whose partitions are partitions here too. Where
     there are few partitions in all (up to 10^8), a bottom-up branch and bound follows: each pair of sets is joined, or
     kept apart for good; a branch ends when even its cheapest continuation costs more than the best release found.
 

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.classes import Domain, Floats, Ints, Longs
-from kanopy.errors import JobError, NoSolution
+from kanopy.errors import JobError, NoSolution, some
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from kanopy.local_recoding import LocalRecoding
 from kanopy.metrics.published_values import parse_interval, parse_moment, parse_number
+from kanopy.privacy.models import KAnonymity
 from kanopy.search.kmember import check_k
 from kanopy.search.partition_judge import release_score
 from kanopy.search.problem import Problem
@@ -227,14 +228,12 @@ def value_table(problem: Problem) -> ValueTable:
 
 def require_value_sets(name: str, problem: Problem) -> None:
     """Refuse what searches over sets of values cannot do."""
-    for model in problem.models:
-        if not problem.of_sizes:
-            others = [m.name for m in problem.models if m.least_size != problem.k or type(m).__name__ != "KAnonymity"]
-            wrong = others[0] if others else model.name
-            raise JobError(
-                f"The algorithm {name!r} knows k-anonymity alone, not the model {wrong!r}: its bounds count rows. "
-                "Use algorithm 'best', 'mondrian' or 'optimal'."
-            )
+    others = [model.name for model in problem.models if not isinstance(model, KAnonymity)]
+    if others:
+        raise JobError(
+            f"The algorithm {name!r} knows k-anonymity alone, not {some(others)}: its bounds count rows. "
+            "Use algorithm 'best', 'mondrian' or 'optimal'."
+        )
     if problem.level_limits:
         raise JobError(
             f"The algorithm {name!r} publishes sets of values, which have no level, so the levels of a column cannot "
