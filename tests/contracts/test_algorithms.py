@@ -22,7 +22,14 @@ from kanopy.spec import Job
 
 ROWS = 90
 QUASI = ("age", "town", "job")
-QUICK: dict[str, dict[str, Any]] = {"best": {"steps": 3}}
+QUICK: dict[str, dict[str, Any]] = {
+    "best": {"steps": 3},
+    "iyengar": {"generations": 4, "population": 10},
+    "bayardo-agrawal": {"steps": 100},
+    "li-sps": {"steps": 3},
+    "li-gsps": {"steps": 3},
+    "li-gops": {"steps": 3},
+}
 """Parameters that bound the work by something else than time, so that results repeat."""
 
 TOWN = Hierarchy.from_rows(
