@@ -53,7 +53,7 @@ class Result:
     clock: Clock
     _restore: Restore
     _kept: Any = None
-    _before: Any = None
+    _original: Any = None
     _facts: dict[str, Any] = field(default_factory=dict)
     _columns: tuple[EncodedColumn, ...] = ()
     _hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -74,10 +74,24 @@ class Result:
     @property
     def report(self) -> Report:
         """Numbers, pictures and the script that reproduces the run."""
+        return self.full_report()
+
+    def full_report(
+        self,
+        *,
+        files: Mapping[str, tuple[str, Path]] | None = None,
+        population_size: int | None = None,
+        sampling_fraction: float | None = None,
+        target: str | None = None,
+    ) -> Report:
+        """The report, told more: how large the population is, a column whose prediction is tried before and after,
+        and the files whose checksums its manifest records."""
         from kanopy import __version__
+        from kanopy.handover import looked_at, manifest_json
         from kanopy.report.report import Facts, Preview, build_report
 
         job, domain = self.job, self.domain
+        before = self._original.head(PREVIEW_ROWS)
         return build_report(
             Facts(
                 domain=domain,
@@ -93,7 +107,7 @@ class Result:
                 missing_rows=self._facts["missing_rows"],
                 unknown_policy=job.unknown,
                 unknown_rows=self._facts["unknown_rows"],
-                before=Preview(tuple(self._before.columns), _as_text(self._before)),
+                before=Preview(tuple(before.columns), _as_text(before)),
                 after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(PREVIEW_ROWS)), self._numbers()),
                 classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
                 verification={"verified": True, **self.verification.to_dict()},
@@ -102,6 +116,11 @@ class Result:
                 job_toml=job.to_toml(),
                 version=__version__,
                 notes=self.notes,
+                look=looked_at(
+                    self, population_size=population_size, sampling_fraction=sampling_fraction, target=target
+                ),
+                manifest=lambda: manifest_json(self, files),
+                bound=self.bound,
             )
         )
 
@@ -264,10 +283,13 @@ def anonymize(
         "missing_rows": {c.name: int(c.missing_rows.sum()) for c in counted.columns if c.missing_rows is not None},
         "unknown_rows": {c.name: int(c.unknown_rows.sum()) for c in counted.columns if c.unknown_rows is not None},
         "source": source or _name_of(data),
+        "population": (
+            population if population is not None else job.population,
+            None if background is None else background.population,
+        ),
     }
     notes = (*notes, *solution.notes, *why_not)
     visible = frame.select([name for name in frame.columns if name not in dropped])
-    before = visible.head(PREVIEW_ROWS)
     return Result(
         frame=published,
         solution=solution,
@@ -280,7 +302,7 @@ def anonymize(
         clock=clock,
         _restore=restore,
         _kept=kept,
-        _before=before,
+        _original=visible,
         _facts=facts,
         _columns=counted.columns,
         _hierarchies=hierarchies,

@@ -71,18 +71,28 @@ def anonymize(
         Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html, .json, or .py for the script.")] = None,
+    report_values: Annotated[
+        bool, typer.Option("--report-values", help="Show original rows and values in the report. Keep it inside.")
+    ] = False,
+    sampling_fraction: Annotated[
+        str | None, typer.Option(help="For the report: the share of the population that is in the table, e.g. 2%.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="For the report: a column whose prediction is tried before and after.")
+    ] = None,
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy.anonymize import anonymize as run
     from kanopy.anonymize import is_prepared
     from kanopy.progress import Clock
-    from kanopy.spec import LOCAL_ALGORITHM, Job, as_seconds
+    from kanopy.spec import LOCAL_ALGORITHM, Job, as_seconds, as_share
     from kanopy.table.sinks import check_writable, staged
     from kanopy.table.sources import local_path, read_source
 
     begin(json_mode)
     clock = Clock()
+    fraction = None if sampling_fraction is None else as_share(sampling_fraction, "sampling fraction")
     given = Job.read(job) if job is not None else Job()
     changes = _changes(
         quasi=quasi, k=k, suppress=suppress, metric=metric, algorithm=algorithm, sensitive=sensitive,
@@ -123,16 +133,17 @@ def anonymize(
         result = run(source.frame, wanted, progress=show, clock=clock, source=data, key=key, bound=proof)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             release.table(result.frame, output, dialect=source.dialect)
+            recorded = {"output": (Path(output).name, release.place_of(output))}
+            if (own := local_path(data)) is not None:
+                recorded = {"input": (own.name, own), **recorded}
             if report is not None:
-                release.bytes(report, _report_bytes(result, report))
+                told = {"files": recorded, "sampling_fraction": fraction, "target": target}
+                release.bytes(report, _report_bytes(result, report, report_values, told))
             if mapping is not None:
                 release.bytes(mapping, result.mapping().write_csv().encode("utf-8"))
             if solution is not None:
                 release.bytes(solution, result.solution_json().encode("utf-8"))
             if manifest is not None:
-                recorded = {"output": (Path(output).name, release.place_of(output))}
-                if (own := local_path(data)) is not None:
-                    recorded = {"input": (own.name, own), **recorded}
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
@@ -177,15 +188,16 @@ def _found(folder: Path, job: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def _report_bytes(result: Any, path: Path) -> bytes:
-    report = result.report
+def _report_bytes(result: Any, path: Path, values: bool, told: dict[str, Any]) -> bytes:
+    # A masking has a page of its own, which is told nothing more.
+    report = result.full_report(**told) if hasattr(result, "full_report") else result.report
     text: str
     if path.suffix == ".json":
         text = report.to_json()
     elif path.suffix == ".py":
         text = report.to_script()
     else:
-        text = report.to_html()
+        text = report.to_html(values=values)
     return text.encode("utf-8")
 
 

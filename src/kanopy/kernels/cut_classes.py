@@ -34,7 +34,8 @@ def classes_of_cut(leaves: Ints, digit: Longs, counts: Longs, slots: Longs, numb
     for empty in range(len(slots)):
         slots[empty, 0] = -1
     found = 0
-    last_key = last = np.int64(-1)
+    last_key: np.int64 = np.int64(-1)
+    last: int = -1
     for record in range(len(leaves)):
         key = np.int64(0)
         for j in range(leaves.shape[1]):
@@ -42,7 +43,7 @@ def classes_of_cut(leaves: Ints, digit: Longs, counts: Longs, slots: Longs, numb
         if key != last_key:
             # Multiplying by an odd constant and folding the high half spreads consecutive keys over the table.
             mixed = key * np.int64(-7046029254386353131)
-            slot = (mixed ^ (mixed >> 32)) & mask
+            slot = int((mixed ^ (mixed >> 32)) & mask)
             while slots[slot, 0] != key and slots[slot, 0] >= 0:
                 slot = (slot + 1) & mask
             if slots[slot, 0] < 0:

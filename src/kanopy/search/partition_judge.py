@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +61,10 @@ class PartitionJudge:
         sizes = self._sum(self.counts if members is None else self.counts[members], class_of_tuple, count)
         if self.problem.of_sizes:
             return np.asarray((sizes < self.problem.k) & (sizes > 0), np.bool_)
-        histograms = self._histograms(class_of_tuple, count, members)
+        return self.unsafe_classes(sizes, self._histograms(class_of_tuple, count, members))
+
+    def unsafe_classes(self, sizes: Longs, histograms: Mapping[str, Histogram]) -> Mask:
+        """The same for classes whose rows and values of sensitive columns are counted already."""
         classes = Classes(sizes, histograms=histograms, facts=self.problem.evidence.facts)
         wrong = sizes < self.problem.k
         for model in self.problem.models:
@@ -78,11 +81,7 @@ class PartitionJudge:
             width = len(column.values)
             cells = np.bincount(of_row * np.int64(width) + column.code_of_row[used], minlength=count * width)
             histograms[column.name] = cells.reshape(count, width).astype(np.int64)
-        classes = Classes(sizes, histograms=histograms, facts=self.problem.evidence.facts)
-        wrong = sizes < self.problem.k
-        for model in self.problem.models:
-            wrong |= model.violated(classes)
-        return np.asarray(wrong & (sizes > 0), np.bool_)
+        return self.unsafe_classes(sizes, histograms)
 
     def _histograms(
         self, class_of_tuple: npt.NDArray[np.integer], count: int, members: npt.NDArray[np.integer] | None

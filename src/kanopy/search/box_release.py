@@ -1,0 +1,84 @@
+"""From a partition of laid-out rows to a release: what may be left over, classes made safe, the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kanopy.classes import Ints, Longs
+from kanopy.errors import NoSolution
+from kanopy.search.boxes import FORBIDDEN, Layout, box_levels
+from kanopy.search.kmember import check_k
+from kanopy.search.partition_judge import release_score
+from kanopy.search.problem import Problem
+from kanopy.search.safety import unite_unsafe
+from kanopy.search.solution import Solution
+
+
+def check_placeable(layout: Layout, problem: Problem) -> int:
+    """How many rows no class can hold: level limits keep them apart from all but fewer than k others.
+
+    Raises `NoSolution` if the problem does not allow that many to be suppressed.
+    """
+    k = problem.k
+    check_k(k, len(layout.rows))
+    rows = np.bincount(layout.stratum, weights=layout.counts).astype(np.int64)
+    lost = int(rows[rows < k].sum())
+    if lost > problem.max_suppressed_rows:
+        domain, highest = problem.domain, problem.lattice.highest
+        capped = [
+            name
+            for name, h, top in zip(domain.names, domain.hierarchies, highest, strict=True)
+            if h.level(top).size > 1
+        ]
+        raise NoSolution(
+            f"At the highest levels allowed, {lost:,} rows are alike to fewer than k = {k} rows, and "
+            f"{problem.max_suppressed_rows:,} may be suppressed.",
+            advice=[
+                f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)",
+                f"allow at least {lost:,} rows to be suppressed",
+            ],
+        )
+    return lost
+
+
+def class_runs(class_of: Ints) -> tuple[Longs, Longs]:
+    """The items class by class, and where each class begins; items of no class (-1) are left out.
+
+    >>> order, starts = class_runs(np.array([7, -1, 2, 7], np.int32))
+    >>> order.tolist(), starts.tolist()
+    ([2, 0, 3], [0, 1])
+    """
+    order = np.argsort(class_of, kind="stable")
+    order = order[np.searchsorted(class_of[order], 0) :]
+    numbers = class_of[order]
+    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])) if len(order) else order
+    return order, starts.astype(np.int64)
+
+
+def release_classes(
+    name: str, layout: Layout, class_of: Ints, problem: Problem, *, judged: int = 0, notes: Sequence[str] = ()
+) -> Solution:
+    """The answer that publishes each class of items (-1: suppressed) at the lowest labels that its rows share.
+
+    Classes that a model finds unsafe are united with the class whose loss grows least; classes with the same labels
+    count as one.
+    """
+    notes = list(notes)
+    sizes = np.bincount(class_of[class_of >= 0])
+    if not problem.of_sizes or ((sizes > 0) & (sizes < problem.k)).any():
+        class_of, united = unite_unsafe(layout, class_of, problem)
+        if united:
+            notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
+    order, starts = class_runs(class_of)
+    record = layout.record_of_item[order]
+    levels, weights = box_levels(layout.boxes, record, starts)
+    sizes = np.diff(np.append(starts, len(order)))
+    suppressed = len(class_of) - len(order)
+    if (sizes < problem.k).any() or (weights >= FORBIDDEN).any() or suppressed > problem.max_suppressed_rows:
+        raise AssertionError(f"{name} broke a class")  # pragma: no cover - a defect, never an answer
+    dense = np.full(len(class_of), -1, np.int32)
+    dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
+    recoding = layout.recoding(dense, record[starts], levels)
+    return Solution(name, recoding, release_score(problem, recoding), judged=judged, notes=tuple(notes))
