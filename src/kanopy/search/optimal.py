@@ -26,7 +26,7 @@ from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
 from kanopy.search.row_counts import judge_of
 from kanopy.search.solution import About, Solution
-from kanopy.search.walk import walk
+from kanopy.search.walk import Walk
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -132,15 +132,15 @@ class _ByWalking(_Search):
 
     def run(self, progress: Progress) -> Judgement | None:
         problem = self.problem
-        bounds = problem.lower_bounds()
+        bounded = not isinstance(problem.metric, ClassMetric)
+        least = least_gone(problem, progress) if bounded else np.zeros(self.lattice.shape, np.int64)
+        walk = Walk(problem, least)
 
-        def visit(judgement: Judgement) -> None:
+        def visit() -> None:
+            self.best = walk.best
             self.report(progress, self.lattice.size - problem.judged)
-            if judgement.feasible and judgement.better_than(self.best):
-                self.best = judgement
 
-        walk(problem, self.ceiling, lambda levels: float(bounds[self.lattice.place(levels)]), visit)
-        return self.best
+        return walk.run(visit)
 
 
 class _ByAttributes(_Search):
