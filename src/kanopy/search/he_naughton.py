@@ -52,8 +52,9 @@ class HeNaughton:
     Adult's 45,222 records with 8 columns, 15 seconds and 400 MB for a million.
 
     *When not to use it.* For large k: divisions that come first are never undone, and coarse left-overs weigh more the
-    larger they must be. With strict models beyond k-anonymity, pooling whole children costs a third more loss than
-    k-anonymity alone. `best` loses less if it may take a few seconds.
+    larger they must be. With models beyond k-anonymity, pooling whole children is coarse: 3 distinct values of a random
+    column in every class cost 40 % more loss on Adult than k-anonymity alone, with `xu` 20 %. `best` loses less if
+    it may take a few seconds.
 
     >>> from kanopy.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy

@@ -47,8 +47,8 @@ class IterativeLocal:
     Interrupted, it publishes the rows still open as one class (one for each part that level limits keep apart).
 
     *Cost.* One search per round, each on fewer rows, and each starting from what the ones before ruled out. ARX's Adult
-    example (30,162 rows, 12,960 candidates), k = 2 / 5 / 10 / 100: losses .0222 / .0532 / .0777 / .1945 in about a
-    second each; with `share=0.99` .0216 / .0523 / .0766 / .1922 in two.
+    example (30,162 rows, 12,960 candidates), k = 2 / 5 / 10 / 100: losses .0221 / .0532 / .0777 / .1945 in about a
+    second each; with `share=0.99` .0215 / .0522 / .0766 / .1922 in two.
 
     *When not to use it.* With many columns there are too many candidates; `best` and `he-naughton` do not depend on
     their number. For the least loss use `best`; this one is the easiest to explain.
