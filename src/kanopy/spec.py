@@ -252,7 +252,7 @@ class Job:
                 job_for_masking(self)
         else:
             make_algorithm(self.algorithm, **self.parameters)
-            role = self.roles.get(self.target or "")
+            role = None if self.target is None else self.roles.get(self.target)
             if role in ("quasi-identifier", "identifier"):
                 raise JobError(
                     f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
