@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kanopy.engine.local import Counted
     from kanopy.regroup import Background
     from kanopy.report.report import Report
+    from kanopy.search.bound import Bound
     from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
     from kanopy.table.encode import EncodedColumn
@@ -52,10 +53,12 @@ class Result:
     clock: Clock
     _restore: Restore
     _kept: Any = None
-    _before: Any = None
+    _original: Any = None
     _facts: dict[str, Any] = field(default_factory=dict)
     _columns: tuple[EncodedColumn, ...] = ()
     _hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    bound: Bound | None = None
+    """A proved lower bound on the loss of any local recoding, where one was asked for."""
 
     @property
     def data(self) -> Any:
@@ -71,10 +74,24 @@ class Result:
     @property
     def report(self) -> Report:
         """Numbers, pictures and the script that reproduces the run."""
+        return self.full_report()
+
+    def full_report(
+        self,
+        *,
+        files: Mapping[str, tuple[str, Path]] | None = None,
+        population_size: int | None = None,
+        sampling_fraction: float | None = None,
+        target: str | None = None,
+    ) -> Report:
+        """The report, told more: how large the population is, a column whose prediction is tried before and after,
+        and the files whose checksums its manifest records."""
         from kanopy import __version__
+        from kanopy.handover import looked_at, manifest_json
         from kanopy.report.report import Facts, Preview, build_report
 
         job, domain = self.job, self.domain
+        before = self._original.head(PREVIEW_ROWS)
         return build_report(
             Facts(
                 domain=domain,
@@ -90,7 +107,7 @@ class Result:
                 missing_rows=self._facts["missing_rows"],
                 unknown_policy=job.unknown,
                 unknown_rows=self._facts["unknown_rows"],
-                before=Preview(tuple(self._before.columns), _as_text(self._before)),
+                before=Preview(tuple(before.columns), _as_text(before)),
                 after=Preview(tuple(self.frame.columns), _as_text(self.frame.head(PREVIEW_ROWS)), self._numbers()),
                 classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
                 verification={"verified": True, **self.verification.to_dict()},
@@ -99,6 +116,11 @@ class Result:
                 job_toml=job.to_toml(),
                 version=__version__,
                 notes=self.notes,
+                look=looked_at(
+                    self, population_size=population_size, sampling_fraction=sampling_fraction, target=target
+                ),
+                manifest=lambda: manifest_json(self, files),
+                bound=self.bound,
             )
         )
 
@@ -132,6 +154,7 @@ class Result:
             "smallest_class": verification.smallest_class,
             "judged": solution.judged,
             "candidates": solution.candidates,
+            **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "notes": list(self.notes),
             "seconds": self.clock.total(),
@@ -183,13 +206,16 @@ def anonymize(
     source: str | None = None,
     population: Any = None,
     key: bytes | None = None,
+    bound: bool | float | str = False,
 ) -> Result:
     """Find the release that keeps most information under the job, and prove that it satisfies it.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
     `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
     `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
-    which identifiers are pseudonymized, where the job asks for that.
+    which identifiers are pseudonymized, where the job asks for that. `bound` also proves how far from the best possible
+    the release is: no local recoding with these hierarchies loses less than `result.bound.value`; a time such as `60s`
+    says how long that may take.
     Algorithms that mask by meaning (`fusion`, …) answer with a `kanopy.MaskResult`.
 
     >>> import kanopy
@@ -208,6 +234,11 @@ def anonymize(
     if job.algorithm in MASKING_NAMES:
         from kanopy.masking_flow import mask_as_release
 
+        if bound:
+            raise JobError(
+                f"{job.algorithm!r} substitutes answers by meaning: there is no loss of hierarchies to bound. Leave "
+                "the bound out, or use an algorithm that generalizes, such as 'best'."
+            )
         # A masking has no levels and no hierarchies to report; everything else of a result it has.
         masked: Any = mask_as_release(data, job, progress=progress, clock=clock, source=source)
         return masked  # type: ignore[no-any-return]
@@ -230,6 +261,11 @@ def anonymize(
     with clock.stage("search"):
         tell("searching")
         solution = _solve(domain, job, tell)
+    proved: Bound | None = None
+    why_not: tuple[str, ...] = ()
+    if bound:
+        with clock.stage("bound"):
+            proved, why_not = _bound(domain, job, solution, bound, tell)
     with clock.stage("apply"):
         tell("applying")
         dropped = [name for name, role in roles.items() if role == "identifier"]
@@ -247,10 +283,13 @@ def anonymize(
         "missing_rows": {c.name: int(c.missing_rows.sum()) for c in counted.columns if c.missing_rows is not None},
         "unknown_rows": {c.name: int(c.unknown_rows.sum()) for c in counted.columns if c.unknown_rows is not None},
         "source": source or _name_of(data),
+        "population": (
+            population if population is not None else job.population,
+            None if background is None else background.population,
+        ),
     }
-    notes = (*notes, *solution.notes)
+    notes = (*notes, *solution.notes, *why_not)
     visible = frame.select([name for name in frame.columns if name not in dropped])
-    before = visible.head(PREVIEW_ROWS)
     return Result(
         frame=published,
         solution=solution,
@@ -263,10 +302,11 @@ def anonymize(
         clock=clock,
         _restore=restore,
         _kept=kept,
-        _before=before,
+        _original=visible,
         _facts=facts,
         _columns=counted.columns,
         _hierarchies=hierarchies,
+        bound=proved,
     )
 
 
@@ -279,6 +319,11 @@ def _counted(
     people = _population(population, job)
     hierarchies = resolve_hierarchies(frame, job, people)
     needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
+    if job.target is not None:
+        if job.target not in frame.columns:
+            hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
+            raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
+        needed[job.target] = None
     confidential = _sensitive_hierarchies(frame, job)
     counted = LocalEngine().count(
         frame,
@@ -329,6 +374,20 @@ def _solve(domain: Domain, job: Job, progress: Progress) -> Solution:
     from kanopy.search.algorithms import make_algorithm
 
     return make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), progress)
+
+
+def _bound(
+    domain: Domain, job: Job, solution: Solution, budget: bool | float | str, progress: Progress
+) -> tuple[Bound | None, tuple[str, ...]]:
+    """A lower bound on the loss of any release with these hierarchies, or why there is none."""
+    from kanopy.search.bound import lower_bound
+    from kanopy.spec import as_seconds
+
+    for name, nodes in zip(domain.names, solution.recoding.nodes, strict=False):
+        if (nodes < 0).any():
+            return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
+    seconds = None if budget is True else as_seconds(budget, "time for the bound")
+    return lower_bound(make_problem(domain, job.replaced(metric="loss")), budget_seconds=seconds, progress=progress), ()
 
 
 def make_problem(domain: Domain, job: Job) -> Problem:

@@ -79,12 +79,14 @@ def match_tables(
     key: str | None = None,
     compare: Sequence[str] | None = None,
     disturbed: bool = False,
+    partner: Longs | None = None,
 ) -> Matched:
     """Lay a release beside its original, or say why they do not belong together.
 
     Rows are matched by `key` (a column with a different value in every row), or else by order; a release with fewer
     rows must be the original in the same order with some rows left out. If no column agrees row by row, the order
     differs and that is an error, unless `disturbed` says that values were exchanged or noise was added on purpose.
+    Who knows the released row of every original row gives it as `partner` (-1 where there is none).
     """
     from kanopy.table.frames import to_polars
 
@@ -99,7 +101,8 @@ def match_tables(
     for name in (*quasi, *([key] if key else [])):
         if name not in original.columns:
             raise DataError(f"The original has no column {name!r}. {near_miss(name, original.columns)}")
-    partner = _match_rows(original, frame, key)
+    if partner is None:
+        partner = _match_rows(original, frame, key)
     shared = [name for name in original.columns if name in frame.columns and name != key]
     wanted = shared if compare is None else [name for name in compare if name in shared]
     if not wanted:
@@ -283,7 +286,7 @@ def _contradictions(
         labels = column.labels[partner[kept]]
         wrong = int((~column.covers.holds(labels, column.values[kept])).sum())
         found[name] = wrong
-        if len(np.unique(labels)) > 1:
+        if len(labels) and (labels != labels[0]).any():
             witnesses.append(name)
     if witnesses and all(found[name] for name in witnesses) and not disturbed:
         worst = max(witnesses, key=lambda name: found[name])
@@ -391,6 +394,27 @@ def assess(
             raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
         known = {**resolve_hierarchies(frame, job), **known}
     matched = match_tables(frame, released, quasi=quasi, hierarchies=known, key=key, disturbed=disturbed)
+    return assess_matched(
+        matched, hierarchies=known, job=job, target=target, learn=learn, queries=queries, seed=seed
+    )  # fmt: skip
+
+
+def assess_matched(
+    matched: Matched,
+    *,
+    hierarchies: Mapping[str, Hierarchy],
+    job: Job | None = None,
+    target: str | None = None,
+    learn: bool = True,
+    queries: int = 500,
+    seed: int = 0,
+    least_rows: int = 1,
+) -> Assessment:
+    """What `assess` says about two tables that lie side by side already.
+
+    Values that fewer than `least_rows` rows have are not named in the distributions.
+    """
+    known = hierarchies
     notes = []
     if matched.skipped:
         notes.append(f"Not compared, because their values cannot be read: {', '.join(matched.skipped)}.")
@@ -402,7 +426,7 @@ def assess(
     drawn: dict[str, dict[str, Any]] = {}
     for name, column in matched.columns.items():
         columns.append(_column(column, matched, known.get(name), matched.contradicted.get(name, 0)))
-        drawn[name] = _distribution(column)
+        drawn[name] = _distribution(column, least_rows)
         if column.covers.domain.numbers is not None and not column.covers.domain.temporal:
             bounds.extend(_bounds(column, matched))
     triples = {name: (column.values, column.labels, column.covers) for name, column in matched.columns.items()}
@@ -417,7 +441,7 @@ def assess(
         learners, note = _learned(matched, job, target, seed)
         notes += [note] if note else []
     return Assessment(
-        rows=frame.height,
+        rows=len(kept),
         released_rows=int(kept.sum()),
         hidden_rows=int(matched.hidden.sum()),
         quasi=matched.quasi,
@@ -438,7 +462,7 @@ def _column(column: PublishedColumn, matched: Matched, hierarchy: Hierarchy | No
     counts = np.bincount(column.labels, minlength=len(covers.labels))
     kept = matched.partner >= 0
     labels = column.labels[matched.partner[kept]]
-    exact = (covers.sizes == 1) & np.isin(covers.kinds, ["value", "missing"])
+    exact = _exact_labels(covers)
     anything = np.array([kind == "anything" for kind in covers.kinds])
     after = expected_counts(covers, counts)
     lost = matched.left_out
@@ -458,9 +482,17 @@ def _column(column: PublishedColumn, matched: Matched, hierarchy: Hierarchy | No
     )
 
 
-def _distribution(column: PublishedColumn) -> dict[str, Any]:
+def _exact_labels(covers: Covers) -> Mask:
+    """Which labels are original values as they were; also those that a hierarchy knows under the same name."""
+    exact: Mask = np.isin(covers.kinds, ["value", "missing"]) & (covers.sizes == 1)
+    for label in np.flatnonzero((covers.sizes == 1) & ~exact):
+        exact[label] = covers.domain.labels[covers.values_of(int(label))[0]] == covers.labels[label]
+    return exact
+
+
+def _distribution(column: PublishedColumn, least: int) -> dict[str, Any]:
     """Shares per bin before and after, for the picture."""
-    bins, names = bins_of(column.covers)
+    bins, names = bins_of(column.covers, least=least)
     before = np.bincount(bins, weights=column.covers.domain.counts, minlength=len(names))
     counts = np.bincount(column.labels, minlength=len(column.covers.labels))
     after = np.bincount(bins, weights=expected_counts(column.covers, counts), minlength=len(names))

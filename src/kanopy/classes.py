@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -98,6 +98,24 @@ class Domain:
     def facts(self) -> dict[str, ColumnFacts]:
         """By sensitive column, what models may know of it."""
         return {column.name: column.facts for column in self.sensitive}
+
+    def part(self, rows: npt.NDArray[np.integer[Any]]) -> Domain:
+        """The domain of some of its rows; what models may know of sensitive columns stays that of the whole table.
+
+        >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+        >>> whole = Domain(("l",), (tree,), np.array([[0], [1]], np.int32), np.array([2, 1]), np.array([0, 1, 0]))
+        >>> whole.part(np.array([0, 2])).counts.tolist()
+        [2]
+        """
+        used, number = np.unique(self.tuple_of_row[rows], return_inverse=True)
+        of_row = number.reshape(-1).astype(np.int32)
+        if len(used) and used[0] < 0:
+            used, of_row = used[1:], of_row - 1
+        counts = np.bincount(of_row[of_row >= 0], minlength=len(used)).astype(np.int64)
+        columns = tuple(replace(column, code_of_row=column.code_of_row[rows]) for column in self.sensitive)
+        for column, whole in zip(columns, self.sensitive, strict=True):
+            column.__dict__["facts"] = whole.facts
+        return Domain(self.names, self.hierarchies, self.tuples[used], counts, of_row, columns, self.population)
 
     @property
     def rows(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy.anonymize import Result
+    from kanopy.report.report import Findings
 
 FORMAT = "kanopy-solution"
 MANIFEST_FORMAT = "kanopy-manifest"
@@ -86,6 +87,10 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         source = job.hierarchies.get(name)
         if "hierarchy" in settings and isinstance(source, (str, Path)):
             settings["hierarchy"] = {"file": Path(source).name}
+        elif isinstance(settings.get("hierarchy"), dict):
+            settings["hierarchy"] = _value_free(settings["hierarchy"])
+    if job.population is not None:
+        plain["population"] = Path(job.population).name
     plain["models"] = [_value_free(model.to_dict()) for model in job.all_models]
     content = {
         "format": MANIFEST_FORMAT,
@@ -117,8 +122,16 @@ _COUNTS = (
 
 
 def _value_free(model: dict[str, Any]) -> dict[str, Any]:
-    """Models that name values of the table are reduced to how many they name."""
-    return {key: len(value) if isinstance(value, (dict, list)) else value for key, value in model.items()}
+    """Models and builders that may name values of the table are reduced to how many they name."""
+    return {
+        key: value if not isinstance(value, (dict, list, tuple)) or _only_numbers(value) else len(value)
+        for key, value in model.items()
+    }
+
+
+def _only_numbers(value: Any) -> bool:
+    """Numbers of a builder (widths, cuts) are parameters, not values; a mapping may name values."""
+    return isinstance(value, (list, tuple)) and all(isinstance(each, (int, float)) for each in value)
 
 
 def _says(model: Any) -> str:
@@ -131,6 +144,59 @@ def _hierarchy_checksum(hierarchy: Hierarchy) -> str:
     from kanopy.hierarchy.json_format import hierarchy_json
 
     return hashlib.sha256(hierarchy_json(hierarchy).encode("utf-8")).hexdigest()
+
+
+def looked_at(
+    result: Result,
+    *,
+    population_size: int | None = None,
+    sampling_fraction: float | None = None,
+    target: str | None = None,
+) -> Callable[[], Findings]:
+    """A closer look at the original and the release, taken when it is asked for; a table that models compare with, or
+    the sampling fraction they name, is the population unless another is given."""
+
+    def look() -> Findings:
+        from kanopy.findings import Looked, look
+
+        known = population_size is not None or sampling_fraction is not None
+        fractions = [model.fraction for model in result.job.models if hasattr(model, "fraction")]
+        before, after = result._facts["population"]
+        table = not known and not fractions and before is not None and after is not None
+        levels = result.levels or {}
+        return look(
+            Looked(
+                original=_without_tokens(result._original, result.job.missing_tokens),
+                released=result.frame,
+                quasi=result.domain.names,
+                sensitive=tuple(name for name, role in result._facts["roles"].items() if role == "sensitive"),
+                # A column published as it is needs no hierarchy to be read, and its names may occur there again.
+                hierarchies={name: h for name, h in result._hierarchies.items() if levels.get(name) != 0},
+                column_losses=result.column_losses,
+                k=int(result.job.k),
+                suppressed=result.solution.recoding.group_of_row < 0,
+                kept=result._kept,
+                population_size=population_size,
+                sampling_fraction=sampling_fraction if known or not fractions else fractions[0],
+                population_before=before if table else None,
+                population_after=after if table else None,
+                target=target,
+            )
+        )
+
+    return look
+
+
+def _without_tokens(frame: pl.DataFrame, tokens: Sequence[str]) -> pl.DataFrame:
+    """The table with missing values where it has texts that mean missing."""
+    import polars as pl
+    from polars import selectors as cs
+
+    if not tokens:
+        return frame
+    return frame.with_columns(
+        pl.when(cs.string().is_in(list(tokens))).then(None).otherwise(cs.string()).name.keep()
+    )  # fmt: skip
 
 
 def solution_json(result: Result) -> str:
@@ -156,8 +222,8 @@ def solution_json(result: Result) -> str:
 def _levels(result: Result) -> dict[str, int]:
     if result.levels is None:
         raise JobError(
-            f"The algorithm {result.solution.algorithm!r} recodes each group of rows in its own way, which says "
-            "nothing about other rows. Only full-domain releases (one level per column) can be applied again."
+            f"The release of {result.solution.algorithm!r} has no single level per column, so it says too little about "
+            "other rows. Only full-domain releases (one level per column) can be applied again."
         )
     return result.levels
 

@@ -137,8 +137,8 @@ class MaskReport:
         """The same as text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=2)
 
-    def to_html(self) -> str:
-        """The page."""
+    def to_html(self, *, values: bool = True) -> str:
+        """The page. It always shows answers: substitutions are what a masking is."""
         return self.result.to_html()
 
     def to_script(self) -> str:

@@ -24,6 +24,7 @@ from kanopy.metrics.risk import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, s
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy.assess import Matched
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.linkage import Attack
 
@@ -132,6 +133,7 @@ def assess_risk(
     threshold: float = 0.2,
     largest_subset: int = 3,
     seed: int = 0,
+    suppressed: npt.NDArray[np.bool_] | None = None,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
@@ -139,7 +141,7 @@ def assess_risk(
     its size, by the sampling fraction, or as a table with the same columns (then its classes are counted: k-map,
     Sweeney 2002). `released` is a release of this table: original rows are looked for in it, exactly and by nearest
     neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
-    sets of columns out.
+    sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
 
     >>> people = {"zip": ["1", "1", "2", "2"], "sex": ["f", "m", "f", "f"]}
     >>> found = assess_risk(people, ["zip", "sex"], population_size=40)
@@ -173,22 +175,16 @@ def assess_risk(
                 "No column singles out enough rows to be suggested as a quasi-identifier. "
                 "Name the columns that others may know (-q)."
             )
-    grouped = _group(frame, quasi)
+    grouped = _group(frame, quasi, suppressed)
     sizes = grouped.sizes
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped)
     attacks: tuple[Attack, ...] = ()
     if released is not None:
         from kanopy.assess import match_tables
-        from kanopy.metrics.linkage import attack
 
         matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
-        columns_of = [matched.columns[name] for name in quasi if name in matched.columns]
-        if columns_of:
-            attacks = tuple(
-                attack(columns_of, matched.partner, kind=kind, hidden=matched.hidden, seed=seed)
-                for kind in ("exact", "nearest")
-            )
+        attacks = attack_matched(matched, quasi, seed=seed)
     return RiskAssessment(
         rows=frame.height,
         suppressed_rows=grouped.suppressed,
@@ -205,6 +201,18 @@ def assess_risk(
         disclosure=found,
         given_away=given_away,
         attacks=attacks,
+    )
+
+
+def attack_matched(matched: Matched, quasi: Sequence[str], *, seed: int = 0) -> tuple[Attack, ...]:
+    """Look for every original row in a release that lies beside it: exactly, and by nearest neighbour."""
+    from kanopy.metrics.linkage import attack
+
+    columns = [matched.columns[name] for name in quasi if name in matched.columns]
+    if not columns:
+        return ()
+    return tuple(
+        attack(columns, matched.partner, kind=kind, hidden=matched.hidden, seed=seed) for kind in ("exact", "nearest")
     )
 
 
@@ -226,10 +234,12 @@ class _Grouped:
         return number, kept[first]
 
 
-def _group(frame: pl.DataFrame, quasi: Sequence[str]) -> _Grouped:
+def _group(frame: pl.DataFrame, quasi: Sequence[str], suppressed: npt.NDArray[np.bool_] | None = None) -> _Grouped:
     from kanopy.table.grouping import code_columns, row_keys
 
     keys, hidden = row_keys(code_columns(frame, quasi))
+    if suppressed is not None:
+        hidden = np.flatnonzero(suppressed) if suppressed.any() else None
     ordered = keys.copy() if hidden is None else np.delete(keys, hidden)
     ordered.sort()
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -31,7 +31,13 @@ class _Unsaid(int):
     """A k that nobody asked for: a model may say another without contradiction."""
 
 
+class _UnsaidName(str):
+    """An algorithm that nobody named: allowing local recoding changes it."""
+
+
 DEFAULT_K = _Unsaid(5)
+DEFAULT_ALGORITHM = _UnsaidName("optimal")
+LOCAL_ALGORITHM = _UnsaidName("best")
 
 
 def as_share(value: float | int | str, what: str = "suppression limit") -> float:
@@ -53,6 +59,27 @@ def as_share(value: float | int | str, what: str = "suppression limit") -> float
     return share
 
 
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def as_seconds(value: float | int | str, what: str = "budget") -> float:
+    """Seconds from a number or a text such as `500ms`, `30s`, `5m`.
+
+    >>> as_seconds("1.5s"), as_seconds("2m"), as_seconds(5)
+    (1.5, 120.0, 5.0)
+    """
+    text = str(value).strip().lower()
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = text[len(number) :].strip() or "s"
+    try:
+        seconds = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        raise JobError(f"The {what} {value!r} is no time. Write 500ms, 5s or 2m.") from None
+    if not 0 < seconds < math.inf:
+        raise JobError(f"The {what} must be more than 0 seconds, not {value}. Write 500ms, 5s or 2m.")
+    return seconds
+
+
 @dataclass(frozen=True)
 class Job:
     """What to publish, and how safe it must be.
@@ -65,6 +92,9 @@ class Job:
     as they are. `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing
     value is (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`,
     `suppress`, `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
+
+    `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
+    named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
 
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
     name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
@@ -79,7 +109,7 @@ class Job:
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     metric: str = "loss"
-    algorithm: str = "optimal"
+    algorithm: str = DEFAULT_ALGORITHM
     parameters: Mapping[str, Any] = field(default_factory=dict)
     min_levels: Mapping[str, int] = field(default_factory=dict)
     max_levels: Mapping[str, int] = field(default_factory=dict)
@@ -91,6 +121,7 @@ class Job:
     models: tuple[Model, ...] = ()
     population: str | None = None
     pseudonymize: tuple[str, ...] = ()
+    local: bool = False
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens", "pseudonymize"):
@@ -101,6 +132,10 @@ class Job:
             if not isinstance(given, Mapping):
                 raise JobError(f"{name} must say something per name, such as {{'age': …}}, not {given!r}.")
             object.__setattr__(self, name, dict(given))
+        if not isinstance(self.local, bool):
+            raise JobError(f"local is either true or false, not {self.local!r}.")
+        if isinstance(self.algorithm, _UnsaidName):
+            object.__setattr__(self, "algorithm", LOCAL_ALGORITHM if self.local else DEFAULT_ALGORITHM)
         self._read_models()
         self._check()
 
@@ -217,6 +252,18 @@ class Job:
                 job_for_masking(self)
         else:
             make_algorithm(self.algorithm, **self.parameters)
+            role = None if self.target is None else self.roles.get(self.target)
+            if role in ("quasi-identifier", "identifier"):
+                raise JobError(
+                    f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
+                    "published as it is."
+                )
+
+    @property
+    def target(self) -> str | None:
+        """The column that the algorithm keeps predictable, where it was given one."""
+        found = self.parameters.get("target")
+        return found if isinstance(found, str) else None
 
     @property
     def roles(self) -> dict[str, str]:
@@ -231,6 +278,22 @@ class Job:
     def replaced(self, **changes: Any) -> Job:
         """A copy with some settings changed."""
         return dataclasses.replace(self, **changes)
+
+    def with_budget(self, budget: float | int | str) -> Job:
+        """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.
+
+        >>> Job(quasi=["age"], local=True).with_budget("1s").parameters
+        {'budget_seconds': 1.0}
+        """
+        from kanopy.masking.names import MASKING_NAMES
+        from kanopy.search.algorithms import takes_budget, timed_algorithms
+
+        if self.algorithm in MASKING_NAMES or not takes_budget(self.algorithm):
+            raise JobError(
+                f"The algorithm {self.algorithm!r} has no time budget: it runs to its end. With a budget: "
+                f"{', '.join(timed_algorithms())}."
+            )
+        return self.replaced(parameters={**self.parameters, "budget_seconds": as_seconds(budget)})
 
     # ---- files --------------------------------------------------------------------------------------------
 
@@ -263,6 +326,8 @@ class Job:
             "unknown": self.unknown,
             "suppressed-rows": self.suppressed_rows,
         }
+        if self.local:
+            plain["local"] = True
         if self.missing_tokens:
             plain["missing-tokens"] = list(self.missing_tokens)
         if self.population is not None:
@@ -281,7 +346,7 @@ class Job:
             raise JobError("A job holds settings by name, and its columns by theirs. `kanopy init DATA` writes one.")
         known = {
             "k", "suppress", "metric", "algorithm", "missing", "unknown", "suppressed-rows", "missing-tokens", "models",
-            "population", "pseudonymize",
+            "population", "pseudonymize", "local",
         }  # fmt: skip
         for key in plain:
             if key not in known | {"columns"}:
@@ -291,10 +356,10 @@ class Job:
         }
         if folder is not None and isinstance(options.get("population"), str):
             options["population"] = str(folder / options["population"])
-        algorithm = plain.get("algorithm", "optimal")
+        algorithm = plain.get("algorithm", DEFAULT_ALGORITHM)
         if isinstance(algorithm, Mapping):
             options["parameters"] = {key: value for key, value in algorithm.items() if key != "name"}
-            algorithm = algorithm.get("name", "optimal")
+            algorithm = algorithm.get("name", DEFAULT_ALGORITHM)
         options["algorithm"] = algorithm
         lists: dict[str, list[str]] = {"quasi": [], "sensitive": [], "identifiers": [], "insensitive": []}
         per_column: dict[str, dict[str, Any]] = {"hierarchies": {}, "min_levels": {}, "max_levels": {}, "weights": {}}

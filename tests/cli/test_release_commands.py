@@ -233,13 +233,14 @@ def test_help_lists_what_the_dictionaries_hold(shell: Shell, people: Path) -> No
         return re.findall(r"[a-z-]+", text.partition(":")[2])
 
     assert listed(release.METRIC_HELP) == list(METRICS)
-    assert listed(release.ALGORITHM_HELP) == list(ALGORITHMS)
     shown = " ".join(shell("anonymize", "--help").out.replace("│", " ").split())
-    assert all(re.search(rf"\b{name}\b", shown) for name in [*METRICS, *ALGORITHMS])
+    assert all(re.search(rf"\b{name}\b", shown) for name in METRICS)
+    assert [each["name"] for each in shell("algorithms", "--json").json["algorithms"]][: len(ALGORITHMS)] == list(
+        ALGORITHMS
+    )
     text = guess_job(read_table(people)).text
-    for names in (METRICS, ALGORITHMS):
-        lines = [line for line in text.splitlines() if line.startswith("#")]
-        assert any(all(re.search(rf"\b{name}\b", line) for name in names) for line in lines)
+    lines = [line for line in text.splitlines() if line.startswith("#")]
+    assert any(all(re.search(rf"\b{name}\b", line) for name in METRICS) for line in lines)
 
 
 def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from kanopy.kernels.joins import Joins, climb, holds, join, joint_weight, make_j
 from kanopy.kernels.journal import make_journal
 from kanopy.kernels.neighbours import look_around
 from kanopy.kernels.partition import Partition, learn_all, make_partition
-from kanopy.kernels.prices import price_boxes
 from kanopy.kernels.reopen import dissolve, make_look, reopen
 from kanopy.kernels.resplit import resplit
 from kanopy.kernels.unions import cheapest_unions, rows_for
@@ -106,24 +105,6 @@ def test_look_around_keeps_the_nearest(domain: Domain, degree: int, window: int)
         found.append((near, far))
     np.testing.assert_allclose(found[0][1], found[1][1])
     np.testing.assert_array_equal(found[0][0] >= 0, found[1][0] >= 0)
-
-
-@settings(max_examples=30, deadline=None)
-@given(domains(most_attributes=3), st.integers(2, 5))
-def test_price_boxes_judges_like_the_definition(domain: Domain, k: int) -> None:
-    layout = layout_of(domain)
-    prices = np.random.default_rng(2).random(layout.records)
-    order = np.argsort(-prices, kind="stable")
-    levels = layout.boxes.head[:, 1]
-    nodes = np.array(list(np.ndindex(*levels.tolist())), np.int16)
-    results = []
-    for run in both(price_boxes):
-        inside, among = np.zeros(layout.records), np.zeros(layout.records)
-        cheapest = np.full(layout.records, np.inf)
-        run(layout.boxes, order, prices, layout.counts, nodes, 0, len(nodes), k, inside, among, cheapest)
-        results.append((inside, among, cheapest))
-    for one, two in zip(*results, strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
 def check_partition(layout: Layout, part: Partition, k: int) -> float:

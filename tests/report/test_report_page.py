@@ -58,13 +58,13 @@ def test_well_formed_and_self_contained(make, kind, values):
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_from_the_data_becomes_markup(make, kind):
     report = make(kind, hostile=True).report
-    page = report.to_html()
+    page = report.to_html(values=True)
     root = parsed(page)
     assert EVIL not in page and "<script" not in page and "\x00" not in page
     assert EVIL in text_of(root)
     tags = {element.tag for element in root.iter()}
     assert "script" not in tags
-    assert tags == {element.tag for element in parsed(make(kind).report.to_html()).iter()}
+    assert tags == {element.tag for element in parsed(make(kind).report.to_html(values=True)).iter()}
     parsed(report.to_html(values=False))
     ast.parse(report.to_script())
 
@@ -72,7 +72,7 @@ def test_nothing_from_the_data_becomes_markup(make, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_on_the_page_are_those_of_the_rows(make, kind):
     made = make(kind)
-    root = parsed(made.report.to_html())
+    root = parsed(made.report.to_html(values=True))
     groups = Counter(row for row in made.published if row is not None)
     before = Counter(made.original)
     published = sum(groups.values())
@@ -96,7 +96,7 @@ def test_numbers_on_the_page_are_those_of_the_rows(make, kind):
 
 def test_changed_cells_are_marked_and_only_those(make):
     made = make("full")
-    root = parsed(made.report.to_html())
+    root = parsed(made.report.to_html(values=True))
     after = next(t for t in root.iter("table") if text_of(t.find("caption")) == "After")
     for line in after.find("tbody"):
         number = int(text_of(line.find("th"))) - 1
@@ -109,7 +109,7 @@ def test_changed_cells_are_marked_and_only_those(make):
 
 
 def test_identifiers_are_never_shown(make):
-    assert "Name 0" not in make().report.to_html()
+    assert "Name 0" not in make().report.to_html(values=True)
 
 
 def test_rows_that_the_release_leaves_out_are_said_to_be_so(make):
@@ -118,34 +118,35 @@ def test_rows_that_the_release_leaves_out_are_said_to_be_so(make):
     made = make("full")
     after = made.report.facts.after
     shorter = Preview(after.columns, after.rows[:-1], after.numbers[:-1])
-    page = make("full", after=shorter).report.to_html()
+    page = make("full", after=shorter).report.to_html(values=True)
     assert page.count("suppressed: not in the release") == 1
 
 
 def test_a_page_to_pass_on_has_no_rows_and_no_unpublished_label(make):
     made = make("full")
-    page = made.report.to_html(values=False)
+    page = made.report.to_html()
     assert SECRET not in page and "Before and after" not in page and "Keep this page" not in page
+    assert "Made to be handed on" in page
     hidden = {row[0] for row in made.original} - {row[0] for row in made.published if row}
     if hidden:
         assert not any(re.search(rf"\b{re.escape(city)}\b", page) for city in hidden)
-    assert SECRET in made.report.to_html()
+    assert SECRET in made.report.to_html(values=True)
 
 
 def test_the_chosen_level_is_marked_in_words(make):
     made = make("full")
-    root = parsed(made.report.to_html())
+    root = parsed(made.report.to_html(values=True))
     for name, level in made.report.to_dict()["levels"].items():
         rows = table(root, f"Levels of {name}")
         assert [row[0] for row in rows if row[3]] == [str(level)]
-    local = parsed(make("local").report.to_html())
+    local = parsed(make("local").report.to_html(values=True))
     assert [(row[0], row[3]) for row in table(local, "Levels of city")] == [
         ("2", "◀ 50% of rows"), ("1", ""), ("0", "◀ 50% of rows"),
     ]  # fmt: skip
 
 
 def test_accessible(make):
-    root = parsed(make().report.to_html())
+    root = parsed(make().report.to_html(values=True))
     assert root.attrib["lang"] == "en"
     for drawing in root.iter("svg"):
         assert drawing.attrib.get("aria-hidden") == "true" or drawing.attrib.get("aria-label")
@@ -157,26 +158,27 @@ def test_accessible(make):
 
 
 def test_policies_are_stated(make):
-    text = text_of(parsed(make().report.to_html()))
+    text = text_of(parsed(make().report.to_html(values=True)))
     assert "as-value: A missing value is treated as a value of its own" in text
     assert "Found: city in 2 rows" in text
     assert "suppress: Rows with a value that its hierarchy does not know are suppressed. None were found." in text
 
 
 def test_the_same_facts_give_the_same_bytes(make):
-    assert make("local").report.to_html() == make("local").report.to_html()
+    assert make("local").report.to_html(values=True) == make("local").report.to_html(values=True)
 
 
 def test_a_page_without_the_plotting_library(make, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    page = make().report.to_html()
+    page = make().report.to_html(values=True)
     parsed(page)
     assert "vl-convert-python" in page
 
 
 def test_figures_are_data(make):
     report = make().report
-    chart = charts.rows_at_risk(report.risk_before, report.risk_after)
+    found = report.findings
+    chart = charts.rows_at_risk(found.before["rows_at_risk"], found.after["rows_at_risk"])
     shares = [row["share"] for row in chart["data"]["values"] if row["phase"] == "after"]
     assert shares == [rows / report.risk_after.rows for _, rows in report.risk_after.rows_above]
     bars = charts.column_losses({"b": 0.25, "a": 0.75})["data"]["values"]
@@ -219,4 +221,4 @@ def test_shares_next_to_nothing_or_everything_stay_well_formed(make):
 
     sizes = np.array([1, 5_000], np.int64)
     report = make(classes_before=Classes(sizes), losses={"loss": 1e-9}, suppression_limit=1e-9).report
-    assert "under 0.1%" in text_of(parsed(report.to_html()))
+    assert "under 0.1%" in text_of(parsed(report.to_html(values=True)))

@@ -15,6 +15,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.privacy.models import KAnonymity, Model, parse_model
 from kanopy.progress import SILENT
+from kanopy.search import walk as walking
 from kanopy.search.datafly import Datafly
 from kanopy.search.incognito import Incognito
 from kanopy.search.kmember import KMember
@@ -116,6 +117,26 @@ def test_optimal_equals_brute_force(case: tuple[Domain, list[Model], float, str]
     assert found.recoding.suppressed_rows - domain.excluded_rows == wanted.suppressed_rows
     if isinstance(problem.metric, ClassMetric):
         assert found.recoding.classes.count == wanted.classes
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_walking_with_bounds_made_anew_every_time_equals_brute_force(
+    case: tuple[Domain, list[Model], float, str],
+) -> None:
+    domain, models, _, metric = case
+    try:
+        problem = Problem(domain, models, metric_named(metric), suppression_limit=1.0)
+    except (JobError, DataError):
+        return
+    wanted = brute_force(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walking, "BATCH", 2)
+        patch.setattr(walking, "REFRESH", 1)
+        found = walking.Walk(problem, np.zeros(problem.lattice.shape, np.int64)).run()
+    assert (found is None) == (wanted is None)
+    if found is not None and wanted is not None:
+        assert (found.levels, found.score) == (wanted.levels, pytest.approx(wanted.score))
 
 
 @settings(max_examples=40, deadline=None)

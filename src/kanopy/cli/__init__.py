@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy.cli import apply, assess, explore, hierarchies, mask, models, ontologies, release, reproduce, risk
+from kanopy.cli import apply, assess, compare, explore, hierarchies, mask, models, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail
 from kanopy.errors import Cancelled, KanopyError
 
@@ -49,6 +49,7 @@ reproduce.attach(app)
 models.attach(app)
 apply.attach(app)
 explore.attach(app)
+compare.attach(app)
 risk.attach(app)
 assess.attach(app)
 

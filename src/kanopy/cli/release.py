@@ -14,7 +14,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on sta
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
 MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold. See `kanopy models`."
-ALGORITHM_HELP = "The search: optimal, samarati, datafly, incognito, k-member, mondrian, best."
+ALGORITHM_HELP = "The algorithm: optimal (the default), best, mondrian, … `kanopy algorithms` lists all."
 
 
 def anonymize(
@@ -31,6 +31,16 @@ def anonymize(
     ] = None,
     metric: Annotated[str | None, typer.Option(help=METRIC_HELP)] = None,
     algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="Rows with equal values may be published differently: loses far less.")
+    ] = False,
+    budget: Annotated[
+        str | None, typer.Option(help="How long the search may take, e.g. 1s, 30s or 5m (best and some others).")
+    ] = None,
+    bound: Annotated[
+        bool, typer.Option("--bound", help="Also prove how far from the best possible the release is (takes a while).")
+    ] = False,
+    bound_budget: Annotated[str | None, typer.Option(help="How long proving the bound may take, e.g. 60s.")] = None,
     param: Annotated[
         list[str] | None, typer.Option("--param", help="A parameter of the algorithm, e.g. strict=true; repeatable.")
     ] = None,
@@ -61,18 +71,28 @@ def anonymize(
         Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html, .json, or .py for the script.")] = None,
+    report_values: Annotated[
+        bool, typer.Option("--report-values", help="Show original rows and values in the report. Keep it inside.")
+    ] = False,
+    sampling_fraction: Annotated[
+        str | None, typer.Option(help="For the report: the share of the population that is in the table, e.g. 2%.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="For the report: a column whose prediction is tried before and after.")
+    ] = None,
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy.anonymize import anonymize as run
     from kanopy.anonymize import is_prepared
     from kanopy.progress import Clock
-    from kanopy.spec import Job
+    from kanopy.spec import LOCAL_ALGORITHM, Job, as_seconds, as_share
     from kanopy.table.sinks import check_writable, staged
     from kanopy.table.sources import local_path, read_source
 
     begin(json_mode)
     clock = Clock()
+    fraction = None if sampling_fraction is None else as_share(sampling_fraction, "sampling fraction")
     given = Job.read(job) if job is not None else Job()
     changes = _changes(
         quasi=quasi, k=k, suppress=suppress, metric=metric, algorithm=algorithm, sensitive=sensitive,
@@ -80,10 +100,18 @@ def anonymize(
         unknown=unknown, suppressed_rows="drop" if drop_suppressed else None,
         parameters=_parameters(param) if param else None, population=population, pseudonymize=pseudonymize,
     )  # fmt: skip
+    if local:
+        changes["local"] = True
+        if algorithm is None:
+            # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
+            changes = {"algorithm": LOCAL_ALGORITHM, "parameters": {}, **changes}
     if model:
         # Models add up: one on the command line never takes away one of the job file.
         changes["models"] = (*given.models, *model)
     wanted = given.replaced(**changes) if changes else given
+    if budget is not None:
+        wanted = wanted.with_budget(budget)
+    proof: bool | float = bound if bound_budget is None else as_seconds(bound_budget, "time for the bound")
     key = None
     if wanted.pseudonymize:
         from kanopy.table.pseudonyms import read_key
@@ -102,19 +130,20 @@ def anonymize(
     with progress_bar() as show:
         with clock.stage("read"):
             source = read_source(data)
-        result = run(source.frame, wanted, progress=show, clock=clock, source=data, key=key)
+        result = run(source.frame, wanted, progress=show, clock=clock, source=data, key=key, bound=proof)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             release.table(result.frame, output, dialect=source.dialect)
+            recorded = {"output": (Path(output).name, release.place_of(output))}
+            if (own := local_path(data)) is not None:
+                recorded = {"input": (own.name, own), **recorded}
             if report is not None:
-                release.bytes(report, _report_bytes(result, report))
+                told = {"files": recorded, "sampling_fraction": fraction, "target": target}
+                release.bytes(report, _report_bytes(result, report, report_values, told))
             if mapping is not None:
                 release.bytes(mapping, result.mapping().write_csv().encode("utf-8"))
             if solution is not None:
                 release.bytes(solution, result.solution_json().encode("utf-8"))
             if manifest is not None:
-                recorded = {"output": (Path(output).name, release.place_of(output))}
-                if (own := local_path(data)) is not None:
-                    recorded = {"input": (own.name, own), **recorded}
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
@@ -159,15 +188,16 @@ def _found(folder: Path, job: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def _report_bytes(result: Any, path: Path) -> bytes:
-    report = result.report
+def _report_bytes(result: Any, path: Path, values: bool, told: dict[str, Any]) -> bytes:
+    # A masking has a page of its own, which is told nothing more.
+    report = result.full_report(**told) if hasattr(result, "full_report") else result.report
     text: str
     if path.suffix == ".json":
         text = report.to_json()
     elif path.suffix == ".py":
         text = report.to_script()
     else:
-        text = report.to_html()
+        text = report.to_html(values=values)
     return text.encode("utf-8")
 
 
@@ -176,27 +206,36 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
 
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
+    judged = f" · {solution.judged:,} of {solution.candidates:,} candidates judged" if solution.candidates else ""
     out.print(
         f"[bold green]✓[/] Every published combination of {len(result.domain.names)} quasi-identifiers is shared by at "
         f"least [bold]{verification.smallest_class:,}[/] rows (k = {result.job.k}), checked again on what is published."
     )
     table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
-    for title, side in (("column", "left"), ("level", "right"), ("of", "right"), ("loss", "right")):
-        table.add_column(title, justify=side)  # type: ignore[arg-type]
-    levels = result.levels or {}
+    levels = result.levels
+    table.add_column("column")
+    for title in ("level", "of") if levels else ():
+        table.add_column(title, justify="right")
+    table.add_column("loss", justify="right")
     for name, hierarchy in zip(result.domain.names, result.domain.hierarchies, strict=True):
         loss = result.column_losses[name]
         bar = "█" * round(loss * 20)
-        table.add_row(name, str(levels.get(name, "–")), str(hierarchy.height), f"{loss:.3f} [cyan]{bar:<20}[/]")
+        level = (str(levels[name]), str(hierarchy.height)) if levels else ()
+        table.add_row(name, *level, f"{loss:.3f} [cyan]{bar:<20}[/]")
     out.print(table)
     for model in result.job.models:
         out.print(f"[bold green]✓[/] {model.explain()}", markup=True)
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
         f"{result.job.metric} {result.score:.4f} · {rows:,} rows · {verification.classes:,} classes · "
-        f"{suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved} · "
-        f"{solution.judged:,} of {solution.candidates:,} candidates judged"
+        f"{suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved}{judged}"
     )
+    if result.bound is not None:
+        loss = result.losses["loss"]
+        out.print(
+            f"No local recoding with these hierarchies and this k loses less than [bold]{result.bound.value:.4f}[/] "
+            f"(proved); this release loses {loss:.4f}, so at most {result.bound.gap(loss):.1%} of that is avoidable."
+        )
     seconds = result.clock.total()
     parts = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items() if name != "total" and value >= 0.005)
     out.print(f"[dim]{seconds['total']:.2f} s ({parts})[/]")

@@ -58,3 +58,65 @@ def agreement(boxes: Boxes, j: int, a: int, b: int) -> int:
 def level_weight(boxes: Boxes, j: int, level: int, value: int) -> float:
     """What a record loses when attribute `j` is published at a level."""
     return boxes.weights[boxes.head[j, AT] + level * boxes.head[j, VALUES] + value]  # type: ignore[no-any-return]
+
+
+@part_of_kernel
+def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
+    """The weight of the box around a record at the given levels."""
+    total = 0.0
+    for j in range(boxes.tuples.shape[1]):
+        total += level_weight(boxes, j, levels[j], boxes.tuples[record, j])
+    return total
+
+
+@part_of_kernel
+def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_levels: Shorts) -> float:
+    """The weight of the smallest box around two boxes."""
+    total = 0.0
+    for j in range(boxes.tuples.shape[1]):
+        a = boxes.tuples[one, j]
+        level = agreement(boxes, j, a, boxes.tuples[other, j])
+        level = max(level, levels[j], other_levels[j])
+        total += level_weight(boxes, j, level, a)
+    return total
+
+
+@part_of_kernel
+def weight_with(boxes: Boxes, one: int, levels: Shorts, other: int) -> float:
+    """The weight of the smallest box around a box and a record."""
+    total = 0.0
+    for j in range(boxes.tuples.shape[1]):
+        a = boxes.tuples[one, j]
+        level = max(levels[j], agreement(boxes, j, a, boxes.tuples[other, j]))
+        total += level_weight(boxes, j, level, a)
+    return total
+
+
+@part_of_kernel
+def pair_weight(boxes: Boxes, one: int, other: int) -> float:
+    """The weight of the smallest box around two records."""
+    total = 0.0
+    for j in range(boxes.tuples.shape[1]):
+        a = boxes.tuples[one, j]
+        total += level_weight(boxes, j, agreement(boxes, j, a, boxes.tuples[other, j]), a)
+    return total
+
+
+@part_of_kernel
+def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
+    """Widen the levels of a box around `one` so that it holds the record `other`."""
+    for j in range(boxes.tuples.shape[1]):
+        level = agreement(boxes, j, boxes.tuples[one, j], boxes.tuples[other, j])
+        if level > levels[j]:
+            levels[j] = level
+
+
+@part_of_kernel
+def next_random(state: Random) -> int:
+    """A whole number below 2**31 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return np.int64(x >> np.uint64(33))  # type: ignore[return-value]

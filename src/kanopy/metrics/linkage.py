@@ -87,33 +87,38 @@ def attack(
     >>> attack([column], np.arange(3), kind="exact").found
     2.0
     """
+    from kanopy.table.encode import ordered_tuples
+
     people = len(partner)
     chosen = np.arange(people)
     if people > most_attempts:
         chosen = np.sort(np.random.default_rng(seed).choice(people, most_attempts, replace=False))
     # Columns with few labels come first: they split the groups into blocks that are left as a whole.
     columns = sorted(columns, key=lambda column: len(column.covers.labels))
-    labels = np.column_stack([column.labels for column in columns]).astype(np.int32)
-    kept = np.arange(len(labels)) if hidden is None else np.flatnonzero(~hidden)
+    published = len(columns[0].labels)
+    kept = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
     if not len(kept):
         return Attack(kind, len(chosen), people, 0.0, 0.0, 0, 0, len(chosen), 0.0, 0.0)
-    groups, group_of_kept, rows = np.unique(labels[kept], axis=0, return_inverse=True, return_counts=True)
-    group_of_row = np.full(len(labels) + 1, -1, np.int64)  # the last place answers for partner -1
-    group_of_row[kept] = group_of_kept.ravel()
-    known = np.column_stack([column.values[chosen] for column in columns]).astype(np.int32)
+    groups, group_of_kept, rows = ordered_tuples(
+        [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns]
+    )
+    group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
+    group_of_row[kept] = group_of_kept
     true_group = group_of_row[partner[chosen]]
-    both = np.column_stack([known, true_group.astype(np.int32)])
-    distinct, inverse = np.unique(both, axis=0, return_inverse=True)
+    distinct, inverse, _ = ordered_tuples(
+        [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
+        [*(column.covers.domain.size for column in columns), len(groups) + 1],
+    )
     limit = 0.0 if kind == "exact" else np.inf
     _, tied, hit = nearest(
         np.ascontiguousarray(distinct[:, :-1]),
-        distinct[:, -1].astype(np.int64),
+        distinct[:, -1].astype(np.int64) - 1,
         np.ascontiguousarray(groups),
         rows.astype(np.int64),
         *(*_tree(groups), *_distances(columns, kind), limit),
     )
-    chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse.ravel()]
-    candidates, hits = tied[inverse.ravel()], hit[inverse.ravel()]
+    chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse]
+    candidates, hits = tied[inverse], hit[inverse]
     found = float(chance.sum())
     return Attack(
         kind=kind,

@@ -49,6 +49,9 @@ _BRACKETED_DATES = re.compile(
 )
 _BARE_DATES = re.compile(rf"(?P<low>{_DATE})(?:\s*/\s*|\s+(?:-|\u2013|to)\s+|\u2013|\s*\.\.\s*)(?P<high>{_DATE})")
 
+LARGEST_LOOKUP = 1 << 20
+"""Pairs of labels and values that a table may hold instead of a list of those that occur."""
+
 UNDERSTOOD = (
     "values of the original, *, intervals such as [17-25], 17-25 or [17, 25[, bounds such as <=25 or 90+, sets such "
     "as {a, b}, masks such as 130**, and the labels of the column's hierarchy"
@@ -143,10 +146,16 @@ class Covers:
     def holds(self, label_codes: Ints, value_codes: Ints) -> npt.NDArray[np.bool_]:
         """Per row, whether its published label allows its original value."""
         pairs = label_codes.astype(np.int64) * self.domain.size + value_codes
+        room = len(self.labels) * self.domain.size
+        if room <= LARGEST_LOOKUP:  # a table of all pairs, so that nothing needs sorting
+            allowed = np.zeros(room, bool)
+            for label in range(len(self.labels)):
+                allowed[label * self.domain.size + self.values_of(label)] = True
+            return np.asarray(allowed[pairs], bool)
         distinct, inverse = np.unique(pairs, return_inverse=True)
         sets = self._sets()
-        allowed = [value in sets[label] for label, value in zip(*np.divmod(distinct, self.domain.size), strict=True)]
-        return np.array(allowed, bool)[inverse]
+        found = [value in sets[label] for label, value in zip(*np.divmod(distinct, self.domain.size), strict=True)]
+        return np.array(found, bool)[inverse]
 
     def _sets(self) -> list[range | frozenset[int]]:
         """Members per label: a range where they are consecutive, to be quick and small for intervals."""
@@ -235,7 +244,7 @@ def parse_set(text: str) -> list[str] | None:
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
     items = re.findall(r'\s*(?:"((?:[^"]|"")*)"|\'([^\']*)\'|([^,;]*))\s*(?:[,;]|$)', text[1:-1])
-    found = [(double.replace('""', '"') or single or bare).strip() for double, single, bare in items]
+    found = [double.replace('""', '"') or single or bare.strip() for double, single, bare in items]
     return [item for item in found if item]
 
 
@@ -319,6 +328,8 @@ class _Reader:
         text = label.strip()
         if text == SUPPRESSED:
             return "anything", range(self.domain.size), None
+        if depth and self.domain.missing and text == self.domain.labels[-1]:
+            return self.missing()
         for known in (label, text):
             if known in self.nodes and any(node >= self.leaves for node in self.nodes[known]):
                 return self._hierarchy_label(known)

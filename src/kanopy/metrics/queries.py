@@ -106,18 +106,10 @@ def query_errors(
 
 def _tuples(codes: Sequence[Ints]) -> tuple[Ints, Longs]:
     """Distinct rows and how often each occurs: queries then cost what differs, not what is there."""
-    stacked = np.column_stack(codes).astype(np.int32)
-    keys = np.zeros(len(stacked), np.int64)
-    product = 1
-    for column in stacked.T:
-        size = int(column.max(initial=0)) + 1
-        if product * size > 2**62:
-            found, keys = np.unique(keys, return_inverse=True)
-            product = len(found)
-        keys = keys * size + column
-        product *= size
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return stacked[first], counts
+    from kanopy.table.encode import ordered_tuples
+
+    tuples, _, counts = ordered_tuples(codes, [int(column.max(initial=0)) + 1 for column in codes])
+    return tuples, counts
 
 
 def _predicate(covers: Covers, share: float, random: np.random.Generator) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.metrics.published_values import Covers
+from kanopy.metrics.published_values import ColumnDomain, Covers
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -173,33 +173,87 @@ def _shares(counts: npt.ArrayLike) -> Floats:
     return array / total if total > 0 else array
 
 
-def bins_of(covers: Covers, most: int = MOST_BINS) -> tuple[Ints, list[str]]:
+def bins_of(covers: Covers, most: int = MOST_BINS, *, least: int = 1) -> tuple[Ints, list[str]]:
     """The values of a column lumped into at most `most` bins: neighbouring numbers, or rare categories together.
+
+    With `least` above 1, bins of fewer rows are joined with others and no value that fewer rows have is named, so
+    that the names may be shown to people who must not see rare values.
 
     >>> from kanopy.metrics.published_values import ColumnDomain, understand
     >>> towns = ColumnDomain("town", ("Lyon", "Paris", "Rome"), np.array([3, 1, 2]))
     >>> bins_of(understand(["Rome"], towns), most=2)
     (array([0, 1, 1], dtype=int32), ['Lyon', 'other'])
+    >>> ages = ColumnDomain("age", ("20", "21", "99"), np.array([5, 5, 1]), np.array([20.0, 21, 99]))
+    >>> bins_of(understand(["20"], ages), least=2)
+    (array([0, 1, 1], dtype=int32), ['20', '21 and above'])
     """
     domain = covers.domain
-    if domain.size <= most:
-        return np.arange(domain.size, dtype=np.int32), list(domain.labels)
     if domain.numbers is None:
-        order = np.argsort(-domain.counts, kind="stable")
-        places = np.full(domain.size, most - 1, np.int32)
-        places[order[: most - 1]] = np.arange(most - 1)
-        return places, [*(domain.labels[place] for place in order[: most - 1]), "other"]
-    room = most - 1 if domain.missing else most
-    low, high = domain.ends()
-    with np.errstate(invalid="ignore"):
-        at = (domain.numbers - low) / (high - low) * room
-    places = np.clip(np.nan_to_num(at, nan=room), 0, room - 1).astype(np.int32)
-    edges = low + (high - low) * np.arange(room + 1) / room
-    labels = [_edge(domain.numbers, places, number, edges) for number in range(room)]
+        return _categories(domain, most, least)
+    if domain.size <= most:
+        places, names = np.arange(domain.size, dtype=np.int32), list(domain.labels)
+    else:
+        room = most - 1 if domain.missing else most
+        low, high = domain.ends()
+        with np.errstate(invalid="ignore"):
+            at = (domain.numbers - low) / (high - low) * room
+        places = np.clip(np.nan_to_num(at, nan=room), 0, room - 1).astype(np.int32)
+        edges = low + (high - low) * np.arange(room + 1) / room
+        names = [_edge(domain.numbers, places, number, edges) for number in range(room)]
+        if domain.missing:
+            places[-1] = room
+            names.append("(missing)")
+    return (places, names) if least <= 1 else _joined(domain, places, least)
+
+
+def _categories(domain: ColumnDomain, most: int, least: int) -> tuple[Ints, list[str]]:
+    """The most frequent categories by name, the others as one."""
+    order = np.argsort(-domain.counts, kind="stable")
+    named = int((domain.counts >= least).sum())
+    if domain.size <= most and named == domain.size:
+        return np.arange(domain.size, dtype=np.int32), list(domain.labels)
+    named = min(named, most - 1)
+    # A few rare rows alone under "other" would be as good as named.
+    while 0 < named < domain.size and domain.counts[order[named:]].sum() < least:
+        named -= 1
+    places = np.full(domain.size, named, np.int32)
+    places[order[:named]] = np.arange(named)
+    return places, [*(domain.labels[place] for place in order[:named]), "other"]
+
+
+def _joined(domain: ColumnDomain, places: Ints, least: int) -> tuple[Ints, list[str]]:
+    """Neighbouring bins of numbers joined until each has `least` rows, named by values that so many rows have."""
+    present = domain.present
+    counts = np.bincount(places[:present], weights=domain.counts[:present]) if present else np.zeros(0)
+    joined, bins, rows = np.zeros(len(counts), np.int32), 0, 0.0
+    for number, count in enumerate(counts):
+        joined[number] = bins
+        rows += count
+        if rows >= least:
+            bins, rows = bins + 1, 0.0
+    if rows and bins:  # the last ones do not suffice: they go with their neighbours
+        joined[joined == bins] = bins - 1
+    found = np.empty(domain.size, np.int32)
+    found[:present] = joined[places[:present]]
+    total = int(found[:present].max(initial=-1)) + 1
+    names = []
+    for number in range(total):
+        inside = np.flatnonzero(found[:present] == number)
+        common = inside[domain.counts[inside] >= least]
+        if not len(common):
+            names.append("…")
+            continue
+        low, high = domain.labels[common[0]], domain.labels[common[-1]]
+        if common[0] > inside[0] and not number:
+            names.append(f"up to {high}")
+        elif common[-1] < inside[-1] and number == total - 1:
+            names.append(f"{low} and above")
+        else:
+            names.append(low if low == high else f"{low}–{high}")
     if domain.missing:
-        places[-1] = room
-        labels.append("(missing)")
-    return places, labels
+        found[-1] = total
+        names.append("(missing)")
+    return found, names
 
 
 def _edge(numbers: Floats, places: Ints, number: int, edges: Floats) -> str:

@@ -84,6 +84,18 @@ class EqualCloseness(Closeness):
         counts = np.ascontiguousarray(self.counts(classes), np.int32)
         return total_variation(counts, classes.sizes, whole)
 
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        from kanopy.kernels.distances import most_kept
+
+        # Kept parts of a class are each within t, so together they are too: a distance is convex.
+        gone = np.zeros(classes.count, np.int64)
+        if violated.any():
+            counts = np.ascontiguousarray(self.counts(classes)[violated], np.int32)
+            kept = most_kept(counts, self.facts(classes.facts).distribution, self.t + TOLERANCE)
+            sizes = classes.sizes[violated]
+            gone[violated] = np.clip(np.ceil(sizes - kept - 1e-6), 1, sizes).astype(np.int64)
+        return gone
+
     def explain(self) -> str:
         return (
             f"How often each value of {self.column} occurs behind a published combination differs from the whole "

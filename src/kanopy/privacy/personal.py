@@ -176,7 +176,7 @@ class Guarding(SensitiveModel):
         matrix = np.zeros((len(guards.values), len(column.values)), np.int64)
         strangers = []
         for number, label in enumerate(guards.values):
-            if label in ("", "(missing)"):
+            if not label or label.startswith("(missing"):  # numbered where a column holds nothing else
                 continue
             if label not in place:
                 strangers.append(label)

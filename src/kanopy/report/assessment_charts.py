@@ -99,12 +99,13 @@ def heat(
 ) -> dict[str, Any]:
     """A share for every pair of columns, written into the square as well as coloured."""
     most = max((abs(value) for value in cells.values()), default=1.0) or 1.0
+    least = 0.005 if diverging else 0.0005  # what two decimals, or a tenth of a percent, can show
     rows = [
         {
             "x": f"{j:03d}",
             "y": f"{i:03d}",
             "value": abs(value) / most,
-            "text": (f"{value:+.2f}" if diverging else percent(value)) if abs(value) >= 0.0005 else "0",
+            "text": (f"{value:+.2f}" if diverging else percent(value)) if abs(value) >= least else "0",
             "sign": "before" if value < 0 else "after",
             "strong": abs(value) / most > 0.62,
         }

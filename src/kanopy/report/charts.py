@@ -6,10 +6,10 @@ Before and after differ in fill as well as in colour: outlined against solid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.metrics.risk import Risk, SizeBin
+from kanopy.metrics.risk import SizeBin
 from kanopy.report.words import percent
 
 INK, MUTED, GRID, BEFORE, AFTER, SOFT = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04", "#0a0b05", "#0a0b06"
@@ -124,22 +124,18 @@ def column_losses(losses: dict[str, float]) -> dict[str, Any]:
     return _chart(values, layers, width=WIDTH - 150, height={"step": 26})
 
 
-def rows_at_risk(before: Risk, after: Risk) -> dict[str, Any]:
+def rows_at_risk(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Share of rows above each risk threshold, before and after.
 
-    >>> from kanopy.metrics.risk import risk
-    >>> chart = rows_at_risk(risk([1, 1]), risk([2]))
+    >>> chart = rows_at_risk([{"above": 0.5, "share": 1.0}], [{"above": 0.5, "share": 0.0}])
     >>> [(row["threshold"], row["share"]) for row in chart["data"]["values"]][:2]
     [('above 50%', 1.0), ('above 50%', 0.0)]
     """
     values = []
-    for number, (threshold, _) in enumerate(before.rows_above):
+    for number, each in enumerate(before):
         for phase, own in (("before", before), ("after", after)):
-            rows = own.rows_above[number][1]
-            share = rows / own.rows if own.rows else 0.0
-            values.append(
-                {"threshold": f"above {percent(threshold)}", "phase": phase, "share": share, "text": _text(share)}
-            )
+            name, share = f"above {percent(each['above'])}", own[number]["share"]
+            values.append({"threshold": name, "phase": phase, "share": share, "text": _text(share)})
     order = list(dict.fromkeys(each["threshold"] for each in values))
     y = {"field": "threshold", "type": "ordinal", "sort": order, "axis": {"title": "Risk of a row"}}
     offset = {"field": "phase", "type": "nominal", "sort": ["before", "after"]}

@@ -7,12 +7,16 @@ forbids itself by policy to load or run anything, so even a mistake there could 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy.hierarchy.hierarchy import SUPPRESSED
+from kanopy.report import risk_sections as risks
 from kanopy.report import sections
+from kanopy.report import utility_sections as words_of
+from kanopy.report.shell import BAD, GOOD, LEAF, POLICY
 from kanopy.report.style import CSS
 from kanopy.report.words import (
     MISSING_CELL,
@@ -28,47 +32,59 @@ from kanopy.report.words import (
 if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Preview, Report
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
 SIDE_BY_SIDE_COLUMNS = 6
 MOST_STEPS = 9
-
-_LEAF = (
-    '<svg width="26" height="26" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M12 21v-8"/>'
-    '<path d="M12 13c-5 0-8-2.6-8-5.6 0 0 2-1 4-.6C8.6 4.4 10.2 3 12 3s3.4 1.4 4 3.8c2-.4 4 .6 4 .6 0 3-3 5.6-8 5.6z"/>'
-    '<path d="M12 17l3-2.2M12 18.5l-3-2.2"/></svg>'
-)
-_GOOD = (
-    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
-    '<path d="M12 2.8l7.5 2.7v5.7c0 4.7-3.1 8.2-7.5 10-4.4-1.8-7.5-5.3-7.5-10V5.5z"/>'
-    '<path d="M8.4 12l2.5 2.5 4.8-5"/></svg>'
-)
-_BAD = (
-    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
-    '<path d="M12 3.5L22 20.5H2z"/><path d="M12 10v5M12 17.6v.1"/></svg>'
-)
+MOST_DRAWN = 6
 
 
-def page(report: Report, *, values: bool = True) -> str:
-    """The whole page. `values=False` leaves out rows, unpublished labels and the job file, for passing on."""
-    parts = [
-        ("columns", "Columns", _columns(report, values)),
-        ("rows", "Before and after", _before_after(report) if values else ""),
-        ("groups", "Groups", sections.groups(report)),
-        ("risk", "Risk", sections.risks(report)),
-        ("loss", "Loss", sections.losses(report)),
-        ("suppressed", "Suppressed", sections.suppressed(report)),
-        ("hierarchies", "Hierarchies", sections.hierarchies(report, values)),
-        ("search", "Search and check", sections.search(report, values)),
-        ("again", "Run it again", sections.again(report) if values else ""),
-    ]
-    shown = [part for part in parts if part[2]]
-    links = "".join(f'<a href="#{name}">{title}</a>' for name, title, _ in shown)
-    body = "".join(f'<section id="{name}">{content}</section>\n' for name, _, content in shown)
-    source = esc(report.facts.source)
+def page(report: Report, *, values: bool = False) -> str:
+    """The whole page, to hand on. `values=True` adds original rows, every label of the hierarchies and the job."""
+    found = report.findings
+    before, after, utility = found.before, found.after, found.utility
+    useful: list[tuple[str, str]] = [("loss", sections.losses(report))]
+    if utility is not None:
+        useful += [
+            ("distributions", words_of.distributions(utility, found.distributions, found.least_rows, MOST_DRAWN)),
+            ("associations", words_of.pairs(utility)),
+            ("counts", words_of.queries(utility)),
+            ("learning", words_of.learning(utility)),
+            ("statistics", words_of.bounds(utility)),
+        ]
+    useful.append(("limits-of-this-page", _not_measured(found.notes)))
+    chapters = [
+        ("promise", "Promise", "", [
+            ("promises", sections.promises(report, values)),
+            ("columns", _columns(report, values)),
+            ("rows", _before_after(report, values)),
+            ("suppressed", sections.suppressed(report)),
+        ]),
+        ("risk", "Risk", "Risk, before and after", [
+            ("groups", risks.groups(before, after)),
+            ("attackers", risks.attackers(before, after)),
+            ("population", risks.population(before, after)),
+            ("linkage", risks.attacks(after)),
+            ("disclosure", risks.disclosure(before, after)),
+            ("identifying", risks.columns(before)),
+        ]),
+        ("utility", "Usefulness", "What the release is still good for", useful),
+        ("made", "How it was made", "How it was made", [
+            ("hierarchies", sections.hierarchies(report, values)),
+            ("search", sections.search(report, values)),
+        ]),
+        ("record", "Manifest", "For the record", [
+            ("manifest", sections.manifest(report)),
+            ("again", sections.again(report) if values else ""),
+        ]),
+    ]  # fmt: skip
+    body, links = [], ['<a href="#verdict">Verdict</a>']
+    for name, link, title, parts in chapters:
+        shown = "".join(f'<section id="{own}">{content}</section>\n' for own, content in parts if content)
+        if shown:
+            heading = f'<h2 class="chapter">{title}</h2>' if title else ""
+            links.append(f'<a href="#{name}">{link}</a>')
+            body.append(f'<div id="{name}">{heading}\n{shown}</div>\n')
+    source = esc(report.facts.source if values else source_name(report.facts.source))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -81,18 +97,32 @@ def page(report: Report, *, values: bool = True) -> str:
 </head>
 <body>
 <a class="skip" href="#verdict">To the verdict</a>
-<header class="top"><div class="brand">{_LEAF}<span>Privacy report</span></div>
-<div class="muted">{source}</div><nav aria-label="Sections">{links}</nav></header>
+<header class="top"><div class="brand">{LEAF}<span>Privacy report</span></div>
+<div class="muted">{source}</div><nav aria-label="Sections">{"".join(links)}</nav></header>
 <main>
 {_hero(report)}
-{_confidential(values)}
+{_confidential(report, values)}
 {_tiles(report)}
-{body}</main>
+{"".join(body)}</main>
 <footer><p>Made by Kanopy {esc(report.facts.version)}. Figures about risk concern published rows only: a suppressed row
 publishes no quasi-identifier, so nobody can be found through it, and it is in no denominator.</p></footer>
 </body>
 </html>
 """
+
+
+def _not_measured(notes: tuple[str, ...]) -> str:
+    lines = "".join(f"<li>{esc(note)}</li>" for note in notes)
+    return f'<h2>What was not measured</h2><ul class="notes">{lines}</ul>' if lines else ""
+
+
+def source_name(source: str) -> str:
+    """What a source is called without saying where it lies (folders, servers, passwords).
+
+    >>> source_name("postgresql://me:secret@host/people"), source_name("/home/me/people.csv"), source_name("a table")
+    ('people', 'people.csv', 'a table')
+    """
+    return re.split(r"[/\\]", source.split("?")[0].split("@")[-1].rstrip("/\\"))[-1] or "a table"
 
 
 def _hero(report: Report) -> str:
@@ -118,25 +148,52 @@ def _hero(report: Report) -> str:
         else ""
     )
     return (
-        f'<div class="hero{"" if good else " bad"}" id="verdict">{_GOOD if good else _BAD}<div>'
-        f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p></div></div>"
+        f'<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div>'
+        f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p><p>{_done(report)}</p></div></div>"
     )
 
 
-def _confidential(values: bool) -> str:
-    if not values:
-        return ""
-    return (
-        '<div class="confidential"><span aria-hidden="true">⚠</span><p><b>Keep this page as safe as the original '
-        "table.</b> It shows original rows and values so that you can judge the release. It is not part of it; "
-        "<code>report.to_html(values=False)</code> makes a copy without them.</p></div>"
-    )
+def _done(report: Report) -> str:
+    """What was done, in a sentence."""
+    changed = [column.name for column in report.columns if not column.unchanged]
+    kept = len(report.columns) - len(changed)
+    gone = [name for name, role in report.facts.roles.items() if role == "identifier"]
+    parts = [f"{plural(len(changed), 'column')} others may know became broader ({esc(listed(changed, 6))})"]
+    if not changed:
+        parts = ["No column had to become broader"]
+    elif kept:
+        parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
+    if gone:
+        hashed = [name for name in gone if name in report.facts.after.columns]
+        removed = len(gone) - len(hashed)
+        parts += (
+            [f"{plural(removed, 'identifying column')} {'was' if removed == 1 else 'were'} removed"] if removed else []
+        )
+        parts += [f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms"] if hashed else []
+    parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")
+    return "What was done: " + "; ".join(parts) + "."
+
+
+def _confidential(report: Report, values: bool) -> str:
+    if values:
+        text = (
+            "<b>Keep this page as safe as the original table.</b> It shows original rows and values so that you can "
+            "judge the release. It is not part of it; the page without <code>--report-values</code> is the one to hand "
+            "on."
+        )
+    else:
+        text = (
+            "<b>Made to be handed on, not to be published.</b> It shows no original row, no identifier, and no "
+            f"original value that fewer than {whole(report.k or report.findings.least_rows)} rows have, unless the "
+            "release itself publishes it. It does hold statistics of the original table."
+        )
+    return f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{text}</p></div>'
 
 
 def _tiles(report: Report) -> str:
-    before, after, suppressed = report.risk_before, report.risk_after, report.suppression
+    before, after, suppressed = report.findings.before, report.findings.after, report.suppression
     wanted = f"k = {report.k} was asked for; " if report.k is not None else ""
-    average = after.rows / after.classes if after.classes else 0.0
+    average = report.published_rows / after["classes"] if after["classes"] else 0.0
     unchanged = [column.name for column in report.columns if column.unchanged]
     loss = report.facts.losses.get("loss")
     tiles = [
@@ -147,18 +204,18 @@ def _tiles(report: Report) -> str:
         ),
         (
             "Smallest group",
-            plural(after.smallest_class, "row"),
-            f"{wanted}{plural(after.classes, 'group')} of {average:,.0f} on average",
+            plural(after["k"], "row"),
+            f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average",
         ),
         (
             "Highest risk of a row",
-            percent(after.highest_prosecutor),
-            f"was {percent(before.highest_prosecutor)}; one over the smallest group",
+            percent(after["prosecutor"]["highest"]),
+            f"was {percent(before['prosecutor']['highest'])}; one over the smallest group",
         ),
         (
             "Expected matches",
-            percent(after.marketer),
-            f"of rows, if all were linked to a register; was {percent(before.marketer)}",
+            percent(after["marketer"]),
+            f"of rows, if all were linked to a register; was {percent(before['marketer'])}",
         ),
         ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
         if loss is not None
@@ -245,7 +302,7 @@ def _level(column: ColumnReport) -> str:
 
 def _example(report: Report, column: ColumnReport, values: bool) -> str:
     """The commonest value that changed and what became of it."""
-    if column.level is None or not values:
+    if column.level is None:
         became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
         return f'<span class="muted">{became}</span>'
     j = report.facts.domain.names.index(column.name)
@@ -254,7 +311,11 @@ def _example(report: Report, column: ColumnReport, values: bool) -> str:
         return ""
     row = column.hierarchy.table[column.level]
     labels = column.hierarchy.labels
-    commonest = np.argsort(-marginal, kind="stable")[:50].tolist()
+    # A value of a few rows may be one person's: only the steward's own page names it.
+    rarest = 1 if values else max(2, report.k or report.findings.least_rows)
+    commonest = [int(leaf) for leaf in np.argsort(-marginal, kind="stable")[:50] if marginal[leaf] >= rarest]
+    if not commonest:
+        return '<span class="muted">every value is rare</span>'
     leaf = next((leaf for leaf in commonest if labels[leaf] != labels[row[leaf]] and marginal[leaf]), commonest[0])
     original, label = esc(labels[leaf]), esc(labels[row[leaf]])
     if original == label:
@@ -262,10 +323,10 @@ def _example(report: Report, column: ColumnReport, values: bool) -> str:
     return f'{original}<span class="arrow" aria-label="became"> → </span>{label}'
 
 
-def _before_after(report: Report) -> str:
+def _before_after(report: Report, values: bool) -> str:
     facts = report.facts
     before, after = facts.before, facts.after
-    if not before.rows:
+    if not (before if values else after).rows:
         return ""
     hidden = [name for name, role in facts.roles.items() if role == "identifier"]
     rank = {"quasi-identifier": 0, "sensitive": 1}
@@ -279,6 +340,12 @@ def _before_after(report: Report) -> str:
     if left_out:
         omitted.append(f"Not shown: {esc(listed(left_out, shown=8))}.")
     layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
+    if not values:
+        return (
+            "<h2>What is published</h2><p>The first rows of the release. ▲ marks a cell that was generalized, hatching "
+            f'a suppressed row.</p><div class="stacked">{_preview(report, after, columns, "Published", before)}</div>'
+            + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
+        )
     return (
         "<h2>Before and after</h2><p>The first rows of the table and what is published for them. "
         "▲ marks a cell that was generalized, hatching a suppressed row.</p>"

@@ -11,8 +11,8 @@ from kanopy.errors import MissingDependency
 from kanopy.masking.evaluation import CLUSTERS, Evaluation
 from kanopy.report.charts import AFTER, BEFORE, WIDTH, _chart
 from kanopy.report.dendrogram import dendrogram_svg
-from kanopy.report.html import _GOOD, _LEAF, POLICY
 from kanopy.report.render import svg
+from kanopy.report.shell import GOOD, LEAF, POLICY
 from kanopy.report.style import CSS
 from kanopy.report.words import MISSING_CELL, esc, figure, percent, plural, whole
 
@@ -93,7 +93,7 @@ def page(facts: MaskingFacts) -> str:
 </head>
 <body>
 <a class="skip" href="#verdict">To the verdict</a>
-<header class="top"><div class="brand">{_LEAF}<span>Masking report</span></div>
+<header class="top"><div class="brand">{LEAF}<span>Masking report</span></div>
 <div class="muted">{esc(facts.source)}</div><nav aria-label="Sections">{links}</nav></header>
 <main>
 {_hero(facts)}
@@ -122,7 +122,7 @@ def _hero(facts: MaskingFacts) -> str:
         sentence = "Answers were swapped; no number of equal records is promised."
         checked = "Every column keeps its values, and everybody in a small group publishes another person's answers."
     return (
-        f'<div class="hero" id="verdict">{_GOOD}<div><h1>{sentence}</h1><p>{checked}</p>'
+        f'<div class="hero" id="verdict">{GOOD}<div><h1>{sentence}</h1><p>{checked}</p>'
         f"<p>{whole(found['changed_records'])} of {plural(found['rows'], 'record')} publish other answers than they "
         "had.</p></div></div>"
     )

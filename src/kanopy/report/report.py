@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from kanopy.metrics.risk import Risk, SizeBin, risk, size_histogram
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
+    from kanopy.search.bound import Bound
     from kanopy.search.solution import Solution
 
 Ints = npt.NDArray[np.int32]
@@ -49,13 +51,30 @@ class Preview:
 
 
 @dataclass(frozen=True, eq=False)
+class Findings:
+    """What a closer look at the original and the release found, as plain data (see `kanopy.findings`).
+
+    `before` and `after` are what `RiskAssessment.to_dict` gives, `utility` what `Assessment.to_dict` gives;
+    `distributions` name no value that fewer than `least_rows` rows have. `notes` say what was left out, and why.
+    """
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    utility: Mapping[str, Any] | None = None
+    distributions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    least_rows: int = 1
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Facts:
     """Everything a report needs and nothing it could leak by accident: no dataframes, only a small preview.
 
     `verification["verified"]` is whether the second opinion agreed; its other entries are shown as they are.
     `missing_rows` and `unknown_rows` count rows per column (a row can count in several columns).
     `seconds` maps stages to time; `losses` the name of a loss to its value for the release; `column_losses` likewise
-    per quasi-identifier.
+    per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` gives the value-free
+    manifest as JSON text, and `bound` says how small the loss of any local recoding can be.
     """
 
     domain: Domain
@@ -80,6 +99,9 @@ class Facts:
     job_toml: str
     version: str
     notes: tuple[str, ...] = ()
+    look: Callable[[], Findings] | None = None
+    manifest: Callable[[], str] | None = None
+    bound: Bound | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +211,27 @@ class Report:
         return tuple(dict.fromkeys((*self.facts.solution.notes, *self.facts.notes)))
 
     @cached_property
+    def findings(self) -> Findings:
+        """Risk before and after and what the release is still good for; without tables, what class sizes say."""
+        if self.facts.look is not None:
+            return self.facts.look()
+        return Findings(
+            _risk_of_sizes(self.risk_before, self.sizes_before, self.rows),
+            _risk_of_sizes(self.risk_after, self.sizes_after, self.rows),
+        )
+
+    @cached_property
+    def manifest(self) -> str | None:
+        """The value-free manifest as JSON text, if the run has one."""
+        return None if self.facts.manifest is None else self.facts.manifest()
+
+    @property
+    def gap(self) -> float | None:
+        """How much of the loss may be avoidable at most, if a bound is known."""
+        loss = self.facts.losses.get("loss")
+        return None if self.facts.bound is None or loss is None else self.facts.bound.gap(loss)
+
+    @cached_property
     def sentence(self) -> str:
         """The verdict in one sentence.
 
@@ -253,8 +296,11 @@ class Report:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
 
-    def to_html(self, *, values: bool = True) -> str:
-        """One self-contained page. `values=False` leaves out the rows and every label that is not published."""
+    def to_html(self, *, values: bool = False) -> str:
+        """One self-contained page to hand on: no original row, no original value that fewer than k rows have.
+
+        `values=True` makes the steward's own copy, with original rows and all values of the hierarchies.
+        """
         if values not in self._pages:
             from kanopy.report.html import page
 
@@ -274,13 +320,13 @@ def build_report(facts: Facts) -> Report:
     classes = recoding.classes
     excluded = domain.excluded_rows
     suppressed = recoding.suppressed_rows
-    sized = [model for model in facts.models if not model.sensitive]
+    sized = [model for model in facts.models if not (model.sensitive or model.quasi or model.needs_population)]
     holds = classes.count > 0 and not any(bool(model.violated(classes).any()) for model in sized)
     return Report(
         facts=facts,
         classes=classes,
         k=max((int(model.k) for model in facts.models if model.name == "k" and hasattr(model, "k")), default=None),
-        # Models over sensitive columns are judged by the verification, which sees the published table.
+        # Models that look at more than class sizes are judged by the verification, which sees all they need.
         holds=holds and facts.verification.get("verified") is not False,
         risk_before=risk(facts.classes_before.sizes),
         risk_after=risk(classes.sizes),
@@ -356,6 +402,33 @@ def _column(facts: Facts, j: int) -> ColumnReport:
         ),
         published_labels=tuple(dict.fromkeys(recoding.labels[j][int(code)] for code in np.flatnonzero(rows_of_code))),
     )
+
+
+def _risk_of_sizes(found: Risk, bins: tuple[SizeBin, ...], rows: int) -> dict[str, Any]:
+    """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
+    return {
+        "rows": rows,
+        "suppressed_rows": rows - found.rows,
+        "k": found.smallest_class,
+        "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
+        "journalist": {
+            "basis": "worst-case",
+            "highest": found.highest_journalist,
+            "average": found.average_prosecutor,
+            "k_map": None,
+            "highest_presence": None,
+        },
+        "marketer": found.marketer,
+        "classes": found.classes,
+        "unique_rows": found.unique_rows,
+        "unique_share": found.unique_share,
+        "rows_at_risk": found.to_dict()["rows_above"],
+        "class_sizes": _bins(bins),
+        "population": None,
+        "identifying": None,
+        "disclosure": [],
+        "attacks": [],
+    }
 
 
 def _bins(bins: tuple[SizeBin, ...]) -> list[dict[str, int]]:

@@ -1,21 +1,23 @@
-"""The parts of the page below the verdict: groups, risk, loss, suppression, hierarchies, search, and the way back."""
+"""The parts of the page that only a release has: promises, loss, suppression, hierarchies, search, manifest, and the
+way back. Risk and usefulness are worded by `risk_sections` and `utility_sections`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanopy.errors import MissingDependency
-from kanopy.report import charts, icicle
-from kanopy.report.render import svg
+from kanopy.report import charts, icicle, utility_sections
+from kanopy.report.shell import drawing, explained, table
 from kanopy.report.words import (
     LOSS_WORDS,
     MISSING_WORDS,
     UNKNOWN_WORDS,
     esc,
     figure,
+    listed,
     percent,
     plural,
     seconds,
@@ -23,140 +25,116 @@ from kanopy.report.words import (
 )
 
 if TYPE_CHECKING:
-    from kanopy.metrics.risk import SizeBin
+    from kanopy.privacy.models import Model
     from kanopy.report.report import ColumnReport, Report
 
 MOST_CHIPS = 10
 OPEN_UP_TO_LEVELS, OPEN_UP_TO_VALUES, OPEN_UP_TO_COLUMNS = 7, 150, 12
 
-_LEGEND = (
-    '<span class="legend"><span class="swatch before" aria-hidden="true"></span>before (outlined)</span>'
-    '<span class="legend"><span class="swatch" aria-hidden="true"></span>after (solid)</span>'
-)
 
-
-def groups(report: Report) -> str:
-    """Classes by size."""
-    before, after = report.sizes_before, report.sizes_after
-    alone = report.risk_before.unique_rows
-    description = (
-        "Share of rows by the size of their group, before and after. "
-        f"Before, {percent(report.risk_before.unique_share)} of rows were alone; "
-        f"after, the smallest group has {plural(report.risk_after.smallest_class, 'row')}."
-    )
-    lines = []
-    for number, each in enumerate(before if len(before) >= len(after) else after):
-        cells = "".join(
-            f'<td class="n">{whole(own.classes if own else 0)}</td><td class="n">{whole(own.rows if own else 0)}</td>'
-            for own in (_at(before, number), _at(after, number))
-        )
-        lines.append(f'<tr><th scope="row">{each.label}</th>{cells}</tr>')
-    table = (
-        '<table class="wide"><caption>Groups by size</caption><thead><tr><th scope="col">Rows in the group</th>'
-        '<th scope="col" class="n">Groups before</th><th scope="col" class="n">Rows before</th>'
-        '<th scope="col" class="n">Groups after</th><th scope="col" class="n">Rows after</th></tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table>"
-    )
+def promises(report: Report, values: bool) -> str:
+    """Each privacy model: what it promises and whether the published table was found to keep it."""
+    facts = report.facts
+    state = facts.verification.get("verified")
+    word = {True: "holds", False: "does not hold"}.get(state if isinstance(state, bool) else None, "not checked")  # type: ignore[arg-type]
+    rows = [[model.name, model.explain() if values else value_free(model), word] for model in facts.models]
+    gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
+    if gone:
+        rows.append(["identifiers", f"Columns that name people directly are not published: {listed(gone, 12)}.", word])
     return (
-        "<h2>How large the groups are</h2><p>Rows that are equal in all published quasi-identifiers form a group; "
-        "nobody can tell them apart by what others may know. Before, "
-        f"{plural(alone, 'row')} of {whole(report.risk_before.rows)} stood alone.</p>"
-        f'<div class="pair">{_figure(charts.class_sizes(before, after), "sizes", description, _LEGEND)}'
-        f'<div class="scroll">{table}</div></div>'
+        "<h2>What is promised, and was it checked</h2><p>A privacy model says what “safe” means. All of these must "
+        "hold together. They were checked on the published labels by other code than the one that found the release; "
+        "had one failed, nothing would have been written.</p>"
+        + table("Privacy models", ["Model", "In words", "Verified"], rows)
     )
 
 
-def risks(report: Report) -> str:
-    """Prosecutor, journalist, marketer and rows above thresholds, before and after."""
-    before, after = report.risk_before, report.risk_after
-    lines = [
-        (
-            "Prosecutor, highest",
-            percent(before.highest_prosecutor),
-            percent(after.highest_prosecutor),
-            "Someone knows that a certain person is in the table and looks for that row: the chance of picking the "
-            "right one, for the person easiest to find.",
-        ),
-        (
-            "Prosecutor, average",
-            percent(before.average_prosecutor),
-            percent(after.average_prosecutor),
-            "The same, for a person picked at random from the published rows.",
-        ),
-        (
-            "Journalist, highest",
-            percent(before.highest_journalist),
-            percent(after.highest_journalist),
-            "Someone who does not know whether the person is in the table. No population was given, so the table is "
-            "taken for the whole population, the worst case: the same number.",
-        ),
-        (
-            "Marketer",
-            percent(before.marketer),
-            percent(after.marketer),
-            "Someone links the whole release to a register: the share of rows expected to be matched correctly.",
-        ),
-        (
-            "Rows that stand alone",
-            f"{whole(before.unique_rows)} ({percent(before.unique_share)})",
-            f"{whole(after.unique_rows)} ({percent(after.unique_share)})",
-            "Rows with a combination of quasi-identifiers that nobody shares.",
-        ),
-    ]
-    body = "".join(
-        f'<tr><th scope="row">{esc(name)}</th><td class="n">{esc(was)}</td><td class="n">{esc(now)}</td>'
-        f'<td class="words">{esc(words)}</td></tr>'
-        for name, was, now, words in lines
-    )
-    levels = "".join(
-        f'<tr><th scope="row">above {esc(percent(threshold))}</th><td>fewer than {round(1 / threshold):,}</td>'
-        f'<td class="n">{whole(rows)} ({esc(percent(rows / before.rows if before.rows else 0.0))})</td>'
-        f'<td class="n">{whole(left)} ({esc(percent(left / after.rows if after.rows else 0.0))})</td></tr>'
-        for (threshold, rows), (_, left) in zip(before.rows_above, after.rows_above, strict=True)
-    )
-    description = "Share of rows whose risk lies above a threshold, before and after: " + "; ".join(
-        f"above {percent(threshold)}: {percent(rows / before.rows if before.rows else 0.0)} before, "
-        f"{percent(left / after.rows if after.rows else 0.0)} after"
-        for (threshold, rows), (_, left) in zip(before.rows_above, after.rows_above, strict=True)
-    )
-    return (
-        "<h2>How likely someone is to be found again</h2><p>The risk of a row is one over the size of its group. "
-        "Suppressed rows publish no quasi-identifiers: they are in no group, and all shares are shares of published "
-        "rows. Risks through the sensitive columns themselves are not counted here.</p>"
-        '<div class="scroll"><table class="wide"><caption>Three attackers</caption><thead><tr>'
-        '<th scope="col">Attack</th><th scope="col" class="n">Before</th><th scope="col" class="n">After</th>'
-        f'<th scope="col">In words</th></tr></thead><tbody>{body}</tbody></table></div>'
-        f'<div class="pair">{_figure(charts.rows_at_risk(before, after), "risk", description, _LEGEND)}'
-        '<div class="scroll"><table class="wide"><caption>Rows at risk</caption><thead><tr>'
-        '<th scope="col">Risk of a row</th><th scope="col">Rows in its group</th>'
-        '<th scope="col" class="n">Rows before</th><th scope="col" class="n">Rows after</th></tr></thead>'
-        f"<tbody>{levels}</tbody></table></div></div>"
-    )
+def value_free(model: Model) -> str:
+    """What a model promises, without values of the table that it may name.
+
+    >>> from kanopy.privacy.models import KAnonymity
+    >>> value_free(KAnonymity(3))
+    'Every published combination of quasi-identifiers is shared by at least 3 rows.'
+    """
+    named = any(isinstance(value, (dict, list)) for value in model.to_dict().values())
+    return model.summary if named else model.explain()
 
 
 def losses(report: Report) -> str:
-    """Loss per column, and the release under each metric."""
+    """What each column lost, the release under each metric, and how much of the loss may be avoidable."""
     facts = report.facts
-    drawing = ""
-    if facts.column_losses:
-        parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
-        drawing = _figure(
-            charts.column_losses(facts.column_losses), "losses", f"Detail lost per column. {parts}", "Greatest first."
-        )
-    lines = "".join(
-        f'<tr><th scope="row">{esc(name)}{" (minimized)" if name == facts.metric else ""}</th>'
-        f'<td class="n">{figure(value)}</td><td class="words">{esc(LOSS_WORDS.get(name, ""))}</td></tr>'
+    rows = [
+        [f"{name} (minimized)" if name == facts.metric else name, figure(value), LOSS_WORDS.get(name, "")]
         for name, value in facts.losses.items()
-    )
-    table = (
-        '<div class="scroll"><table class="wide"><caption>The release under each measure of loss</caption><thead><tr>'
-        '<th scope="col">Measure</th><th scope="col" class="n">Value</th><th scope="col">What it is</th></tr></thead>'
-        f"<tbody>{lines}</tbody></table></div>"
-    )
+    ]
+    measures = table("The release under each measure of loss", ["Measure", "Value", "What it is"], rows, [1])
+    found = report.findings.utility
+    if found is not None:
+        return utility_sections.losses(found, measures) + _bound(report)
+    parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
+    chart = charts.column_losses(facts.column_losses)
+    picture = drawing(chart, "losses", f"Detail lost per column. {parts}", "Greatest first.") if parts else ""
     return (
         "<h2>What was lost</h2><p>The detail of a column is how far a published value still narrows down the original "
         "one: 0% is as exact as before, 100% says nothing. A suppressed row counts as 100%.</p>"
-        f'<div class="pair">{drawing}{table}</div>'
+        f'<div class="pair">{picture}{measures}</div>{_bound(report)}'
+    )
+
+
+def _bound(report: Report) -> str:
+    """How far the loss is from what was proved to be the least possible."""
+    bound, gap, loss = report.facts.bound, report.gap, report.facts.losses.get("loss")
+    if bound is None or gap is None or loss is None:
+        return ""
+    share = min(1.0, bound.value / loss) if loss > 0 else 1.0
+    bar = f'<span class="bar long" aria-hidden="true"><i style="width:{share:.1%}"></i></span>'
+    words = [
+        ("Loss", figure(loss), "what this release loses"),
+        ("Bound", figure(bound.value), f"no release under this job can lose less: proved in {bound.passes} passes"),
+        ("Gap", percent(gap), "at most this share of the loss may be avoidable; 0% would be proved the best possible"),
+    ]
+    lines = "".join(f"<dt>{name}</dt><dd><b>{esc(value)}</b>: {text}</dd>" for name, value, text in words)
+    return (
+        "<h3>How far from the best possible</h3>"
+        f"<p>{bar} The filled part of the loss is unavoidable, the rest may or may not be.</p>"
+        f'<dl class="facts">{lines}</dl>'
+    )
+
+
+def manifest(report: Report) -> str:
+    """The value-free manifest: parameters, versions, checksums and what was verified."""
+    if report.manifest is None:
+        return ""
+    found = json.loads(report.manifest)
+    job, verified = found["job"], found["verified"]
+    files = [[role, each["name"], each["sha256"]] for role, each in found["files"].items()]
+    trees = [
+        [name, whole(each["values"]), whole(each["levels"]), each["sha256"]]
+        for name, each in found["hierarchies"].items()
+    ]
+    algorithm = job["algorithm"]
+    settings = [
+        ("Made", found["made"]),
+        ("Versions", ", ".join(f"{name} {number}" for name, number in found["versions"].items())),
+        ("k", whole(job["k"])),
+        ("Suppression allowed", percent(job["suppress"])),
+        ("Minimized", str(job["metric"])),
+        ("Algorithm", algorithm if isinstance(algorithm, str) else ", ".join(f"{k} {v}" for k, v in algorithm.items())),
+        ("Missing, unknown", f"{job['missing']}, {job['unknown']}"),
+        ("Suppressed rows", {"keep": "kept, with * in every quasi-identifier"}.get(job["suppressed-rows"], "left out")),
+        ("Second count", ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in verified["second_count"].items())),
+        ("Identifiers absent", listed(verified["identifiers_absent"], 20) or "none named"),
+        ("Pseudonymized", listed(verified["pseudonymized"], 20) or "none"),
+        ("Proved optimal", "yes" if found["proved_optimal"] else "no"),
+    ]
+    return (
+        "<h2>The manifest</h2><p>What was done, with which parameters and versions, and what was verified, without any "
+        "value of the table. Whoever has the files can recompute the checksums (SHA-256) and see that these are the "
+        f"files meant.</p>{explained(settings)}"
+        + (table("Files", ["Role", "Name", "SHA-256"], files) if files else "")
+        + table("Hierarchies", ["Column", "Values", "Levels", "SHA-256"], trees, [1, 2])
+        + f"<details><summary><b>The same for machines</b> <span class='muted'>· manifest.json</span></summary>"
+        f'<div class="in"><pre>{esc(report.manifest)}</pre></div></details>'
     )
 
 
@@ -231,24 +209,24 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
         notes = {use.level: f"{percent(use.share)} of rows" for use in column.level_uses if use.level >= 0}
     became = f"{plural(hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
     published = _published_nodes(report, j)
-    drawing = ""
+    picture = ""
     if icicle.can_draw(hierarchy):
-        drawing = icicle.icicle_svg(
+        picture = icicle.icicle_svg(
             hierarchy.renamed(column.name),
             published,
             notes,
             level=column.level,
             named=None if values else published,
         )
-        drawing = f'<div class="scroll">{drawing}</div>'
+        picture = f'<div class="scroll">{picture}</div>'
     small = height < OPEN_UP_TO_LEVELS and hierarchy.size <= OPEN_UP_TO_VALUES
     opened = ' open="open"' if small and len(report.columns) <= OPEN_UP_TO_COLUMNS else ""
-    table = _levels_table(column, notes, published, values)
-    if drawing:
-        table = f'<details class="inline"><summary class="small">The same as a table</summary>{table}</details>'
+    listing = _levels_table(column, notes, published, values)
+    if picture:
+        listing = f'<details class="inline"><summary class="small">The same as a table</summary>{listing}</details>'
     return (
         f'<details{opened}><summary><b>{name}</b> <span class="muted">· {where} · {became}</span></summary>'
-        f'<div class="in">{drawing}{table}</div></details>'
+        f'<div class="in">{picture}{listing}</div></details>'
     )
 
 
@@ -308,7 +286,6 @@ def search(report: Report, values: bool) -> str:
                 f"{whole(solution.candidates)}: {whole(solution.judged)} judged, {whole(max(rest, 0))} {fate}",
             )
         )
-    entries += [("Promise", esc(model.explain())) for model in facts.models]
     entries.append(("Suppression allowed", f"{percent(facts.suppression_limit)} of rows"))
     listing = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in entries)
     notes = "".join(f"<li>{esc(note)}</li>" for note in report.notes)
@@ -342,19 +319,6 @@ def again(report: Report) -> str:
         f"<details><summary><b>The script</b> <span class='muted'>· reproduce.py</span></summary>"
         f'<div class="in"><pre>{esc(report.to_script())}</pre></div></details>'
     )
-
-
-def _figure(chart: dict[str, Any], name: str, description: str, caption: str) -> str:
-    """A drawn chart; where the plotting library is absent the page says so and its tables remain."""
-    try:
-        drawing = svg(chart, name, description)
-    except MissingDependency as error:
-        drawing = f"<p>{esc(error)}</p>"
-    return f'<figure><figcaption>{caption}</figcaption><div class="scroll">{drawing}</div></figure>'
-
-
-def _at(bins: tuple[SizeBin, ...], number: int) -> SizeBin | None:
-    return bins[number] if number < len(bins) else None
 
 
 def _word(value: object) -> str:

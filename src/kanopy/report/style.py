@@ -71,6 +71,9 @@ header.top nav a:hover { color: var(--accent); text-decoration: underline; }
   font-variant-numeric: tabular-nums; }
 .tile dd.note { font-size: 12.5px; color: var(--muted); line-height: 1.4; overflow-wrap: anywhere; }
 
+h2.chapter { font-size: 15px; letter-spacing: .02em; color: var(--muted); margin: 34px 4px 4px; font-weight: 620;
+  text-transform: uppercase; }
+main > div[id] { scroll-margin-top: 12px; }
 section { margin: 16px 0; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
   padding: 24px 28px 22px; box-shadow: var(--shadow); scroll-margin-top: 12px; }
 section > p:first-of-type { margin-top: .45em; color: var(--muted); }
@@ -95,6 +98,7 @@ thead th { color: var(--muted); font-weight: 560; font-size: 12.5px; vertical-al
 tbody th { font-weight: 560; }
 tbody tr:last-child > * { border-bottom: 0; }
 td.n, th.n { text-align: right; white-space: nowrap; }
+thead th.n { white-space: normal; }
 td.n:last-child, th.n:last-child { padding-right: 0; }
 td.words { color: var(--muted); min-width: 22ch; }
 .preview { width: 100%; font-size: 12.5px; }
@@ -117,6 +121,7 @@ td.words { color: var(--muted); min-width: 22ch; }
 .meter i.on { background: var(--accent); }
 .bar { display: inline-block; width: 84px; height: 8px; background: var(--soft); border-radius: 4px; margin-right: 8px;
   overflow: hidden; vertical-align: 1px; border: 1px solid var(--line); }
+.bar.long { width: min(100%, 420px); height: 12px; display: block; margin: 10px 0; background: var(--before-soft); }
 .bar i { display: block; height: 100%; background: var(--accent); }
 .share { display: inline-block; min-width: 50px; }
 .stacked .preview { table-layout: fixed; min-width: 860px; }
@@ -155,7 +160,10 @@ footer { padding: 10px 24px 40px; color: var(--muted); font-size: 13px; }
   .hero { grid-template-columns: 1fr; padding: 20px; }
   header.top nav { margin-left: 0; }
   svg.chart { min-width: 460px; }
-  .scroll > table.wide { min-width: 600px; }
+  .scroll > table.wide:not(.few) { min-width: 600px; }
+  .few td, .few th { padding-right: 8px; }
+  .few td.words { min-width: 17ch; }
+  .few td.n { white-space: normal; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .tile dd.number { font-size: 24px; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }

@@ -36,6 +36,16 @@ LOSS_WORDS = {
     "height": "sum of the levels",
     "aecs": "average group size, the suppressed rows counted as one group",
     "discernibility": "sum over rows of the size of their group; a suppressed row counts as the whole table",
+    "NTIL": "mean width of the groups over all columns, rows weighted alike (0 = as before, 1 = nothing left)",
+    "NIL1": "mean width of the groups, groups weighted alike",
+    "NILinf": "width of the widest group",
+    "DM": "sum of the squared sizes of the groups the algorithm made; a suppressed row counts as the whole table",
+    "AVG": "average size of the groups the algorithm made, over k (1 is the least possible)",
+    "NIL1_merged": "mean width, groups that look alike counted as one",
+    "DM_merged": "sum of squared sizes, groups that look alike counted as one",
+    "AVG_merged": "average group size over k, groups that look alike counted as one (1 is the least possible)",
+    "LM": "mean share of the other values of its column that a published value could stand for (Iyengar 2002)",
+    "GCP": "mean width of published values over the range of their column (Ghinita et al. 2007)",
 }
 
 

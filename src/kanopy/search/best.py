@@ -23,7 +23,7 @@ from kanopy.search.kmember import check_k
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 
 CHUNK_ROWS = 500
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
@@ -43,11 +43,11 @@ class Best:
     class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
     Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
 
-    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose result
-    depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the problem
-    allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it can be.
-    Not for hierarchies that do not nest. Models other than k-anonymity are satisfied by searching larger
-    classes if most are unsafe, and uniting the unsafe ones at the end.
+    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose
+    result depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the
+    problem allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it
+    can be. Not for hierarchies that do not nest. Models beside k-anonymity are satisfied by searching larger classes
+    if most are unsafe, and uniting the unsafe ones at the end.
     """
 
     budget_seconds: float = 5.0
@@ -55,6 +55,13 @@ class Best:
     seed: int = 0
     name: ClassVar[str] = "best"
     recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="merges rows bottom-up, then improves the classes until its time is up",
+        source="Kanopy",
+        row_order=True,
+        seeded=True,
+        anytime=True,
+    )
 
     def __post_init__(self) -> None:
         if self.steps is None and not self.budget_seconds > 0:

@@ -10,7 +10,7 @@ import numpy as np
 from kanopy.progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,12 @@ class Datafly:
 
     name: ClassVar[str] = "datafly"
     recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="generalizes the column with most different values, again and again, until the release is safe",
+        source="Sweeney 1997",
+        models="any",
+        weights=False,
+    )
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Climb; raises `NoSolution` if even the top is infeasible."""

@@ -14,7 +14,7 @@ from kanopy.classes import Domain, Population
 from kanopy.progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 
 Grid = npt.NDArray[np.bool_]
 
@@ -31,6 +31,12 @@ class Incognito:
 
     name: ClassVar[str] = "incognito"
     recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="finds all safe full-domain releases, columns subset by subset, and takes the one that loses least",
+        source="LeFevre, DeWitt, Ramakrishnan 2005",
+        proves="least loss of all full-domain releases",
+        models="monotone",
+    )
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if nothing is feasible."""

@@ -13,7 +13,8 @@ from kanopy.kernels.kmember import CLUSTER, FREE_ROWS, grow_clusters, join_clust
 from kanopy.progress import SILENT, Progress
 from kanopy.search.groups import Groups, merge_until_safe
 from kanopy.search.measure import make_measure
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
+from kanopy.search.strata import within_level_limits
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -34,12 +35,26 @@ class KMember:
     seed: int = 0
     name: ClassVar[str] = "k-member"
     recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="grows one class after the other from a far-away row, always by the row that adds least loss",
+        source="Byun, Kamra, Bertino, Li 2006; Campan, Cooper, Truta 2011",
+        attributes="hierarchies that nest; numbers without a hierarchy",
+        suppresses=False,
+        row_order=True,
+        seeded=True,
+    )
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
         problem.require_local(self.name)
+        _check_seed(self.seed, problem.domain)
+        return within_level_limits(self.name, problem, progress, self._solve)
+
+    def _solve(self, problem: Problem, progress: Progress) -> Solution:
+        # Within a part of the table the first reference is the part's own row of that number, or its last.
+        seed = min(self.seed, problem.domain.rows - 1)
         groups = k_member_clusters(
-            problem.domain, problem.k, free=self.free, seed=self.seed, weights=problem.weights, progress=progress
+            problem.domain, problem.k, free=self.free, seed=seed, weights=problem.weights, progress=progress
         )
         return local_solution(self.name, groups, problem, progress)
 
@@ -79,8 +94,7 @@ def k_member_clusters(
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
     rows = len(usable)
     check_k(k, rows)
-    if not 0 <= seed < domain.rows:
-        raise JobError(f"The first reference row is {seed}, but the table has rows 0 to {domain.rows - 1}.")
+    _check_seed(seed, domain)
     measure = make_measure(domain, free, weights, multiplier=2 * k)
     lines, width = measure.lines, domain.width
     pool = make_pool(measure.positions, domain.tuple_of_row)
@@ -101,6 +115,11 @@ def k_member_clusters(
         place = measure.positions[domain.tuple_of_row[row]]
         of_row[row] = join_cluster(lines, place, count, sizes, low, high, costs)
     return Groups(of_row, low, high, measure)
+
+
+def _check_seed(seed: int, domain: Domain) -> None:
+    if not 0 <= seed < domain.rows:
+        raise JobError(f"The first reference row is {seed}, but the table has rows 0 to {domain.rows - 1}.")
 
 
 def check_k(k: int, rows: int) -> None:

@@ -15,7 +15,8 @@ from kanopy.progress import SILENT, Progress
 from kanopy.search.groups import Groups
 from kanopy.search.kmember import check_k, local_solution
 from kanopy.search.measure import make_measure
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
+from kanopy.search.strata import within_level_limits
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -42,6 +43,13 @@ class Mondrian:
     free: tuple[str, ...] = ()
     name: ClassVar[str] = "mondrian"
     recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="cuts the table in two, again and again, while both sides keep k rows",
+        source="LeFevre, DeWitt, Ramakrishnan 2006",
+        attributes="hierarchies that nest; numbers without a hierarchy",
+        suppresses=False,
+        row_order=True,
+    )
 
     def __post_init__(self) -> None:
         if self.cut not in CUTS:
@@ -50,6 +58,9 @@ class Mondrian:
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Cut the rows; groups that other models find unsafe are merged with their nearest neighbours."""
         problem.require_local(self.name)
+        return within_level_limits(self.name, problem, progress, self._solve)
+
+    def _solve(self, problem: Problem, progress: Progress) -> Solution:
         groups = mondrian_groups(
             problem.domain, problem.k, strict=self.strict, cut=self.cut, free=self.free, weights=problem.weights,
             progress=progress,

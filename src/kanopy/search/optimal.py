@@ -25,8 +25,8 @@ from kanopy.search.pairs import least_gone
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
 from kanopy.search.projections import least_suppressed_rows
 from kanopy.search.row_counts import judge_of
-from kanopy.search.solution import Solution
-from kanopy.search.walk import walk
+from kanopy.search.solution import About, Solution
+from kanopy.search.walk import Walk
 
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -44,13 +44,19 @@ class Optimal:
 
     name: ClassVar[str] = "optimal"
     recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="finds the level per column that loses least, and proves that no other choice of levels loses less",
+        source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",
+        proves="least loss of all full-domain releases",
+        models="any",
+    )
 
     most_candidates: int = 1_000_000
     budget_seconds: float = 30.0
     threads: int = 2
 
     def __post_init__(self) -> None:
-        if self.budget_seconds <= 0:
+        if not self.budget_seconds > 0:
             raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
@@ -126,15 +132,15 @@ class _ByWalking(_Search):
 
     def run(self, progress: Progress) -> Judgement | None:
         problem = self.problem
-        bounds = problem.lower_bounds()
+        bounded = not isinstance(problem.metric, ClassMetric)
+        least = least_gone(problem, progress) if bounded else np.zeros(self.lattice.shape, np.int64)
+        walk = Walk(problem, least)
 
-        def visit(judgement: Judgement) -> None:
+        def visit() -> None:
+            self.best = walk.best
             self.report(progress, self.lattice.size - problem.judged)
-            if judgement.feasible and judgement.better_than(self.best):
-                self.best = judgement
 
-        walk(problem, self.ceiling, lambda levels: float(bounds[self.lattice.place(levels)]), visit)
-        return self.best
+        return walk.run(visit)
 
 
 class _ByAttributes(_Search):

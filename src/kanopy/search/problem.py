@@ -97,6 +97,7 @@ class Problem:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
         self.evidence = Evidence(domain, self.models)
         self.judged = 0
+        self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     @cached_property
     def k(self) -> int:
@@ -162,6 +163,12 @@ class Problem:
                     "Use algorithm 'optimal'."
                 )
 
+    @cached_property
+    def level_limits(self) -> bool:
+        """Whether some column may not be published as it is, or not be generalized to the top."""
+        tops = (h.height for h in self.domain.hierarchies)
+        return any(self.lattice.lowest) or any(a < b for a, b in zip(self.lattice.highest, tops, strict=True))
+
     # ---- judging ------------------------------------------------------------------------------------------
 
     @cached_property
@@ -225,13 +232,13 @@ class Problem:
             least = max(least, 1)
         return Verdict(violated, safe, least)
 
-    def verdicts(self, candidates: Sequence[tuple[Levels, ClassTable]]) -> list[Verdict]:
+    def verdicts(self, candidates: Sequence[tuple[Levels, ClassTable]], *, bound: bool = False) -> list[Verdict]:
         """Verdicts on several candidates at once: models look at all their classes together.
 
-        What follows for finer candidates is not worked out.
+        What follows for finer candidates is only worked out with `bound=True`.
         """
         if self.evidence.quasi or any(model.of_release for model in self.models) or len(candidates) < 2:
-            return [self.verdict(levels, table) for levels, table in candidates]
+            return [self.verdict(levels, table, bound=bound) for levels, table in candidates]
         tables = [table for _, table in candidates]
         sizes = np.concatenate([table.sizes for table in tables])
         violated = sizes < self.k
@@ -240,12 +247,20 @@ class Problem:
         joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces))
         classes = self.evidence.classes(joined, self.full_tables.packing, candidates[0][0])
         wrong = np.zeros(classes.count, np.bool_)
+        gone = np.zeros(classes.count, np.int64)
         for model in self.models:
             if not isinstance(model, KAnonymity):
-                wrong |= model.violated(classes)
+                own = model.violated(classes)
+                wrong |= own
+                if bound:
+                    np.maximum(gone, model.must_go(classes, own), out=gone)
+        least = np.where(violated, sizes, 0)
+        least[large] = np.minimum(gone, classes.sizes)
         violated[large] = wrong
         ends = np.cumsum([table.count for table in tables])
-        return [Verdict(part, True, 0) for part in np.split(violated, ends[:-1])]
+        sums = np.diff(np.concatenate([[0], np.cumsum(least)])[np.concatenate([[0], ends])])
+        parts = zip(np.split(violated, ends[:-1]), sums.tolist(), strict=True)
+        return [Verdict(part, True, total) for part, total in parts]
 
     def _safe_together(self, levels: Levels, table: ClassTable, violated: Mask) -> bool:
         """Whether the models of the whole release accept the classes that are kept."""
@@ -340,17 +355,26 @@ class Problem:
 
     def _losses_with(self, suppressed: Longs, j: int) -> Floats:
         """Lower bounds on the loss of attribute `j` over the grid, given rows that must be suppressed."""
-        cost, hierarchy, marginal = self.costs[j], self.domain.hierarchies[j], self.domain.marginals[j]
         losses = np.empty(self.lattice.shape)
         for i, number in enumerate(range(self.lattice.lowest[j], self.lattice.highest[j] + 1)):
-            level = hierarchy.level(number)
-            rows = np.bincount(level.codes, weights=marginal, minlength=level.size)
-            cheapest = np.argsort(cost.extras[number], kind="stable")
-            filled = np.concatenate([[0.0], np.cumsum(rows[cheapest])])
-            spent = np.concatenate([[0.0], np.cumsum((rows * cost.extras[number])[cheapest])])
+            filled, spent = self._cheapest_rows(j, number)
             part = (slice(None),) * j + (i,)
-            losses[part] = cost.loss(cost.totals[number] + np.interp(suppressed[part], filled, spent))
+            losses[part] = self.costs[j].loss(
+                self.costs[j].totals[number] + np.interp(suppressed[part], filled, spent)
+            )  # fmt: skip
         return losses
+
+    def _cheapest_rows(self, j: int, number: int) -> tuple[Floats, Floats]:
+        """Rows of attribute `j` at a level, those that cost least to suppress first, and what they cost together."""
+        known = self._cheapest.get((j, number))
+        if known is None:
+            level, extras = self.domain.hierarchies[j].level(number), self.costs[j].extras[number]
+            rows = np.bincount(level.codes, weights=self.domain.marginals[j], minlength=level.size)
+            cheapest = np.argsort(extras, kind="stable")
+            filled = np.concatenate([[0.0], np.cumsum(rows[cheapest])])
+            spent = np.concatenate([[0.0], np.cumsum((rows * extras)[cheapest])])
+            known = self._cheapest[j, number] = (filled, spent)
+        return known
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""

@@ -112,6 +112,25 @@ def _unsafe(problem: Problem, layout: Layout, sizes: Longs, tables: dict[str, Lo
     return unsafe
 
 
+def joining_growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Longs, c: int) -> Floats:
+    """By how much the cost of each class grows if class `c` joins it (infinite for itself)."""
+    boxes = layout.boxes
+    joint = np.zeros(len(reps))
+    for j in range(boxes.tuples.shape[1]):
+        size, count, at, _ = boxes.head[j]
+        table = boxes.codes[at : at + size * count].reshape(count, size)
+        a, b = boxes.tuples[reps, j], boxes.tuples[reps[c], j]
+        agreed = np.zeros(len(reps), np.int32)
+        for row in table[:-1]:
+            agreed += row[a] != row[b]
+        level = np.maximum(np.maximum(agreed, levels[:, j]), levels[c, j])
+        joint += boxes.weights[at : at + size * count].reshape(count, size)[level, a]
+    growth: Floats = (sizes + sizes[c]) * joint - sizes * weights - sizes[c] * weights[c]
+    growth[joint >= FORBIDDEN] = np.inf
+    growth[c] = np.inf
+    return growth
+
+
 def _partners(layout: Layout, part: Partition, count: int, asking: Longs) -> tuple[Ints, Floats]:
     """The cheapest partners of the classes that ask; all classes are compared while they are not too many."""
     box, size, weight = part.box[:count], part.size[:count], part.weight[:count]

@@ -10,7 +10,7 @@ import numpy as np
 from kanopy.progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,12 @@ class Samarati:
 
     name: ClassVar[str] = "samarati"
     recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="halves the height of the lattice until the lowest height with a safe release is found",
+        source="Samarati 2001",
+        proves="least height",
+        models="monotone",
+    )
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if even the top is infeasible."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from kanopy.classes import Recoding
+from kanopy.privacy.models import KAnonymity, Model
 from kanopy.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,12 +32,58 @@ class Solution:
     notes: tuple[str, ...] = ()
 
 
+RECODINGS = {
+    "full-domain": "one level per column, the same for all rows",
+    "subtree": "every value has one published label per column, the same for all rows",
+    "local": "rows are grouped, and every group has labels of its own",
+    "cell": "every single cell may be generalized on its own",
+}
+"""Kinds of recoding, from the most uniform to the most flexible."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What `kanopy algorithms` says of an algorithm; the contract tests hold every word of it to be true.
+
+    `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
+    that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide); or
+    "sizes" (k-anonymity alone). `search` is how it looks for a release, `lowers` the measure it tries to make small
+    (nothing: the job's metric). `proves` says what is proved optimal, or is empty for a heuristic. `row_order` is
+    whether permuting the rows may change the release.
+    """
+
+    does: str
+    source: str
+    search: str = "greedy"
+    lowers: str = "the job's metric"
+    proves: str = ""
+    models: Literal["any", "monotone", "classes", "sizes"] = "classes"
+    attributes: str = "hierarchies that nest"
+    suppresses: bool = True
+    level_limits: bool = True
+    weights: bool = True
+    row_order: bool = False
+    seeded: bool = False
+    anytime: bool = False
+
+    def supports(self, model: Model, *, suppressing: bool) -> bool:
+        """Whether the algorithm can satisfy a model, where rows may be suppressed or not."""
+        if self.models == "any":
+            return True
+        if self.models == "monotone":
+            return model.monotonic_with_suppression and not model.of_release if suppressing else model.monotonic
+        if self.models == "classes":
+            return not (model.needs_population or model.quasi or model.of_release)
+        return isinstance(model, KAnonymity)
+
+
 class Algorithm(Protocol):
     """An algorithm is a frozen dataclass of its parameters with one method."""
 
     name: ClassVar[str]
     recoding: ClassVar[str]
-    """"full-domain", "subtree", "local" or "cell"."""
+    """One of `RECODINGS`."""
+    about: ClassVar[About]
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; raise `NoSolution` if there is none, `Cancelled` if the caller stops."""

@@ -359,3 +359,17 @@ def distinct_tuples(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, 
     for position, column in enumerate(codes):
         tuples[:, position] = column[first]
     return tuples, counts, number, first
+
+
+def ordered_tuples(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints, Longs]:
+    """Distinct tuples in ascending order (whatever the order of the rows), the tuple of every row, and their counts.
+
+    >>> tuples, of_row, counts = ordered_tuples([np.array([1, 0, 1], np.int32)], [2])
+    >>> tuples.tolist(), of_row.tolist(), counts.tolist()
+    ([[0], [1]], [1, 0, 1], [1, 2])
+    """
+    tuples, counts, of_row, _ = distinct_tuples(codes, sizes)
+    order = np.lexsort(tuples.T[::-1])
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    return np.ascontiguousarray(tuples[order]), place[of_row], counts[order]

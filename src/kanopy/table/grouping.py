@@ -172,7 +172,11 @@ def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
 
     plain = column.fill_nan(None) if column.dtype.is_float() else column
     coded = code_columns(plain.to_frame(), [plain.name])[0]
-    _, first, inverse = np.unique(coded.codes, return_index=True, return_inverse=True)
+    # Codes lie below their size, so the first row of each is found without sorting.
+    first_row = np.full(coded.size, -1, np.int64)
+    first_row[coded.codes[::-1]] = np.arange(len(coded.codes) - 1, -1, -1)
+    used = first_row >= 0
+    first, inverse = first_row[used], (np.cumsum(used) - 1)[coded.codes]
     values = plain.gather(first.tolist()).to_list()
     labels = [None if value is None or value == "" else canonical_label(value) for value in values]
     # Sorted, because the codes of categories depend on what else was read before.

@@ -1,0 +1,295 @@
+"""One contract for every algorithm: what `About` says of it is true, and what holds for all holds for each.
+
+Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it without being touched (a quick setting
+for `QUICK` keeps the suite quick).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy.errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.models import parse_model
+from kanopy.progress import Step
+from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
+from kanopy.spec import Job
+
+ROWS = 90
+QUASI = ("age", "town", "job")
+QUICK: dict[str, dict[str, Any]] = {
+    "best": {"steps": 3},
+    "iyengar": {"generations": 4, "population": 10},
+    "bayardo-agrawal": {"steps": 100},
+    "li-sps": {"steps": 3},
+    "li-gsps": {"steps": 3},
+    "li-gops": {"steps": 3},
+}
+"""Parameters that bound the work by something else than time, so that results repeat."""
+
+TOWN = Hierarchy.from_rows(
+    [[f"t{i}", f"district {i // 3}", "north" if i < 6 else "south", "*"] for i in range(12)], name="town"
+)
+JOB = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "food", "*"]], name="job")
+ILL = Hierarchy.from_rows([["flu", "lungs", "*"], ["asthma", "lungs", "*"], ["gout", "other", "*"]], name="ill")
+AGES = {"method": "widths", "widths": [5, 20]}
+MODELS = (
+    "p-sensitive:ill:2", "l-distinct:ill:2", "l-entropy:ill:1.5", "l-recursive:ill:3,2", "l-plus:ill:flu=1.2",
+    "t-equal:ill:0.4", "t-ordered:income:0.4", "t-hierarchical:ill:0.4", "alpha-k:ill:0.9,3", "delta-disclosure:ill:3",
+    "beta-basic:ill:3", "beta-enhanced:ill:3", "epsilon-m:income:1,2", "delta-presence:0,0.9", "k-map:4",
+    "risk-average:0.2", "uniqueness:0.1", "population-uniqueness:0.5,0.5", "constrained:job:care",
+    "guarding:ill:guard,0.9",
+)  # fmt: skip
+"""One of each kind, all of which a coarse enough release of the table satisfies."""
+
+
+def people(rows: int = ROWS, seed: int = 3) -> pl.DataFrame:
+    """A made-up table: three quasi-identifiers, two sensitive columns, a name, and what each person wants hidden."""
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "age": draw.integers(20, 60, rows),
+            "town": [f"t{i}" for i in np.minimum(draw.geometric(0.2, rows) - 1, 11)],
+            "job": draw.choice(["nurse", "doctor", "cook"], rows).tolist(),
+            "ill": draw.choice(["flu", "asthma", "gout"], rows).tolist(),
+            "income": draw.integers(1, 9, rows) * 10,
+            "guard": draw.choice(["flu", "lungs"], rows).tolist(),
+        }
+    )
+
+
+def job(name: str, **changes: Any) -> Job:
+    """The job of this suite for one algorithm."""
+    settings: dict[str, Any] = {
+        "quasi": QUASI,
+        "k": 3,
+        "identifiers": ["name"],
+        "hierarchies": {"age": AGES, "town": TOWN, "job": JOB, "ill": ILL},
+        "algorithm": name,
+        "parameters": QUICK.get(name, {}),
+    }
+    return Job(**(settings | changes))
+
+
+def release(name: str, table: pl.DataFrame | None = None, **changes: Any) -> Any:
+    """A verified release."""
+    return kanopy.anonymize(people() if table is None else table, job(name, **changes))
+
+
+def published(result: Any) -> pl.DataFrame:
+    """The published quasi-identifiers as text."""
+    frame: pl.DataFrame = result.frame
+    return frame.select(pl.col(column).cast(pl.String) for column in QUASI)
+
+
+every = pytest.mark.parametrize("name", list(ALGORITHMS))
+
+
+@every
+def test_it_says_what_it_is(name: str) -> None:
+    kind = algorithm_class(name)
+    assert kind.name == name
+    assert kind.recoding in ("full-domain", "subtree", "local", "cell")
+    assert kind.about.does and kind.about.source
+    doc = " ".join((kind.__doc__ or "").split())
+    assert len(doc) > 150, "the docstring says what the paper proposes, what was decided, the guarantee and the cost"
+
+
+@every
+def test_output_is_safe_and_its_loss_in_range(name: str) -> None:
+    result = release(name)
+    groups = published(result).group_by(QUASI).len()
+    assert groups["len"].min() >= 3
+    assert result.solution.recoding.suppressed_rows == 0
+    assert "name" not in result.frame.columns
+    for measure in ("loss", "loss-geometric", "LM", "GCP"):
+        assert 0.0 <= result.losses[measure] <= 1.0 + 1e-12
+    # Published labels cover the values they replace.
+    for column, hierarchy in zip(QUASI, result.domain.hierarchies, strict=True):
+        place = {value: leaf for leaf, value in enumerate(hierarchy.values)}
+        for value, label in zip(people()[column].cast(pl.String), published(result)[column], strict=True):
+            labels = {hierarchy.label(int(node)) for node in hierarchy.table[:, place[value]]}
+            assert label in labels or _covers(label, value)
+
+
+def _covers(label: str, value: str) -> bool:
+    """Whether a label that is no node of a hierarchy covers a value."""
+    if label.startswith("{") and label.endswith("}"):
+        items = label[1:-1].split(", ")
+        runs = (item.split(" - ") for item in items if " - " in item)
+        return value in items or any(float(low) <= float(value) <= float(high) for low, high in runs)
+    if label.startswith("[") and label.endswith("]"):
+        low, high = label[1:-1].split(", ")
+        return float(low) <= float(value) <= float(high)
+    return label in (value, "*")
+
+
+@every
+def test_recoding_is_of_the_kind_it_claims(name: str) -> None:
+    result = release(name)
+    recoding = algorithm_class(name).recoding
+    assert (result.levels is not None) == (recoding == "full-domain")
+    if recoding in ("full-domain", "subtree"):
+        original, labels = people(), published(result)
+        for column in QUASI:
+            pairs = pl.DataFrame({"from": original[column].cast(pl.String), "to": labels[column]}).unique()
+            assert pairs["from"].n_unique() == pairs.height, f"{column}: one value, one label"
+
+
+@every
+def test_it_repeats(name: str) -> None:
+    one, two = release(name), release(name)
+    assert one.frame.equals(two.frame)
+    assert one.losses == two.losses
+
+
+@every
+def test_order_of_rows_matters_only_where_it_says_so(name: str) -> None:
+    if algorithm_class(name).about.row_order:
+        pytest.skip("says that the order of rows matters")
+    table = people()
+    order = np.random.default_rng(7).permutation(ROWS)
+    straight, mixed = published(release(name)), published(release(name, table[order]))
+    assert straight[order].equals(mixed)
+
+
+@every
+@pytest.mark.parametrize("limit", [0.1, 0.3])
+def test_suppression_stays_within_its_limit(name: str, limit: float) -> None:
+    result = release(name, suppress=limit)
+    gone = result.solution.recoding.suppressed_rows
+    assert gone <= int(limit * ROWS)
+    if not algorithm_class(name).about.suppresses:
+        assert gone == 0
+
+
+@every
+def test_level_limits_hold_or_are_refused(name: str) -> None:
+    limits = {"min_levels": {"age": 1}, "max_levels": {"town": 2}}
+    if not algorithm_class(name).about.level_limits:
+        with pytest.raises(JobError, match="level"):
+            release(name, **limits)
+        return
+    result = release(name, suppress=0.3, **limits)
+    ages, towns = result.domain.hierarchies[0], result.domain.hierarchies[1]
+    low = {ages.label(int(node)) for node in np.unique(ages.table[1:])}
+    high = {towns.label(int(node)) for node in np.unique(towns.table[:3])}
+    gone = pl.Series(result.solution.recoding.group_of_row < 0)
+    kept = published(result).filter(~gone)
+    assert set(kept["age"]) <= low
+    assert set(kept["town"]) <= high
+
+
+@every
+def test_weights_move_the_loss(name: str) -> None:
+    if not algorithm_class(name).about.weights:
+        pytest.skip("says that it does not look at weights")
+    plain = release(name).column_losses["town"]
+    heavy = release(name, weights={"town": 50.0}).column_losses["town"]
+    assert heavy <= plain + 1e-9
+
+
+@every
+@pytest.mark.parametrize("text", MODELS)
+@pytest.mark.parametrize("limit", [0.0, 0.2])
+def test_models_are_satisfied_or_refused(name: str, text: str, limit: float) -> None:
+    model = parse_model(text)
+    changes: dict[str, Any] = {"models": [text], "suppress": limit}
+    if model.needs_population:
+        changes["population"] = None
+    table = people()
+    everybody = pl.concat([table, people(200, seed=4)])
+    wanted = job(name, **changes)
+    if not algorithm_class(name).about.supports(model, suppressing=limit > 0):
+        with pytest.raises(JobError, match=model.name):
+            kanopy.anonymize(table, wanted, population=everybody)
+        return
+    try:
+        result = kanopy.anonymize(table, wanted, population=everybody)  # verified, or it would raise
+    except NoSolution as nothing:
+        assert nothing.reason
+        assert algorithm_class(name).recoding != "full-domain" or name == "datafly", "a coarse release is safe"
+        return
+    assert result.verification.smallest_class >= 3
+
+
+@every
+def test_it_stops_when_told(name: str) -> None:
+    """An anytime algorithm answers with its best so far, any other with `Cancelled`; neither with half a release."""
+    calls = 0
+
+    def stop_soon(step: Step) -> bool | None:
+        nonlocal calls
+        calls += step.stage not in ("reading", "encoding", "searching", "applying", "verifying")
+        return False if calls == 2 else None
+
+    timed = algorithm_class(name).about.anytime and takes_budget(name)
+    parameters = {"budget_seconds": 20.0} if timed else QUICK.get(name, {})
+    try:
+        result = kanopy.anonymize(people(), job(name, parameters=parameters), progress=stop_soon)
+    except Cancelled:
+        return
+    groups = published(result).group_by(QUASI).len()
+    assert groups["len"].min() >= 3
+    if calls >= 2:
+        assert algorithm_class(name).about.anytime
+        assert any("top" in note for note in result.notes)
+
+
+@every
+def test_hierarchies_that_do_not_nest_are_refused_or_not_needed(name: str) -> None:
+    crossing = Hierarchy.from_rows(
+        [["1", "1-2", "a", "*"], ["2", "1-2", "b", "*"], ["3", "3-4", "a", "*"], ["4", "3-4", "b", "*"]],
+        name="n",
+        require_nesting=False,
+    )
+    table = pl.DataFrame({"n": [1, 2, 3, 4] * 6})
+    wanted = Job(quasi=["n"], k=3, hierarchies={"n": crossing}, algorithm=name, parameters=QUICK.get(name, {}))
+    if "nest" in algorithm_class(name).about.attributes:
+        with pytest.raises(HierarchyError, match="nest"):
+            kanopy.anonymize(table, wanted)
+    else:
+        assert kanopy.anonymize(table, wanted).verification.smallest_class >= 3
+
+
+@every
+def test_no_release_is_an_error_that_says_what_to_do(name: str) -> None:
+    flat = Hierarchy.from_rows([["a"], ["b"], ["c"]], name="x")
+    table = pl.DataFrame({"x": ["a"] * 5 + ["b"] * 5 + ["c"]})
+    wanted = Job(quasi=["x"], k=3, hierarchies={"x": flat}, algorithm=name, parameters=QUICK.get(name, {}))
+    if "hierarch" not in algorithm_class(name).about.attributes:
+        pytest.skip("makes groups of values of its own: always has a coarser one")
+    # A clustering needs one top for all values, and says so.
+    with pytest.raises((NoSolution, HierarchyError)) as caught:
+        kanopy.anonymize(table, wanted)
+    assert isinstance(caught.value, NoSolution) or "several tops" in str(caught.value)
+
+
+@every
+def test_rows_suppressed_from_the_start_are_counted(name: str) -> None:
+    table = people().with_columns(pl.when(pl.int_range(ROWS) < 4).then(None).otherwise(pl.col("town")).alias("town"))
+    result = release(name, table, missing="suppress")
+    assert result.solution.recoding.suppressed_rows == 4
+    assert result.verification.smallest_class >= 3
+
+
+@every
+def test_unknown_parameters_and_no_budget_are_refused(name: str) -> None:
+    with pytest.raises(JobError, match="no parameter 'colour'"):
+        make_algorithm(name, colour="green")
+    if takes_budget(name):
+        for budget in (0, -1, float("nan")):
+            with pytest.raises(JobError, match="budget"):
+                make_algorithm(name, budget_seconds=budget)
+
+
+@every
+def test_too_few_rows_are_an_error(name: str) -> None:
+    with pytest.raises(KanopyError, match="rows"):
+        release(name, people(2))
