@@ -132,7 +132,8 @@ def test_uniting_near_classes_loses_hardly_more(monkeypatch: pytest.MonkeyPatch)
     nearby = Xu().solve(problem)
     check_release(problem, nearby)
     assert (nearby.recoding.group_of_row != anywhere.recoding.group_of_row).any()
-    assert nearby.score < 1.05 * anywhere.score
+    # Partners among all classes are also chosen by whether they make both safe, which the near ones are not.
+    assert nearby.score < 1.15 * anywhere.score
 
 
 def test_it_loses_less_than_mondrian_and_merging_less_than_splitting() -> None:
