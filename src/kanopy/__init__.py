@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kanopy.assess import assess
     from kanopy.check import Check as Check
     from kanopy.check import check
+    from kanopy.compare import compare
     from kanopy.errors import KanopyError, NoSolution
     from kanopy.explore import explore
     from kanopy.hierarchy.builders import build_hierarchy
@@ -37,6 +38,7 @@ _HOMES = {
     "assess": "kanopy.assess",
     "assess_risk": "kanopy.risk",
     "check": "kanopy.check",
+    "compare": "kanopy.compare",
     "explore": "kanopy.explore",
     "Check": "kanopy.check",
     "Job": "kanopy.spec",
@@ -64,6 +66,7 @@ __all__ = [
     "assess_risk",
     "build_hierarchy",
     "check",
+    "compare",
     "datasets",
     "explore",
     "mask",

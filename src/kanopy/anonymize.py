@@ -319,6 +319,11 @@ def _counted(
     people = _population(population, job)
     hierarchies = resolve_hierarchies(frame, job, people)
     needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
+    if job.target is not None:
+        if job.target not in frame.columns:
+            hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
+            raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
+        needed[job.target] = None
     confidential = _sensitive_hierarchies(frame, job)
     counted = LocalEngine().count(
         frame,

@@ -222,8 +222,8 @@ def solution_json(result: Result) -> str:
 def _levels(result: Result) -> dict[str, int]:
     if result.levels is None:
         raise JobError(
-            f"The algorithm {result.solution.algorithm!r} recodes each group of rows in its own way, which says "
-            "nothing about other rows. Only full-domain releases (one level per column) can be applied again."
+            f"The release of {result.solution.algorithm!r} has no single level per column, so it says too little about "
+            "other rows. Only full-domain releases (one level per column) can be applied again."
         )
     return result.levels
 

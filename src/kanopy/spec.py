@@ -252,6 +252,18 @@ class Job:
                 job_for_masking(self)
         else:
             make_algorithm(self.algorithm, **self.parameters)
+            role = None if self.target is None else self.roles.get(self.target)
+            if role in ("quasi-identifier", "identifier"):
+                raise JobError(
+                    f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
+                    "published as it is."
+                )
+
+    @property
+    def target(self) -> str | None:
+        """The column that the algorithm keeps predictable, where it was given one."""
+        found = self.parameters.get("target")
+        return found if isinstance(found, str) else None
 
     @property
     def roles(self) -> dict[str, str]:

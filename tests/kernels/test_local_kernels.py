@@ -14,7 +14,6 @@ from kanopy.kernels.agglomerate import agglomerate
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.neighbours import look_around
 from kanopy.kernels.partition import make_partition
-from kanopy.kernels.prices import price_boxes
 from kanopy.kernels.reopen import dissolve, make_journal, reopen
 from kanopy.kernels.resplit import resplit
 from kanopy.kernels.widen import widen
@@ -70,24 +69,6 @@ def test_look_around_keeps_the_nearest(domain: Domain, degree: int, window: int)
         found.append((near, far))
     np.testing.assert_allclose(found[0][1], found[1][1])
     np.testing.assert_array_equal(found[0][0] >= 0, found[1][0] >= 0)
-
-
-@settings(max_examples=30, deadline=None)
-@given(domains(most_attributes=3), st.integers(2, 5))
-def test_price_boxes_judges_like_the_definition(domain: Domain, k: int) -> None:
-    layout = layout_of(domain)
-    prices = np.random.default_rng(2).random(layout.records)
-    order = np.argsort(-prices, kind="stable")
-    levels = layout.boxes.head[:, 1]
-    nodes = np.array(list(np.ndindex(*levels.tolist())), np.int16)
-    results = []
-    for run in both(price_boxes):
-        inside, among = np.zeros(layout.records), np.zeros(layout.records)
-        cheapest = np.full(layout.records, np.inf)
-        run(layout.boxes, order, prices, layout.counts, nodes, 0, len(nodes), k, inside, among, cheapest)
-        results.append((inside, among, cheapest))
-    for one, two in zip(*results, strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -187,34 +187,8 @@ def test_bad_settings_are_refused() -> None:
         Best(budget_seconds=0)
     with pytest.raises(JobError, match="steps"):
         Best(steps=-1)
-    with pytest.raises(JobError, match="pass"):
-        lower_bound(Problem(table(30), [KAnonymity(2)]), passes=0)
     crossing = Hierarchy.from_rows([["a", "x", "p"], ["b", "x", "q"], ["c", "y", "q"]], require_nesting=False)
     rows = np.array([0, 1, 2], np.int32)
     domain = Domain(("c",), (crossing,), rows[:, None], np.ones(3, np.int64), rows)
     with pytest.raises(HierarchyError, match="nest"):
         Best(steps=1).solve(Problem(domain, [KAnonymity(2)]))
-
-
-def test_the_bound_grows_with_passes_and_holds_for_a_real_search() -> None:
-    problem = Problem(table(1200), [KAnonymity(4)])
-    few, many = lower_bound(problem, passes=1), lower_bound(problem, passes=6)
-    found = Best(steps=20).solve(problem)
-    assert 0 < few.value <= many.value <= found.score
-    assert many.gap(found.score) < 0.5
-    assert many.checked > 0
-
-
-def test_too_many_level_combinations_leave_attributes_out() -> None:
-    domain = table(300, width=4)
-    import kanopy.search.bound as bound
-
-    whole = lower_bound(Problem(domain, [KAnonymity(3)]), passes=2)
-    before, bound.MOST_NODES = bound.MOST_NODES, 30
-    try:
-        part = lower_bound(Problem(domain, [KAnonymity(3)]), passes=2)
-    finally:
-        bound.MOST_NODES = before
-    assert part.left_out
-    assert part.value <= Best(steps=10).solve(Problem(domain, [KAnonymity(3)])).score
-    assert whole.left_out == ()

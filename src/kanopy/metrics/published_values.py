@@ -244,7 +244,7 @@ def parse_set(text: str) -> list[str] | None:
     if len(text) < 2 or text[0] != "{" or text[-1] != "}":
         return None
     items = re.findall(r'\s*(?:"((?:[^"]|"")*)"|\'([^\']*)\'|([^,;]*))\s*(?:[,;]|$)', text[1:-1])
-    found = [(double.replace('""', '"') or single or bare).strip() for double, single, bare in items]
+    found = [double.replace('""', '"') or single or bare.strip() for double, single, bare in items]
     return [item for item in found if item]
 
 
@@ -328,6 +328,8 @@ class _Reader:
         text = label.strip()
         if text == SUPPRESSED:
             return "anything", range(self.domain.size), None
+        if depth and self.domain.missing and text == self.domain.labels[-1]:
+            return self.missing()
         for known in (label, text):
             if known in self.nodes and any(node >= self.leaves for node in self.nodes[known]):
                 return self._hierarchy_label(known)

@@ -14,8 +14,18 @@ ALGORITHMS: dict[str, str] = {
     "samarati": "kanopy.search.samarati.Samarati",
     "datafly": "kanopy.search.datafly.Datafly",
     "incognito": "kanopy.search.incognito.Incognito",
+    "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
+    "bayardo-agrawal": "kanopy.search.bayardo_agrawal.BayardoAgrawal",
+    "iyengar": "kanopy.search.iyengar.Iyengar",
+    "li-sps": "kanopy.search.li_sps.LiSPS",
+    "li-gsps": "kanopy.search.li_gsps.LiGSPS",
+    "li-gops": "kanopy.search.li_gops.LiGOPS",
+    "cell-level": "kanopy.search.cell_level.CellLevel",
     "k-member": "kanopy.search.kmember.KMember",
     "mondrian": "kanopy.search.mondrian.Mondrian",
+    "he-naughton": "kanopy.search.he_naughton.HeNaughton",
+    "xu": "kanopy.search.xu.Xu",
+    "iterative-local": "kanopy.search.iterative_local.IterativeLocal",
     "best": "kanopy.search.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""

@@ -73,7 +73,7 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints
         for c in np.flatnonzero(unsafe):
             if int(c) in gone:
                 continue
-            growth = _growth(layout, reps, levels, weights, sizes, int(c))
+            growth = joining_growth(layout, reps, levels, weights, sizes, int(c))
             growth[list(gone)] = np.inf
             into = int(np.argmin(growth))
             if not growth[into] < FORBIDDEN:
@@ -112,7 +112,7 @@ def _same_labels(layout: Layout, class_of: Ints) -> Ints:
     return result
 
 
-def _growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Longs, c: int) -> Floats:
+def joining_growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Longs, c: int) -> Floats:
     """By how much the cost of each class grows if class `c` joins it (infinite for itself)."""
     boxes = layout.boxes
     joint = np.zeros(len(reps))
