@@ -263,7 +263,7 @@ def test_a_bound_is_worded(release):
     from kanopy.search.bound import Bound
 
     loss = release.losses["loss"]
-    bound = Bound(loss / 2, np.zeros(1), 3, 1)
+    bound = Bound(value=loss / 2, prices=np.zeros(1), passes=3, history=(loss / 2,), checked=1)
     report = release.report
     told = build_report(dataclasses.replace(report.facts, bound=bound))
     text = text_of(body(told.to_html()))
