@@ -22,8 +22,8 @@ from kanopy.metrics.certainty import global_certainty_penalty
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT
-from kanopy.search import best as best_module
 from kanopy.search import bound as bound_module
+from kanopy.search import improvement
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 from kanopy.search.best import Best
 from kanopy.search.bound import lower_bound
@@ -225,7 +225,7 @@ def million_bound(k: int = 5, budget: float = 60.0) -> None:
 
 def main() -> None:
     """Run one part, or those that need no outside data."""
-    best_module.clock = bound_module.clock = time.thread_time
+    improvement.clock = bound_module.clock = time.thread_time
     what = sys.argv[1] if len(sys.argv) > 1 else "all"
     if what in ("adult", "all"):
         adult()

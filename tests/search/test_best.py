@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, Sensitive
+from kanopy.classes import Classes, Domain, Sensitive
 from kanopy.errors import HierarchyError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
+from kanopy.privacy.base import SensitiveModel
+from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
@@ -18,7 +20,10 @@ from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.best import Best
 from kanopy.search.bound import lower_bound
+from kanopy.search.boxes import lay_out
+from kanopy.search.improvement import partition_of
 from kanopy.search.problem import Problem
+from kanopy.search.safety import suppress_where_it_pays
 from tests.search.local_problems import least_loss
 from tests.search.problems import domains, hierarchies
 
@@ -182,6 +187,56 @@ def test_suppression_is_used_only_where_it_pays() -> None:
     assert loose.score <= strict.score + 1e-12
 
 
+@settings(max_examples=40, deadline=None)
+@given(domains(), st.integers(2, 4), st.integers(0, 12))
+def test_suppression_respects_the_limit_and_never_costs(domain: Domain, k: int, allowed: int) -> None:
+    if domain.counts.sum() < k:
+        return
+    layout = lay_out(Problem(domain, [KAnonymity(k)]))
+    start = partition_of(layout, np.zeros(len(layout.rows), np.int32), k).class_of
+    start[::2] = 1 if len(start) >= 2 * k and len(start) // 2 >= k else 0
+    before = partition_of(layout, start, k)
+    after = suppress_where_it_pays(layout, start, k, allowed)
+    gone = int((after < 0).sum())
+    part = partition_of(layout, after, k)
+    assert gone <= allowed
+    assert (part.size[part.size > 0] >= k).all()
+    assert (after[after >= 0] == start[after >= 0]).all()
+    loss = [layout.loss(float((p.size * p.weight).sum()), n) for p, n in ((before, 0), (part, gone))]
+    assert loss[1] <= loss[0] + 1e-12
+    # Nothing that pays by itself was left while more was allowed (eight rounds are enough for such small tables).
+    if gone < allowed and gone < 8:
+        again = suppress_where_it_pays(layout, after, k, allowed - gone)
+        assert (again == after).all()
+
+
+@pytest.mark.parametrize(
+    "model", [DistinctDiversity("ill", 3), EqualCloseness("ill", 0.25)], ids=["l-distinct", "t-equal"]
+)
+def test_other_models_stay_valid_at_a_sane_loss(model: SensitiveModel) -> None:
+    domain = table(3000, seed=3)
+    plain = Best(steps=3).solve(Problem(domain, [KAnonymity(4)]))
+    problem = Problem(domain, [KAnonymity(4), model])
+    found = Best(steps=3).solve(problem)
+    classes = found.recoding.class_of_group[found.recoding.group_of_row]
+    counts = np.zeros((classes.max() + 1, 3), np.int64)
+    np.add.at(counts, (classes, domain.sensitive[0].code_of_row), 1)
+    counts = counts[counts.sum(axis=1) > 0]
+    judged = Classes(counts.sum(axis=1), histograms={"ill": counts}, facts=domain.facts)
+    assert not model.violated(judged).any()
+    assert counts.sum(axis=1).min() >= 4
+    assert len(counts) > 20
+    assert plain.score <= found.score < 0.6
+
+
+def test_models_that_nothing_satisfies_say_so() -> None:
+    domain = table(300)
+    problem = Problem(domain, [KAnonymity(2), DistinctDiversity("ill", 3)], highest_levels=[1, 1, 1, 1])
+    with pytest.raises(NoSolution) as caught:
+        Best(steps=1).solve(problem)
+    assert any("suppressed" in advice for advice in caught.value.advice)
+
+
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(JobError, match="budget"):
         Best(budget_seconds=0)
@@ -192,3 +247,20 @@ def test_bad_settings_are_refused() -> None:
     domain = Domain(("c",), (crossing,), rows[:, None], np.ones(3, np.int64), rows)
     with pytest.raises(HierarchyError, match="nest"):
         Best(steps=1).solve(Problem(domain, [KAnonymity(2)]))
+
+
+def test_a_budget_too_small_for_the_first_release_says_so() -> None:
+    found = Best(budget_seconds=1e-9).solve(Problem(table(500), [KAnonymity(3)]))
+    assert found.recoding.classes.smallest >= 3
+    assert any("larger budget" in note for note in found.notes)
+
+
+def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    import kanopy.search.best as best
+
+    said: list[str] = []
+    monkeypatch.setattr(best, "is_prepared", lambda kernels: False)
+    Best(steps=0).solve(
+        Problem(table(100), [KAnonymity(3)]), Progress(lambda step: bool(said.append(str(step))) or True, interval=0.0)
+    )
+    assert any("preparing compiled code" in step for step in said)

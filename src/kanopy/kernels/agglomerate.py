@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Random, Shorts, box_weight, join, joint_weight, next_random
-from kanopy.kernels.compiler import helper, kernel
+from kanopy.kernels.compiler import kernel, part_of_kernel
+from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, copy_box, draw, join, joint_weight, own_weight
 
 NEVER = 1e300
 
 
-@helper
-def _rise(
-    size: int, weight: float, other_size: int, other_weight: float, joint: float, noise: float, random: Random
-) -> float:
-    """By how much merging two classes raises their cost; `noise` makes it uncertain by up to that share."""
-    rise = (size + other_size) * joint - (size * weight + other_size * other_weight)
+class Units(NamedTuple):
+    """Room for merging: per unit its box, rows, weight, the unit it ended up in, the nearest and what that costs."""
+
+    box: Ints
+    size: Longs
+    weight: Floats
+    owner: Ints
+    nearest: Ints
+    rise: Floats
+    active: Ints
+
+
+def make_units(most: int, width: int) -> Units:
+    """Room for up to `most` units."""
+    return Units(
+        np.empty((most, width), np.int32), np.empty(most, np.int64), np.empty(most), np.empty(most, np.int32),
+        np.empty(most, np.int32), np.empty(most), np.empty(most, np.int32),
+    )  # fmt: skip
+
+
+@part_of_kernel
+def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, random: Random) -> float:
+    """By how much merging two units raises their cost; `noise` makes it uncertain by up to that share.
+
+    More than k rows in a class are wasted: a rise counts more by the square of how many times k they are.
+    """
+    n, m = units.size[i], units.size[j]
+    rise = (n + m) * joint_weight(joins, units.box, i, units.box, j) - (n * units.weight[i] + m * units.weight[j])
+    if n + m > k:
+        rise *= (n + m) * (n + m) / (k * k)
     if noise > 0.0:
-        rise *= 1.0 + noise * (next_random(random) * 4.656612873077393e-10)
-    return rise
+        rise *= 1.0 + noise * (draw(random, 1 << 20) * 9.5367431640625e-07)
+    return rise  # type: ignore[no-any-return]
 
 
-@helper
-def merge_units(
-    boxes: Boxes,
-    record: Ints,
-    size: Longs,
-    levels: Shorts,
-    weight: Floats,
-    count: int,
-    k: int,
-    owner: Ints,
-    nearest: Ints,
-    rise: Floats,
-    active: Ints,
-    noise: float,
-    random: Random,
-) -> int:
+@part_of_kernel
+def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, random: Random) -> int:
     """Merge the first `count` units until each has `k` rows or one is left; returns how many are left.
 
     `owner[i]` becomes the unit that unit `i` ended up in. A unit with `k` rows merges only when a smaller one comes
-    to it. All arrays but `boxes` are changed.
+    to it.
     """
+    size, owner, nearest, rise, active = units.size, units.owner, units.nearest, units.rise, units.active
     for i in range(count):
         owner[i] = i
         active[i] = i
@@ -50,8 +63,7 @@ def merge_units(
     for i in range(count):
         for j in range(i):
             if size[i] < k or size[j] < k:
-                joint = joint_weight(boxes, record[i], levels[i], record[j], levels[j])
-                d = _rise(size[i], weight[i], size[j], weight[j], joint, noise, random)
+                d = _rise(joins, units, k, i, j, noise, random)
                 if size[i] < k and d < rise[i]:
                     rise[i], nearest[i] = d, j
                 if size[j] < k and d < rise[j]:
@@ -66,48 +78,42 @@ def merge_units(
                 best, pick = rise[i], i
         if pick < 0:
             break
+        if nearest[pick] < 0:
+            # Its nearest unit has merged with another since: the rise noted was a lower bound.
+            rise[pick] = NEVER
+            for b in range(left):
+                i = active[b]
+                if i != pick:
+                    d = _rise(joins, units, k, pick, i, noise, random)
+                    if d < rise[pick]:
+                        rise[pick], nearest[pick] = d, i
+            continue
         gone = nearest[pick]
         if size[gone] > size[pick]:
             pick, gone = gone, pick
-        for j in range(levels.shape[1]):
-            levels[pick, j] = max(levels[pick, j], levels[gone, j])
-        join(boxes, record[pick], levels[pick], record[gone])
+        units.weight[pick] = join(joins, units.box, pick, units.box, gone, units.box, pick)
         size[pick] += size[gone]
-        weight[pick] = box_weight(boxes, record[pick], levels[pick])
         owner[gone] = pick
         rise[gone] = NEVER
+        rise[pick], nearest[pick] = NEVER, -1
         at = 0
         for a in range(left):
-            if active[a] != gone:
-                active[at] = active[a]
-                at += 1
-        left = at
-        rise[pick], nearest[pick] = NEVER, -1
-        for a in range(left):
             i = active[a]
+            if i == gone:
+                continue
+            active[at] = i
+            at += 1
             if i == pick:
                 continue
-            if size[i] < k and (nearest[i] == gone or nearest[i] == pick):
-                rise[i], nearest[i] = NEVER, -1
-                for b in range(left):
-                    other = active[b]
-                    if other != i:
-                        joint = joint_weight(boxes, record[i], levels[i], record[other], levels[other])
-                        d = _rise(size[i], weight[i], size[other], weight[other], joint, noise, random)
-                        if d < rise[i]:
-                            rise[i], nearest[i] = d, other
-                if size[pick] < k:
-                    joint = joint_weight(boxes, record[i], levels[i], record[pick], levels[pick])
-                    d = _rise(size[i], weight[i], size[pick], weight[pick], joint, noise, random)
-                    if d < rise[pick]:
-                        rise[pick], nearest[pick] = d, i
-            elif size[i] < k or size[pick] < k:
-                joint = joint_weight(boxes, record[i], levels[i], record[pick], levels[pick])
-                d = _rise(size[i], weight[i], size[pick], weight[pick], joint, noise, random)
+            if nearest[i] == gone or nearest[i] == pick:
+                nearest[i] = -1
+            if size[i] < k or size[pick] < k:
+                d = _rise(joins, units, k, pick, i, noise, random)
                 if size[i] < k and d < rise[i]:
                     rise[i], nearest[i] = d, pick
                 if size[pick] < k and d < rise[pick]:
                     rise[pick], nearest[pick] = d, i
+        left = at
     for i in range(count):
         end = owner[i]
         while owner[end] != end:
@@ -117,79 +123,65 @@ def merge_units(
 
 
 def _agglomerate_plain(
-    boxes: Boxes, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, owner: Ints
-) -> None:
+    joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
+    random: Random, owner: Ints,
+) -> None:  # fmt: skip
     """The definition: look at all pairs, merge the best, again and again."""
-    width = boxes.tuples.shape[1]
-
-    def levels_of(members: list[int]) -> list[int]:
-        found = [0] * width
-        for j in range(width):
-            size, levels, at, _ = (int(x) for x in boxes.head[j])
-            table = boxes.codes[at : at + size * levels].reshape(levels, size)
-            values = boxes.tuples[members, j]
-            while len(set(table[found[j], values].tolist())) > 1:
-                found[j] += 1
-        return found
+    parents = [joins.parent[at : at + nodes].tolist() for nodes, _, at in joins.head.tolist()]
 
     def weight_of(members: list[int]) -> float:
         total = 0.0
-        for j, level in enumerate(levels_of(members)):
-            size, _, at, _ = (int(x) for x in boxes.head[j])
-            total += float(boxes.weights[at + level * size + boxes.tuples[members[0], j]])
+        for j, (_, _, at) in enumerate(joins.head.tolist()):
+            lines = []
+            for t in members:
+                line = [int(joins.cells[t, j])]
+                while parents[j][line[-1]] >= 0:
+                    line.append(parents[j][line[-1]])
+                lines.append(line)
+            total += float(joins.own[at + next(n for n in lines[0] if all(n in line for line in lines))])
         return total
 
     for part in range(begin, stop):
-        units = {int(t): [int(t)] for t in order[starts[part] : starts[part + 1]]}
-        rows = {t: int(counts[t]) for t in units}
-        while len(units) > 1 and min(rows.values()) < k:
+        classes = {int(t): [int(t)] for t in order[starts[part] : starts[part + 1]]}
+        rows = {t: int(counts[t]) for t in classes}
+        while len(classes) > 1 and min(rows.values()) < k:
             best, pair = NEVER, (-1, -1)
-            keys = list(units)
+            keys = list(classes)
             for a, one in enumerate(keys):
                 for other in keys[:a]:
                     if rows[one] < k or rows[other] < k:
-                        spent = rows[one] * weight_of(units[one]) + rows[other] * weight_of(units[other])
-                        d = weight_of(units[one] + units[other]) * (rows[one] + rows[other]) - spent
+                        both = rows[one] + rows[other]
+                        spent = rows[one] * weight_of(classes[one]) + rows[other] * weight_of(classes[other])
+                        d = weight_of(classes[one] + classes[other]) * both - spent
+                        if both > k:
+                            d *= (both / k) ** 2
                         if d < best:
                             best, pair = d, (one, other)
             into, gone = pair
-            units[into] += units.pop(gone)
+            classes[into] += classes.pop(gone)
             rows[into] += rows.pop(gone)
-        for into, members in units.items():
+        for into, members in classes.items():
             owner[members] = into
 
 
-@kernel(_agglomerate_plain)
+@kernel(_agglomerate_plain, makes_arrays=False)
 def agglomerate(
-    boxes: Boxes, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, owner: Ints
-) -> None:
+    joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
+    random: Random, owner: Ints,
+) -> None:  # fmt: skip
     """Merge the records of each chunk `begin … stop-1` (`order[starts[c]:starts[c+1]]`) into classes of `k` rows.
 
     `owner[t]` becomes a record that stands for the class of record `t`. Equal rises may be merged in another order
     by the plain twin, so the two are compared by what their classes satisfy and, where there are no ties, exactly.
     """
-    width = boxes.tuples.shape[1]
-    most = 0
-    for part in range(begin, stop):
-        most = max(most, starts[part + 1] - starts[part])
-    record = np.empty(most, np.int32)
-    size = np.empty(most, np.int64)
-    levels = np.empty((most, width), np.int16)
-    weight = np.empty(most, np.float64)
-    own = np.empty(most, np.int32)
-    nearest = np.empty(most, np.int32)
-    rise = np.empty(most, np.float64)
-    active = np.empty(most, np.int32)
-    random = np.ones(1, np.uint64)
     for part in range(begin, stop):
         base = starts[part]
         count = starts[part + 1] - base
         for i in range(count):
-            record[i] = order[base + i]
-            size[i] = counts[record[i]]
-            for j in range(width):
-                levels[i, j] = 0
-            weight[i] = box_weight(boxes, record[i], levels[i])
-        merge_units(boxes, record, size, levels, weight, count, k, own, nearest, rise, active, 0.0, random)
+            t = order[base + i]
+            units.size[i] = counts[t]
+            copy_box(joins.cells, t, units.box, i)
+            units.weight[i] = own_weight(joins, units.box, i)
+        merge_units(joins, units, count, k, 0.0, random)
         for i in range(count):
-            owner[order[base + i]] = order[base + own[i]]
+            owner[order[base + i]] = order[base + units.owner[i]]

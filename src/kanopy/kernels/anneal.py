@@ -4,127 +4,100 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Random, box_weight, next_random, weight_with
 from kanopy.kernels.compiler import kernel
-from kanopy.kernels.partition import (
-    Partition,
-    fit_without,
-    joined_levels,
-    put,
-    set_box,
-    take,
-)
+from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, draw, join, joint_weight
+from kanopy.kernels.partition import Partition, learn, put, take
 
 LOGS = -np.log((np.arange(1024) + 0.5) / 1024)
-MOVED, SWAPPED, TRIED = 0, 1, 2
-LOOKED_AT = 12
+MOST_LOOKED_AT = 12
+"""Rows of a class that a row may be swapped with in one step."""
 
 
 def _anneal_loop(
-    boxes: Boxes,
-    part: Partition,
-    near: Ints,
-    k: int,
-    heat: float,
-    steps: int,
-    random: Random,
-    logs: Floats,
+    joins: Joins, part: Partition, near: Ints, k: int, heat: float, steps: int, random: Random, logs: Floats,
     stats: Longs,
-) -> float:
-    """Try `steps` moves or swaps of random rows; returns the change in cost.
+) -> float:  # fmt: skip
+    """Try `steps` changes between the class of a random row and that of a near one; returns the change in cost.
 
-    A row of a class with more than k moves to the class of a near row; from a class of exactly k it is swapped with
-    the row of that class that fits best. A change is accepted if it costs less than `heat` times a random logarithm.
+    The best of three kinds is taken if it costs less than `heat` times a random logarithm: the row moves over, the
+    near row comes over (each only from a class with more than k), or the row is swapped with one of the other class.
     """
-    width = boxes.tuples.shape[1]
     items = len(part.record)
-    less = np.zeros(width, np.int16)
-    more = np.zeros(width, np.int16)
-    less2 = np.zeros(width, np.int16)
-    best_a = np.zeros(width, np.int16)
-    best_b = np.zeros(width, np.int16)
-    todo = np.zeros(width, np.int64)
-    gained = 0.0
     degree = near.shape[1]
+    gained = 0.0
     for _ in range(steps):
-        x = next_random(random) % items
+        x = draw(random, items)
         a = part.class_of[x]
         if a < 0 or part.weight[a] <= 0.0:
             continue
         t = part.record[x]
-        other = near[t, next_random(random) % degree]
+        # Of two places in the list of near records the nearer one: it pays more often.
+        other = near[t, min(draw(random, degree), draw(random, degree))]
         if other < 0:
             continue
-        y = part.first[other] + next_random(random) % (part.first[other + 1] - part.first[other])
+        begin = part.first[other]
+        y = begin + draw(random, part.first[other + 1] - begin)
         b = part.class_of[y]
         if b < 0 or a == b:
             continue
-        stats[2] += 1
-        limit = heat * logs[next_random(random) & 1023]
+        limit = heat * logs[draw(random, 1024)]
+        learn(joins, part, a)
+        learn(joins, part, b)
         na, nb = part.size[a], part.size[b]
+        spent = na * part.weight[a] + nb * part.weight[b]
+        best = limit
+        chosen = -1
+        kind = 0
         if na > k:
-            wb = joined_levels(boxes, part.rep[b], part.levels[b], t, more)
-            change = (nb + 1) * wb - nb * part.weight[b] - part.weight[a]
-            # Without x class a can save at most all of its weight.
-            if change - (na - 1) * part.weight[a] >= limit:
-                continue
-            ref = fit_without(boxes, part, a, x, less, todo)
-            wa = box_weight(boxes, ref, less)
-            change += (na - 1) * (wa - part.weight[a])
-            if change < limit:
-                take(part, x)
-                put(part, b, x)
-                set_box(part, a, ref, less, wa)
-                set_box(part, b, part.rep[b], more, wb)
-                gained += change
-                stats[0] += 1
-        else:
-            # Swap x with the row of b that fits best in its place.
-            ref = fit_without(boxes, part, a, x, less, todo)
-            least = box_weight(boxes, ref, less)
-            if na * least - na * part.weight[a] - nb * part.weight[b] >= limit:
-                continue
-            best = limit
-            chosen = -1
-            best_ref = 0
-            z = part.head[b]
-            if nb > 12:
-                skip = next_random(random) % (nb - 11)
-                for _s in range(skip):
-                    z = part.after[z]
+            change = (na - 1) * part.lean_weight[x] + (nb + 1) * part.weight[b] - spent
+            if change < best:
+                change += (nb + 1) * (joint_weight(joins, part.box, b, joins.cells, t) - part.weight[b])
+                if change < best:
+                    best, chosen, kind = change, x, 1
+        if nb > k:
+            change = (nb - 1) * part.lean_weight[y] + (na + 1) * part.weight[a] - spent
+            if change < best:
+                change += (na + 1) * (joint_weight(joins, part.box, a, joins.cells, other) - part.weight[a])
+                if change < best:
+                    best, chosen, kind = change, y, 2
+        # Swaps: whatever comes, the classes cannot weigh less than without the rows that leave.
+        least = na * part.lean_weight[x] - spent
+        if least < best:
+            z = part.head[b] if nb <= MOST_LOOKED_AT else y
             looked = 0
-            last = -1
-            while z >= 0 and looked < 12:
-                s = part.record[z]
-                if s != last and s != t:
-                    wa = weight_with(boxes, ref, less, s)
-                    change = na * (wa - part.weight[a]) - nb * part.weight[b]
-                    if change < best:
-                        ref2 = fit_without(boxes, part, b, z, less2, todo)
-                        wb = weight_with(boxes, ref2, less2, t)
-                        change += nb * wb
+            while z >= 0 and looked < MOST_LOOKED_AT:
+                if least + nb * part.lean_weight[z] < best and part.record[z] != t:
+                    change = nb * joint_weight(joins, part.lean, z, joins.cells, t) - spent
+                    if change + na * part.lean_weight[x] < best:
+                        change += na * joint_weight(joins, part.lean, x, joins.cells, part.record[z])
                         if change < best:
-                            best = change
-                            chosen = z
-                            best_ref = ref2
-                            for j in range(width):
-                                best_b[j] = less2[j]
-                last = s
+                            best, chosen, kind = change, z, 3
                 looked += 1
                 z = part.after[z]
-            if chosen >= 0:
-                s = part.record[chosen]
-                wa = joined_levels(boxes, ref, less, s, best_a)
-                wb = joined_levels(boxes, best_ref, best_b, t, more)
-                take(part, x)
-                take(part, chosen)
-                put(part, b, x)
-                put(part, a, chosen)
-                set_box(part, a, ref, best_a, wa)
-                set_box(part, b, best_ref, more, wb)
-                gained += best
-                stats[1] += 1
+        if kind == 0:
+            continue
+        gained += best
+        stats[kind] += 1
+        part.known[a] = 0
+        part.known[b] = 0
+        if kind == 3:
+            part.weight[a] = join(joins, part.lean, x, joins.cells, part.record[chosen], part.box, a)
+            part.weight[b] = join(joins, part.lean, chosen, joins.cells, t, part.box, b)
+            take(part, x)
+            take(part, chosen)
+            put(part, b, x)
+            put(part, a, chosen)
+        else:
+            source, target = (a, b) if kind == 1 else (b, a)
+            part.weight[target] = join(
+                joins, part.box, target, joins.cells, part.record[chosen], part.box, target
+            )  # fmt: skip
+            for j in range(part.box.shape[1]):
+                part.box[source, j] = part.lean[chosen, j]
+            part.weight[source] = part.lean_weight[chosen]
+            take(part, chosen)
+            put(part, target, chosen)
     return gained
 
 
-anneal = kernel(_anneal_loop)(_anneal_loop)
+anneal = kernel(_anneal_loop, makes_arrays=False)(_anneal_loop)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.kernels.compiler import helper
+from kanopy.kernels.compiler import part_of_kernel
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class Boxes(NamedTuple):
 VALUES, LEVELS, AT, AGREE = 0, 1, 2, 3
 
 
-@helper
+@part_of_kernel
 def agreement(boxes: Boxes, j: int, a: int, b: int) -> int:
     """The lowest level at which two values of attribute `j` are the same."""
     start = boxes.head[j, AGREE]
@@ -54,13 +54,13 @@ def agreement(boxes: Boxes, j: int, a: int, b: int) -> int:
     return level
 
 
-@helper
+@part_of_kernel
 def level_weight(boxes: Boxes, j: int, level: int, value: int) -> float:
     """What a record loses when attribute `j` is published at a level."""
     return boxes.weights[boxes.head[j, AT] + level * boxes.head[j, VALUES] + value]  # type: ignore[no-any-return]
 
 
-@helper
+@part_of_kernel
 def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
     """The weight of the box around a record at the given levels."""
     total = 0.0
@@ -69,7 +69,7 @@ def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
     return total
 
 
-@helper
+@part_of_kernel
 def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_levels: Shorts) -> float:
     """The weight of the smallest box around two boxes."""
     total = 0.0
@@ -81,7 +81,7 @@ def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_level
     return total
 
 
-@helper
+@part_of_kernel
 def weight_with(boxes: Boxes, one: int, levels: Shorts, other: int) -> float:
     """The weight of the smallest box around a box and a record."""
     total = 0.0
@@ -92,7 +92,7 @@ def weight_with(boxes: Boxes, one: int, levels: Shorts, other: int) -> float:
     return total
 
 
-@helper
+@part_of_kernel
 def pair_weight(boxes: Boxes, one: int, other: int) -> float:
     """The weight of the smallest box around two records."""
     total = 0.0
@@ -102,7 +102,7 @@ def pair_weight(boxes: Boxes, one: int, other: int) -> float:
     return total
 
 
-@helper
+@part_of_kernel
 def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
     """Widen the levels of a box around `one` so that it holds the record `other`."""
     for j in range(boxes.tuples.shape[1]):
@@ -111,7 +111,7 @@ def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
             levels[j] = level
 
 
-@helper
+@part_of_kernel
 def next_random(state: Random) -> int:
     """A whole number below 2**31 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
     x = state[0]

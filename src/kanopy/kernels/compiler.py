@@ -41,6 +41,10 @@ if not PLAIN and os.environ.get(COMMAND):
     _load_without_scipy()
 
 
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
+"""Numba's option for functions that count no references, so cannot make arrays."""
+
+
 def helper(loop: Function) -> Function:
     """Compile a small function that kernels call; it needs no twin of its own because its callers have one."""
     if PLAIN:
@@ -50,18 +54,31 @@ def helper(loop: Function) -> Function:
     return result
 
 
-def kernel(plain: Callable[..., Any], *, parallel: bool = False) -> Callable[[Function], Function]:
+def part_of_kernel(loop: Function) -> Function:
+    """Compile a helper of kernels that make no arrays (`kernel(…, makes_arrays=False)`)."""
+    if PLAIN:
+        return loop
+    compiled: Any = numba.njit(cache=True, nogil=True, **UNCOUNTED)(loop)
+    result: Function = compiled
+    return result
+
+
+def kernel(
+    plain: Callable[..., Any], *, parallel: bool = False, makes_arrays: bool = True
+) -> Callable[[Function], Function]:
     """Decorate a loop so that it is compiled, cached on disk and released from the GIL.
 
     `plain` is the NumPy twin with the same arguments and results: it replaces the loop where there is no
-    compiler, and tests compare the two (`kernel.plain` and `kernel.loop` hold both).
+    compiler, and tests compare the two (`kernel.plain` and `kernel.loop` hold both). A kernel that makes no arrays of
+    its own needs no counting of references; loops over the fields of named tuples then run up to eight times faster.
     """
 
     def decorate(loop: Function) -> Function:
         if PLAIN:
             chosen: Any = plain
         else:
-            chosen = numba.njit(cache=True, nogil=True, parallel=parallel)(loop)
+            options: dict[str, Any] = {} if makes_arrays else UNCOUNTED
+            chosen = numba.njit(cache=True, nogil=True, parallel=parallel, **options)(loop)
         chosen.plain = plain
         chosen.loop = loop
         result: Function = chosen

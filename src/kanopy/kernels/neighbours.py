@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, pair_weight
-from kanopy.kernels.compiler import helper, kernel
+from kanopy.kernels.compiler import kernel, part_of_kernel
+from kanopy.kernels.joins import Floats, Ints, Joins, Longs, joint_weight
 
 
-@helper
+@part_of_kernel
 def _offer(near: Ints, far: Floats, t: int, other: int, distance: float) -> None:
     """Keep `other` among the nearest of `t` if it is nearer than the farthest kept one."""
     last = near.shape[1] - 1
@@ -27,22 +25,23 @@ def _offer(near: Ints, far: Floats, t: int, other: int, distance: float) -> None
 
 
 def _look_around_plain(
-    boxes: Boxes, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
+    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
 ) -> None:
     """The definition: per record all candidates seen so far, the nearest first, earlier ones first at ties."""
-    width = boxes.tuples.shape[1]
     for p in range(begin, stop):
         for q in range(max(0, p - window), p):
             one, other = int(order[p]), int(order[q])
             if stratum[one] != stratum[other]:
                 continue
             distance = 0.0
-            for j in range(width):
-                size, levels, at, _ = (int(x) for x in boxes.head[j])
-                table = boxes.codes[at : at + size * levels].reshape(levels, size)
-                a, b = int(boxes.tuples[one, j]), int(boxes.tuples[other, j])
-                level = int(np.argmax(table[:, a] == table[:, b]))
-                distance += float(boxes.weights[at + level * size + a])
+            for j, (_, _, at) in enumerate(joins.head.tolist()):
+                lines = []
+                for node in (int(joins.cells[one, j]), int(joins.cells[other, j])):
+                    line = [node]
+                    while joins.parent[at + line[-1]] >= 0:
+                        line.append(int(joins.parent[at + line[-1]]))
+                    lines.append(line)
+                distance += float(joins.own[at + next(node for node in lines[0] if node in lines[1])])
             for t, s in ((one, other), (other, one)):
                 known = [(far[t, i], i, near[t, i]) for i in range(near.shape[1]) if near[t, i] >= 0]
                 if all(found[2] != s for found in known):
@@ -51,9 +50,9 @@ def _look_around_plain(
                         far[t, i], near[t, i] = found[0], found[2]
 
 
-@kernel(_look_around_plain)
+@kernel(_look_around_plain, makes_arrays=False)
 def look_around(
-    boxes: Boxes, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
+    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
 ) -> None:
     """Offer each record `order[begin:stop]` the `window` records before it in the order, and the other way round.
 
@@ -64,6 +63,6 @@ def look_around(
         for q in range(max(0, p - window), p):
             one, other = order[p], order[q]
             if stratum[one] == stratum[other]:
-                distance = pair_weight(boxes, one, other)
+                distance = joint_weight(joins, joins.cells, one, joins.cells, other)
                 _offer(near, far, one, other, distance)
                 _offer(near, far, other, one, distance)

@@ -1,7 +1,7 @@
 """A partition of rows into classes, each with its box: taking a row out and putting one in.
 
-Rows of a class are a doubly linked list. A class keeps one of its records as the representative and, per attribute,
-the level at which all its rows agree with it.
+Rows of a class are a doubly linked list. Beside its box a class may know, per row, the box it would have without that
+row (`lean`): then judging a move or a swap is one lookup per attribute and class.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.kernels.boxes import Boxes, Floats, Ints, Longs, Shorts, agreement, box_weight, join, level_weight
-from kanopy.kernels.compiler import helper
+from kanopy.kernels.compiler import kernel, part_of_kernel
+from kanopy.kernels.joins import Bytes, Floats, Ints, Joins, Longs, copy_box, join, own_weight
 
 
 class Partition(NamedTuple):
     """`record[i]` of item `i` (items of a record are consecutive from `first[t]`); `free` is a stack of unused
-    classes, `state[0]` how many there are."""
+    classes, `state[0]` how many there are. `lean` and `lean_weight` hold while `known[c]`; `spare` is room for
+    a box."""
 
     record: Ints
     first: Longs
@@ -26,17 +26,20 @@ class Partition(NamedTuple):
     before: Ints
     head: Ints
     size: Longs
-    rep: Ints
-    levels: Shorts
+    box: Ints
     weight: Floats
+    lean: Ints
+    lean_weight: Floats
+    known: Bytes
     free: Ints
     state: Longs
+    spare: Ints
 
 
 FREE = 0
 
 
-@helper
+@part_of_kernel
 def put(part: Partition, c: int, item: int) -> None:
     """Link an item into a class; the box is the caller's business."""
     top = part.head[c]
@@ -49,7 +52,7 @@ def put(part: Partition, c: int, item: int) -> None:
     part.size[c] += 1
 
 
-@helper
+@part_of_kernel
 def take(part: Partition, item: int) -> None:
     """Unlink an item from its class; the box is the caller's business."""
     c = part.class_of[item]
@@ -64,17 +67,18 @@ def take(part: Partition, item: int) -> None:
     part.class_of[item] = -1
 
 
-@helper
+@part_of_kernel
 def new_class(part: Partition) -> int:
     """An unused class, empty."""
     part.state[FREE] -= 1
     c = part.free[part.state[FREE]]
     part.head[c] = -1
     part.size[c] = 0
+    part.known[c] = 0
     return c  # type: ignore[no-any-return]
 
 
-@helper
+@part_of_kernel
 def drop_class(part: Partition, c: int) -> None:
     """Give an empty class back."""
     part.weight[c] = 0.0
@@ -82,96 +86,76 @@ def drop_class(part: Partition, c: int) -> None:
     part.state[FREE] += 1
 
 
-@helper
-def fit(boxes: Boxes, part: Partition, c: int) -> None:
+@part_of_kernel
+def fit(joins: Joins, part: Partition, c: int) -> None:
     """The smallest box around the rows of a class."""
     item = part.head[c]
-    part.rep[c] = part.record[item]
-    levels = part.levels[c]
-    for j in range(levels.shape[0]):
-        levels[j] = 0
+    last = part.record[item]
+    copy_box(joins.cells, last, part.box, c)
+    weight = own_weight(joins, part.box, c)
     item = part.after[item]
-    last = part.rep[c]
     while item >= 0:
         t = part.record[item]
         if t != last:
-            join(boxes, part.rep[c], levels, t)
+            weight = join(joins, part.box, c, joins.cells, t, part.box, c)
             last = t
         item = part.after[item]
-    part.weight[c] = box_weight(boxes, part.rep[c], levels)
-
-
-@helper
-def fit_without(boxes: Boxes, part: Partition, c: int, out: int, levels: Shorts, open_: Longs) -> int:
-    """`levels` of the class without one item; returns its representative. Stops as soon as no level can fall."""
-    width = levels.shape[0]
-    gone = part.record[out]
-    ref = part.rep[c]
-    changed = gone == ref
-    if changed:
-        item = part.head[c]
-        if item == out:
-            item = part.after[item]
-        ref = part.record[item]
-    count = 0
-    for j in range(width):
-        level = part.levels[c, j]
-        levels[j] = level
-        if level > 0 and (changed or agreement(boxes, j, boxes.tuples[ref, j], boxes.tuples[gone, j]) == level):
-            open_[count] = j
-            count += 1
-            levels[j] = 0
-    item = part.head[c]
-    while item >= 0 and count > 0:
-        if item != out:
-            t = part.record[item]
-            if t == gone:
-                # Another row with the same values: nothing changes.
-                for j in range(width):
-                    levels[j] = part.levels[c, j]
-                return part.rep[c]  # type: ignore[no-any-return]
-            i = 0
-            while i < count:
-                j = open_[i]
-                level = agreement(boxes, j, boxes.tuples[ref, j], boxes.tuples[t, j])
-                if level > levels[j]:
-                    levels[j] = level
-                    if level == part.levels[c, j]:
-                        count -= 1
-                        open_[i] = open_[count]
-                        continue
-                i += 1
-        item = part.after[item]
-    return ref  # type: ignore[no-any-return]
-
-
-@helper
-def joined_levels(boxes: Boxes, rep: int, levels: Shorts, other: int, result: Shorts) -> float:
-    """`result`: the levels of a box widened by a record; returns the weight."""
-    total = 0.0
-    for j in range(levels.shape[0]):
-        a = boxes.tuples[rep, j]
-        level = max(levels[j], agreement(boxes, j, a, boxes.tuples[other, j]))
-        result[j] = level
-        total += level_weight(boxes, j, level, a)
-    return total
-
-
-@helper
-def set_box(part: Partition, c: int, rep: int, levels: Shorts, weight: float) -> None:
-    """Write down the box of a class."""
-    part.rep[c] = rep
     part.weight[c] = weight
-    for j in range(levels.shape[0]):
-        part.levels[c, j] = levels[j]
+    part.known[c] = 0
 
 
-def make_partition(
-    boxes: Boxes, record: Ints, first: Longs, class_of: Ints, levels: npt.NDArray[np.int32], weight: Floats, rep: Ints,
-    most: int,
-) -> Partition:  # fmt: skip
-    """The partition with the given classes; `most` is how many classes there may ever be (items // k is enough)."""
-    count, width = len(rep), boxes.tuples.shape[1]
+@part_of_kernel
+def learn(joins: Joins, part: Partition, c: int) -> None:
+    """Find the boxes of a class without each one of its (two or more) rows: boxes of all before it and all after it."""
+    if part.known[c] != 0:
+        return
+    part.known[c] = 1
+    first = part.head[c]
+    last = first
+    item = part.after[first]
+    while item >= 0:
+        if last == first:
+            copy_box(joins.cells, part.record[first], part.lean, item)
+        else:
+            join(joins, part.lean, last, joins.cells, part.record[last], part.lean, item)
+        last = item
+        item = part.after[item]
+    part.lean_weight[last] = own_weight(joins, part.lean, last)
+    copy_box(joins.cells, part.record[last], part.spare, 0)
+    item = part.before[last]
+    while item >= 0:
+        if item == first:
+            copy_box(part.spare, 0, part.lean, item)
+            part.lean_weight[item] = own_weight(joins, part.lean, item)
+        else:
+            part.lean_weight[item] = join(joins, part.lean, item, part.spare, 0, part.lean, item)
+            join(joins, part.spare, 0, joins.cells, part.record[item], part.spare, 0)
+        item = part.before[item]
+
+
+def _fit_all_loop(joins: Joins, part: Partition) -> None:
+    """Fit the boxes of all classes."""
+    for c in range(len(part.size)):
+        if part.size[c] > 0:
+            fit(joins, part, c)
+
+
+fit_all = kernel(_fit_all_loop, makes_arrays=False)(_fit_all_loop)
+
+
+def _learn_all_loop(joins: Joins, part: Partition) -> None:
+    """Find the boxes of all classes without each one of their rows."""
+    for c in range(len(part.size)):
+        if part.size[c] > 1:
+            learn(joins, part, c)
+
+
+learn_all = kernel(_learn_all_loop, makes_arrays=False)(_learn_all_loop)
+
+
+def make_partition(joins: Joins, record: Ints, first: Longs, class_of: Ints, most: int) -> Partition:
+    """The partition with the given classes, their boxes fitted; `most`: how many classes there may ever be."""
+    count, width = int(class_of.max(initial=-1)) + 1, joins.cells.shape[1]
     most = max(most, count) + 2
     order = np.argsort(class_of, kind="stable").astype(np.int32)
     order = order[np.searchsorted(class_of[order], 0) :]
@@ -183,15 +167,14 @@ def make_partition(
     before[order[1:][same]] = order[:-1][same]
     part = Partition(
         record, first, class_of.copy(), after, before,
-        np.full(most, -1, np.int32), np.zeros(most, np.int64), np.zeros(most, np.int32),
-        np.zeros((most, width), np.int16), np.zeros(most), np.zeros(most, np.int32), np.zeros(1, np.int64),
+        np.full(most, -1, np.int32), np.zeros(most, np.int64), np.zeros((most, width), np.int32), np.zeros(most),
+        np.zeros((len(record), width), np.int32), np.zeros(len(record)), np.zeros(most, np.uint8),
+        np.zeros(most, np.int32), np.zeros(1, np.int64), np.zeros((1, width), np.int32),
     )  # fmt: skip
     part.head[:count] = order[ends - sizes]
     part.size[:count] = sizes
-    part.rep[:count] = rep
-    part.levels[:count] = levels
-    part.weight[:count] = weight
     unused = np.arange(most - 1, count - 1, -1)
     part.free[: len(unused)] = unused
     part.state[FREE] = len(unused)
+    fit_all(joins, part)
     return part

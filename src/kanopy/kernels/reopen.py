@@ -1,4 +1,4 @@
-"""Open a whole new class around a row, or dissolve one; keep the change if it pays, undo it if not."""
+"""Open a whole new class around a row from its nearest rows, or dissolve one; keep the change if it pays."""
 
 from __future__ import annotations
 
@@ -6,230 +6,144 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanopy.kernels.boxes import (
-    Boxes,
+from kanopy.kernels.compiler import kernel, part_of_kernel
+from kanopy.kernels.joins import (
+    OWN,
+    Bytes,
     Floats,
     Ints,
+    Joins,
     Longs,
     Random,
-    Shorts,
-    agreement,
-    level_weight,
-    next_random,
-    weight_with,
+    Words,
+    copy_box,
+    draw,
+    join,
+    joint_weight,
+    own_weight,
 )
-from kanopy.kernels.compiler import helper, kernel
-from kanopy.kernels.partition import Partition, drop_class, fit, joined_levels, new_class, put, set_box, take
+from kanopy.kernels.journal import CLASSES, Journal, begin, commit, move, rehouse, settle, touch, undo
+from kanopy.kernels.partition import Partition, fit, new_class
 
 
-class Journal(NamedTuple):
-    """What a change has touched so far: moved items and where they came from, and classes with their old boxes."""
+class Look(NamedTuple):
+    """Room for looking around a row. Levels of agreement with it are packed into words, a field per attribute with its
+    highest bit free, so that a few operations compare all attributes at once.
 
-    items: Ints
-    origin: Ints
-    classes: Ints
-    rep: Ints
-    levels: Shorts
-    weight: Floats
-    stamp: Ints
-    state: Longs
-
-
-ITEMS, CLASSES, STAMP = 0, 1, 2
-FEW = 400
-"""Up to this many classes a row without a home asks all of them."""
-
-
-def make_journal(items: int, classes: int, width: int) -> Journal:
-    """An empty journal."""
-    room = 4 * items + 16
-    return Journal(
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(classes, np.int32),
-        np.zeros(classes, np.int32),
-        np.zeros((classes, width), np.int16),
-        np.zeros(classes),
-        np.zeros(classes, np.int32),
-        np.zeros(3, np.int64),
-    )
-
-
-@helper
-def begin(journal: Journal) -> None:
-    """Start a new change."""
-    journal.state[ITEMS] = 0
-    journal.state[CLASSES] = 0
-    journal.state[STAMP] += 1
-
-
-@helper
-def touch(part: Partition, journal: Journal, c: int) -> float:
-    """Note a class's box before it changes; returns the cost it had (0 if noted before)."""
-    if journal.stamp[c] == journal.state[STAMP]:
-        return 0.0
-    journal.stamp[c] = journal.state[STAMP]
-    at = journal.state[CLASSES]
-    journal.classes[at] = c
-    journal.rep[at] = part.rep[c]
-    journal.weight[at] = part.weight[c]
-    for j in range(part.levels.shape[1]):
-        journal.levels[at, j] = part.levels[c, j]
-    journal.state[CLASSES] += 1
-    return part.size[c] * part.weight[c]  # type: ignore[no-any-return]
-
-
-@helper
-def move(part: Partition, journal: Journal, item: int, c: int) -> None:
-    """Move an item to a class (both touched by the caller)."""
-    at = journal.state[ITEMS]
-    journal.items[at] = item
-    journal.origin[at] = part.class_of[item]
-    journal.state[ITEMS] += 1
-    take(part, item)
-    put(part, c, item)
-
-
-@helper
-def undo(part: Partition, journal: Journal) -> None:
-    """Everything back as it was."""
-    at = journal.state[ITEMS] - 1
-    while at >= 0:
-        item = journal.items[at]
-        take(part, item)
-        put(part, journal.origin[at], item)
-        at -= 1
-    for i in range(journal.state[CLASSES]):
-        c = journal.classes[i]
-        part.rep[c] = journal.rep[i]
-        part.weight[c] = journal.weight[i]
-        for j in range(part.levels.shape[1]):
-            part.levels[c, j] = journal.levels[i, j]
-        if part.size[c] == 0:
-            drop_class(part, c)
-
-
-@helper
-def commit(part: Partition, journal: Journal) -> None:
-    """Keep the change; emptied classes become free."""
-    for i in range(journal.state[CLASSES]):
-        c = journal.classes[i]
-        if part.size[c] == 0:
-            drop_class(part, c)
-
-
-@helper
-def rehouse(
-    boxes: Boxes,
-    part: Partition,
-    journal: Journal,
-    near: Ints,
-    k: int,
-    item: int,
-    fresh: int,
-    more: Shorts,
-    random: Random,
-) -> float:
-    """Move an item of a class that is given up to the class where it costs least; returns the cost the target had
-    when first touched, or -1 if there is no class to go to."""
-    t = part.record[item]
-    home = part.class_of[item]
-    best = 1e300
-    target = -1
-    if fresh >= 0:
-        w = weight_with(boxes, part.rep[fresh], part.levels[fresh], t)
-        best = (part.size[fresh] + 1) * w - part.size[fresh] * part.weight[fresh]
-        target = fresh
-    most = len(part.size)
-    if most <= FEW:
-        # So few classes that all of them can be asked.
-        for c in range(most):
-            if part.size[c] >= k and c != home and c != fresh:
-                w = weight_with(boxes, part.rep[c], part.levels[c], t)
-                rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
-                if rise < best:
-                    best, target = rise, c
-    else:
-        seen = -1
-        for i in range(-1, near.shape[1]):
-            s = t if i < 0 else near[t, i]
-            if s < 0:
-                break
-            y = part.first[s] + next_random(random) % (part.first[s + 1] - part.first[s])
-            c = part.class_of[y]
-            if c < 0 or c == home or c == seen or c == fresh or part.size[c] < k:  # noqa: SIM109
-                continue
-            seen = c
-            w = weight_with(boxes, part.rep[c], part.levels[c], t)
-            rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
-            if rise < best:
-                best, target = rise, c
-    if target < 0:
-        return -1.0
-    spent = touch(part, journal, target)
-    move(part, journal, item, target)
-    w = joined_levels(boxes, part.rep[target], part.levels[target], t, more)
-    set_box(part, target, part.rep[target], more, w)
-    return spent
-
-
-@helper
-def settle(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, fresh: int, old: float, limit: float,
-    more: Shorts, random: Random,
-) -> float:  # fmt: skip
-    """Refit the classes that lost rows, give up those below k, and keep the change if its cost is below `limit`.
-
-    Returns the change in cost, 0 if it was undone.
+    Per near record (the row's own first): the box around both, its weight and levels. Per near row: its item, what it
+    pays now, whether its class can spare it, and the levels again. `word`, `shift` place an attribute's field; `full`
+    has the free bits of every field set.
     """
-    donors = journal.state[CLASSES]
-    for i in range(donors):
-        c = journal.classes[i]
-        if part.size[c] >= k and c != fresh:
-            fit(boxes, part, c)
-    ok = True
-    for i in range(donors):
-        c = journal.classes[i]
-        if part.size[c] >= k or c == fresh:
-            continue
-        while part.size[c] > 0 and ok:
-            spent = rehouse(boxes, part, journal, near, k, part.head[c], fresh, more, random)
-            if spent < 0.0:
-                ok = False
-            else:
-                old += spent
-        if not ok:
+
+    box: Ints
+    weight: Floats
+    levels: Words
+    item: Ints
+    paid: Floats
+    spare: Bytes
+    row_levels: Words
+    word: Longs
+    shift: Longs
+    full: Words
+    field: Longs
+
+
+def make_look(degree: int, width: int, deepest: int) -> Look:
+    """Room for `degree` near records; more than 127 levels are taken for 127 (only the choice of boxes gets worse)."""
+    bits = 4 if deepest <= 8 else 8
+    fields = 64 // bits
+    words = (width + fields - 1) // fields
+    rows = 4 * degree + 8
+    full = np.zeros(words, np.uint64)
+    for j in range(width):
+        full[j // fields] |= np.uint64(1 << (j % fields * bits + bits - 1))
+    return Look(
+        np.zeros((degree + 2, width), np.int32), np.zeros(degree + 1), np.zeros((degree + 2, words), np.uint64),
+        np.zeros(rows, np.int32), np.zeros(rows), np.zeros(rows, np.uint8), np.zeros((words, rows), np.uint64),
+        np.arange(width) // fields, np.arange(width) % fields * bits, full, np.array([bits, 2 ** (bits - 1) - 1]),
+    )  # fmt: skip
+
+
+@part_of_kernel
+def _pack(joins: Joins, look: Look, e: int) -> None:
+    """The levels of the box of entry `e`."""
+    for i in range(look.levels.shape[1]):
+        look.levels[e, i] = np.uint64(0)
+    for j in range(look.box.shape[1]):
+        level = min(joins.level[joins.head[j, OWN] + look.box[e, j]], look.field[1])
+        look.levels[e, look.word[j]] |= np.uint64(level) << np.uint64(look.shift[j])
+
+
+@part_of_kernel
+def _within(look: Look, r: int, e: int) -> bool:
+    """Whether row `r` lies in the box of entry `e`."""
+    for i in range(look.levels.shape[1]):
+        full = look.full[i]
+        if ((look.levels[e, i] | full) - look.row_levels[i, r]) & full != full:
+            return False
+    return True
+
+
+@part_of_kernel
+def _look_around_row(joins: Joins, part: Partition, near: Ints, look: Look, t: int, k: int) -> tuple[int, int]:
+    """Note the near records of record `t` and their rows; returns how many entries and rows there are."""
+    entries = 0
+    rows = 0
+    room = len(look.item)
+    for i in range(-1, near.shape[1]):
+        s = t if i < 0 else near[t, i]
+        if s < 0:
             break
-    if ok:
-        now = 0.0
-        for i in range(journal.state[CLASSES]):
-            c = journal.classes[i]
-            if part.size[c] > 0:
-                now += part.size[c] * part.weight[c]
-        if now - old < limit:
-            commit(part, journal)
-            return now - old
-    undo(part, journal)
-    return 0.0
+        look.weight[entries] = join(joins, joins.cells, t, joins.cells, s, look.box, entries)
+        _pack(joins, look, entries)
+        for y in range(part.first[s], part.first[s + 1]):
+            c = part.class_of[y]
+            if c >= 0 and rows < room:
+                look.item[rows] = y
+                look.paid[rows] = part.weight[c]
+                look.spare[rows] = 1 if part.size[c] > k else 0
+                for w in range(look.levels.shape[1]):
+                    look.row_levels[w, rows] = look.levels[entries, w]
+                rows += 1
+        entries += 1
+    return entries, rows
+
+
+@part_of_kernel
+def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
+    """What the near rows would save in the box of entry `e`; very negative if they are fewer than k."""
+    gain = 0.0
+    taken = 0
+    spare = 0
+    spare_paid = 0.0
+    for r in range(rows):
+        if _within(look, r, e):
+            if look.paid[r] > weight:
+                gain += look.paid[r] - weight
+                taken += 1
+            elif look.spare[r] != 0:
+                spare += 1
+                spare_paid += look.paid[r]
+    if taken < k:
+        # The missing rows come from classes where they pay less.
+        if taken + spare < k:
+            return -1e300
+        gain -= (k - taken) * (weight - spare_paid / spare)
+    return gain
 
 
 def _reopen_loop(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
-    logs: Floats, stats: Longs,
+    joins: Joins, part: Partition, journal: Journal, look: Look, near: Ints, k: int, heat: float, steps: int,
+    random: Random, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` times to open a class around a random row from its nearest rows; returns the change in cost."""
-    width = boxes.tuples.shape[1]
     items = len(part.record)
-    degree = near.shape[1]
-    more = np.zeros(width, np.int16)
-    agreed = np.zeros((degree + 1, width), np.int16)
-    chosen = np.zeros(width, np.int16)
     gained = 0.0
     for _ in range(steps):
-        x = next_random(random) % items
+        x = draw(random, items)
         a = part.class_of[x]
         # Of two random rows the one that pays more: there is more to gain.
-        other = next_random(random) % items
+        other = draw(random, items)
         b = part.class_of[other]
         if b >= 0 and (a < 0 or part.weight[b] > part.weight[a]):
             x, a = other, b
@@ -238,128 +152,98 @@ def _reopen_loop(
         if part.state[0] == 0:
             break
         t = part.record[x]
-        limit = heat * logs[next_random(random) & 1023]
-        count = 0
-        for i in range(degree):
-            s = near[t, i]
-            if s < 0:
-                break
-            for j in range(width):
-                agreed[i, j] = agreement(boxes, j, boxes.tuples[t, j], boxes.tuples[s, j])
-            count += 1
-        # The boxes around t that one or two near records span, each judged by the near rows that would pay less.
-        best = -1e300
-        found = False
-        for trial in range(count + count // 2):
-            one = trial % count
-            two = one if trial < count else next_random(random) % count
-            w = 0.0
-            for j in range(width):
-                more[j] = max(agreed[one, j], agreed[two, j])
-                w += level_weight(boxes, j, more[j], boxes.tuples[t, j])
-            if w >= part.weight[a] * 1.5:
-                continue
-            rows = 0
-            spare = 0
-            spare_paid = 0.0
-            gain = 0.0
-            for i in range(-1, count):
-                s = t
-                inside = True
-                if i >= 0:
-                    s = near[t, i]
-                    for j in range(width):
-                        if agreed[i, j] > more[j]:
-                            inside = False
-                            break
-                if inside:
-                    for y in range(part.first[s], part.first[s + 1]):
-                        c = part.class_of[y]
-                        if c >= 0 and part.weight[c] > w:
-                            gain += part.weight[c] - w
-                            rows += 1
-                        elif c >= 0 and part.size[c] > k:
-                            spare += 1
-                            spare_paid += part.weight[c]
-            if rows < k:
-                # The missing rows come from classes where they pay less than w.
-                if rows + spare < k:
-                    continue
-                gain -= (k - rows) * (w - spare_paid / spare)
-            if gain > best:
-                best = gain
-                found = True
-                for j in range(width):
-                    chosen[j] = more[j]
-        if not found or best <= -limit:
+        limit = heat * logs[draw(random, 1024)]
+        entries, rows = _look_around_row(joins, part, near, look, t, k)
+        if entries < 2 or rows < k:
             continue
-        stats[3] += 1
-        w = 0.0
-        for j in range(width):
-            w += level_weight(boxes, j, chosen[j], boxes.tuples[t, j])
+        # The boxes around t that one or two near records span, each judged by the near rows that would pay less.
+        trial_at = look.levels.shape[0] - 1
+        best = -1e300
+        one_best = -1
+        two_best = -1
+        for trial in range(2 * entries):
+            one = trial
+            two = -1
+            if trial < entries:
+                w = look.weight[one]
+                e = one
+            else:
+                one = draw(random, entries)
+                two = draw(random, entries)
+                w = joint_weight(joins, look.box, one, look.box, two)
+                e = trial_at
+            if w >= part.weight[a]:
+                continue
+            if two >= 0:
+                for i in range(look.levels.shape[1]):
+                    # Fields of one where they are larger, else those of two.
+                    full = look.full[i]
+                    larger = ((look.levels[one, i] | full) - look.levels[two, i]) & full
+                    mask = larger - (larger >> np.uint64(look.field[0] - 1))
+                    look.levels[e, i] = (look.levels[one, i] & mask) | (look.levels[two, i] & ~mask)
+            gain = _worth(look, e, rows, w, k)
+            if gain > best:
+                best, one_best, two_best = gain, one, two
+        if best <= -limit:
+            continue
+        stats[4] += 1
         begin(journal)
         fresh = new_class(part)
-        set_box(part, fresh, t, chosen, w)
         touch(part, journal, fresh)
+        if two_best < 0:
+            copy_box(look.box, one_best, part.box, fresh)
+        else:
+            join(joins, look.box, one_best, look.box, two_best, part.box, fresh)
+        copy_box(part.box, fresh, look.box, trial_at)
+        _pack(joins, look, trial_at)
+        w = own_weight(joins, part.box, fresh)
+        part.weight[fresh] = w
         old = 0.0
         # First the rows that pay more where they are, then, if they are too few, rows that classes can spare.
         for wanted in range(2):
-            for i in range(-1, count):
-                s = t
-                inside = True
-                if i >= 0:
-                    s = near[t, i]
-                    for j in range(width):
-                        if agreed[i, j] > chosen[j]:
-                            inside = False
-                            break
-                if not inside:
+            for r in range(rows):
+                if not _within(look, r, trial_at):
                     continue
-                for y in range(part.first[s], part.first[s + 1]):
-                    c = part.class_of[y]
-                    if c < 0 or c == fresh:
-                        continue
-                    if (wanted == 0 and part.weight[c] > w) or (
-                        wanted == 1 and part.size[fresh] < k and part.size[c] > k
-                    ):
-                        old += touch(part, journal, c)
-                        move(part, journal, y, fresh)
+                y = look.item[r]
+                c = part.class_of[y]
+                if c != fresh and (
+                    (wanted == 0 and look.paid[r] > w) or (wanted == 1 and part.size[fresh] < k and part.size[c] > k)
+                ):
+                    old += touch(part, journal, c)
+                    move(part, journal, y, fresh)
             if part.size[fresh] >= k:
                 break
         if part.size[fresh] < k:
             undo(part, journal)
             continue
-        fit(boxes, part, fresh)
-        change = settle(boxes, part, journal, near, k, fresh, old, limit, more, random)
+        fit(joins, part, fresh)
+        change = settle(joins, part, journal, near, k, fresh, old, limit, random)
         if change != 0.0:
-            stats[4] += 1
+            stats[5] += 1
             gained += change
     return gained
 
 
-reopen = kernel(_reopen_loop)(_reopen_loop)
+reopen = kernel(_reopen_loop, makes_arrays=False)(_reopen_loop)
 
 
 def _dissolve_loop(
-    boxes: Boxes, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
+    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` times to give up the class of a random row; returns the change in cost."""
     items = len(part.record)
-    more = np.zeros(boxes.tuples.shape[1], np.int16)
     gained = 0.0
     for _ in range(steps):
-        x = next_random(random) % items
-        a = part.class_of[x]
+        a = part.class_of[draw(random, items)]
         if a < 0 or part.weight[a] <= 0.0:
             continue
-        limit = heat * logs[next_random(random) & 1023]
+        limit = heat * logs[draw(random, 1024)]
         begin(journal)
         old = touch(part, journal, a)
         ok = True
-        stats[9] += 1
         while part.size[a] > 0 and ok:
-            spent = rehouse(boxes, part, journal, near, k, part.head[a], -1, more, random)
+            spent = rehouse(joins, part, journal, near, k, part.head[a], -1, random)
             if spent < 0.0:
                 ok = False
             else:
@@ -371,9 +255,10 @@ def _dissolve_loop(
         if ok and now - old < limit:
             commit(part, journal)
             gained += now - old
+            stats[10] += 1
         else:
             undo(part, journal)
     return gained
 
 
-dissolve = kernel(_dissolve_loop)(_dissolve_loop)
+dissolve = kernel(_dissolve_loop, makes_arrays=False)(_dissolve_loop)

@@ -19,7 +19,7 @@ def attribute_losses(domain: Domain, recoding: Recoding) -> Floats:
     sizes = recoding.group_sizes
     losses = np.zeros(domain.width)
     for j, hierarchy in enumerate(domain.hierarchies):
-        covered = float(np.dot(sizes, recoding.shares[j][recoding.codes[:, j]])) + recoding.suppressed_rows
+        covered = _total(sizes, recoding.shares[j][recoding.codes[:, j]]) + recoding.suppressed_rows
         lowest = rows / hierarchy.size
         if rows > lowest:
             losses[j] = max(0.0, (covered - lowest) / (rows - lowest))
@@ -53,6 +53,11 @@ def release_losses(domain: Domain, recoding: Recoding, weights: Sequence[float])
     return result
 
 
+def _total(sizes: npt.NDArray[np.int64], values: Floats) -> float:
+    """The sum of products. Not `np.dot`: on a busy machine its threads wait longer than the sum takes."""
+    return float((sizes * values).sum())
+
+
 def _mean(losses: Sequence[float], weights: Sequence[float]) -> float:
     return float(np.dot(losses, weights) / sum(weights))
 
@@ -62,7 +67,7 @@ def _precision(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> 
     for j, hierarchy in enumerate(domain.hierarchies):
         height = max(hierarchy.height, 1)
         part = _lowest_level_of_nodes(domain, j)[recoding.nodes[j]] / height
-        covered = float(np.dot(recoding.group_sizes, part[recoding.codes[:, j]])) + recoding.suppressed_rows
+        covered = _total(recoding.group_sizes, part[recoding.codes[:, j]]) + recoding.suppressed_rows
         losses.append(covered / domain.rows)
     return _mean(losses, weights)
 
@@ -86,7 +91,7 @@ def _entropy(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> fl
         gain = np.zeros(len(recoding.nodes[j]))
         rows = under[recoding.nodes[j]]
         gain[rows > 0] = np.log2(kept_rows / rows[rows > 0])
-        kept = float(np.dot(recoding.group_sizes, gain[recoding.codes[:, j]]))
+        kept = _total(recoding.group_sizes, gain[recoding.codes[:, j]])
         # Rows suppressed from the start cost as much as the average suppressed row.
         excluded = domain.excluded_rows * (most / kept_rows)
         whole = most + excluded

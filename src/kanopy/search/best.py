@@ -2,62 +2,52 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kanopy.classes import Floats, Ints, Longs
+from kanopy.classes import Domain, Floats, Ints
 from kanopy.errors import Cancelled, JobError, NoSolution
-from kanopy.kernels.agglomerate import agglomerate
-from kanopy.kernels.anneal import LOGS, anneal
-from kanopy.kernels.boxes import LEVELS
-from kanopy.kernels.neighbours import look_around
-from kanopy.kernels.partition import Partition, make_partition
-from kanopy.kernels.reopen import dissolve, make_journal, reopen
-from kanopy.kernels.resplit import resplit
-from kanopy.kernels.widen import widen
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.kernels.agglomerate import agglomerate, make_units
+from kanopy.kernels.compiler import is_prepared
 from kanopy.metrics.release import release_losses
+from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT, Progress
+from kanopy.search import improvement
 from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, lay_out
-from kanopy.search.chunks import chunk_records, shuffled_order
+from kanopy.search.chunks import chunk_records
+from kanopy.search.improvement import KERNELS, Improvement, runs_of
 from kanopy.search.kmember import check_k
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.problem import Problem
-from kanopy.search.safety import suppress_where_it_pays, unite_unsafe
+from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
 from kanopy.search.solution import About, Solution
 
-CHUNK_ROWS = 200
+CHUNK_ROWS = 500
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
+MOST_UNSAFE = 0.8
+"""Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
 CUT_FROM = 50
 """Above this k the start is cut top-down: quicker than merging, and as good."""
-NEIGHBOURS = 24
-WINDOW = 12
-ORDERS = 8
-WIDE_ROWS = 40_000
-"""Opening a class in any generalization of a row counts the rows of its chunk: chunks of this many at most."""
-WIDE_CELLS = 20_000
-SLICE_SECONDS = 0.1
-clock = time.perf_counter
-"""What the budget is measured by; benchmarks on a shared machine put processor time here."""
 
 
 @dataclass(frozen=True)
 class Best:
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
-    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. Then five kinds of change
+    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. Then six kinds of change
     compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
     around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
-    class up, and merging a few neighbouring classes to split them anew. Changes are accepted as in simulated annealing
-    (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
+    class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
+    Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
 
-    `budget_seconds` is wall-clock time for everything; `steps` instead asks for a number of rounds, whose result
-    depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the problem
-    allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it can be.
-    Not for hierarchies that do not nest. Models other than k-anonymity are satisfied by uniting classes at the end.
+    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose
+    result depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the
+    problem allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it
+    can be. Not for hierarchies that do not nest. Models beside k-anonymity are satisfied by searching larger classes
+    if most are unsafe, and uniting the unsafe ones at the end.
     """
 
     budget_seconds: float = 5.0
@@ -81,16 +71,29 @@ class Best:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
-        started = clock()
         problem.require_local(self.name)
+        _prepare(progress)
+        started = improvement.clock()
         progress("laying out")
         layout = lay_out(problem)
         k = problem.k
         check_k(k, len(layout.rows))
         lost = _left_over(layout, k, problem)
-        start = _bottom_up(layout, k, progress)
-        search = _Improvement(layout, start, k, self.seed)
+        start, least = _bottom_up(layout, k, progress), k
+        while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
+            # Classes of k rows that are nearly all unsafe for another model would only be united again.
+            if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
+                break
+            least *= 2
+            start = _bottom_up(layout, least, progress)
+        search = Improvement(layout, start, least, self.seed)
         notes = []
+        spent = improvement.clock() - started
+        if self.steps is None and spent > self.budget_seconds:
+            notes.append(
+                f"The first release alone took {spent:.0f} s, the budget was {self.budget_seconds:g} s: nothing was "
+                "improved. A larger budget gives a better release."
+            )
         try:
             if self.steps is not None:
                 search.run_steps(self.steps, progress)
@@ -109,11 +112,24 @@ class Best:
         return _answer(self.name, layout, class_of, problem, search.rounds, notes)
 
 
+def _prepare(progress: Progress) -> None:
+    """Compile what is not compiled yet, on a table of a few rows: compiling is nobody's search time."""
+    if is_prepared(KERNELS):
+        return
+    progress("preparing compiled code (only the first time)")
+    hierarchy = Hierarchy.from_rows([[f"v{i}", f"g{i // 2}", "*"] for i in range(4)], name="a")
+    rows = np.arange(16, dtype=np.int32) % 4
+    tuples = np.arange(4, dtype=np.int32)[:, None]
+    domain = Domain(("a",), (hierarchy,), tuples, np.full(4, 4, np.int64), rows)
+    layout = lay_out(Problem(domain, [KAnonymity(5)]))
+    Improvement(layout, _bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
+
+
 def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:
     """Per record the mean weight of its rows in a good partition."""
-    search = _Improvement(layout, _bottom_up(layout, k, progress), k, seed)
+    search = Improvement(layout, _bottom_up(layout, k, progress), k, seed)
     search.run_steps(rounds, progress)
-    order, starts = _runs(search.best_classes())
+    order, starts = runs_of(search.best_classes())
     record = layout.record_of_item[order]
     _, weights = box_levels(layout.boxes, record, starts)
     paid = np.bincount(
@@ -150,10 +166,14 @@ def _bottom_up(layout: Layout, k: int, progress: Progress) -> Ints:
     order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
     owner = np.full(layout.records, -1, np.int32)
     chunks = len(starts) - 1
-    step = 4
+    units = make_units(int(np.diff(starts).max(initial=1)), layout.boxes.tuples.shape[1])
+    random = np.ones(1, np.uint64)
+    step = 16
     for begin in range(0, chunks, step):
         progress("merging", begin / max(1, chunks))
-        agglomerate(layout.boxes, order, starts, layout.counts, k, begin, min(chunks, begin + step), owner)
+        agglomerate(
+            layout.joins, order, starts, layout.counts, k, begin, min(chunks, begin + step), units, random, owner
+        )
     return np.repeat(owner, layout.counts)
 
 
@@ -163,158 +183,9 @@ def cut_classes(layout: Layout, k: int, progress: Progress) -> Ints:
     return groups.of_row[layout.rows]
 
 
-class _Improvement:
-    """The partition under improvement, and the best one seen."""
-
-    def __init__(self, layout: Layout, class_of: Ints, k: int, seed: int) -> None:
-        self.layout, self.k = layout, k
-        self.generator = np.random.default_rng(seed)
-        self.random = self.generator.integers(1, 2**63, 1).astype(np.uint64)
-        self.part = _partition(layout, class_of, k)
-        self.best_cost = self.cost()
-        self.kept = self.part.class_of.copy()
-        self.rounds = 0
-        self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
-        self.far = np.full((layout.records, NEIGHBOURS), np.inf)
-        self.journal = make_journal(len(self.part.record), len(self.part.size), layout.boxes.tuples.shape[1])
-        self.stats = np.zeros(10, np.int64)
-
-    def cost(self) -> float:
-        """The sum of weights over all items."""
-        return float(np.dot(self.part.size, self.part.weight))
-
-    def best_classes(self) -> Ints:
-        """The classes of the best partition seen."""
-        self._keep()
-        return self.kept
-
-    def _keep(self) -> None:
-        cost = self.cost()
-        if cost < self.best_cost:
-            self.best_cost = cost
-            self.kept[:] = self.part.class_of
-
-    def moves(self) -> list[Callable[[float, int], float]]:
-        """The kinds of change: each takes a heat and a number of steps and returns the change in cost."""
-        boxes, part, near, k, random, stats = (
-            self.layout.boxes, self.part, self.near, self.k, self.random, self.stats
-        )  # fmt: skip
-        journal = self.journal
-        order, starts = chunk_records(self.layout, WIDE_ROWS, k)
-        chunk_of = np.zeros(self.layout.records, np.int32)
-        chunk_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-        cells = 1
-        for levels in boxes.head[:, LEVELS].tolist():
-            cells = min(WIDE_CELLS, cells * levels)
-        pool = min(max(20, 4 * k), 120)
-        found: list[Callable[[float, int], float]] = [
-            lambda heat, n: reopen(boxes, part, journal, near, k, heat, n, random, LOGS, stats),
-            lambda heat, n: anneal(boxes, part, near, k, heat, n, random, LOGS, stats),
-            lambda heat, n: resplit(boxes, part, near, k, pool, 0.6, heat, n, random, LOGS, stats),
-            lambda heat, n: dissolve(boxes, part, journal, near, k, heat, n, random, LOGS, stats),
-            lambda heat, n: widen(
-                boxes, part, journal, near, chunk_of, order, starts, cells, k, heat, n, random, LOGS, stats
-            ),
-        ]
-        return found
-
-    def look_for_neighbours(self, orders: int, progress: Progress) -> None:
-        """Find near records in several random orders of the table."""
-        records = self.layout.records
-        for i in range(orders):
-            order = shuffled_order(self.layout, self.generator)
-            for begin in range(0, records, 100_000):
-                progress("looking for neighbours", (i + begin / records) / orders)
-                look_around(
-                    self.layout.boxes, order, self.layout.stratum, WINDOW, begin, min(records, begin + 100_000),
-                    self.near, self.far,
-                )  # fmt: skip
-
-    def run_steps(self, steps: int, progress: Progress) -> None:
-        """A fixed amount of work: the same seed gives the same result."""
-        if self.best_cost <= 0.0 or steps == 0:
-            return
-        self.look_for_neighbours(ORDERS, progress)
-        moves = self.moves()
-        items = len(self.part.record)
-        amounts = [64 + items // 8, 256 + items // 2, 32 + items // 64, 16 + items // 64, 4 + items // 2000]
-        hottest = _heat(self.cost(), self.part, steps / 4 * amounts[0] * 8 / items)
-        for done in range(steps):
-            heat = hottest * (1 - (done + 1) / steps) ** 2
-            for move, amount in zip(moves, amounts, strict=True):
-                move(heat, amount)
-            self.rounds += 1
-            self._keep()
-            self._tell(progress, done / steps)
-
-    def run_seconds(self, budget: float, started: float, progress: Progress) -> None:
-        """Improve until the budget is used up; each kind of change gets time by what it has lately gained."""
-        if self.best_cost <= 0.0:
-            return
-        items = len(self.part.record)
-        # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
-        per_row = budget / items
-        self.look_for_neighbours(ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS, progress)
-        moves = self.moves()
-        begun = clock()
-        whole = max(1e-3, budget - (begun - started))
-        hottest = _heat(self.cost(), self.part, whole / (3e-5 * items))
-        count = len(moves)
-        steps = [20, 200, 5, 10, 1]
-        rate, share = np.zeros(count), np.full(count, 1 / count)
-        part_seconds = min(SLICE_SECONDS, whole / 40)
-        while (done := (clock() - begun) / whole) < 1:
-            heat = hottest * (1 - done) ** 2
-            for i, move in enumerate(moves):
-                before = clock()
-                gain = -move(heat, steps[i])
-                spent = max(1e-6, clock() - before)
-                rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
-                steps[i] = max(1, int(steps[i] * min(4.0, part_seconds * share[i] / spent)))
-            earned = rate / rate.sum() if rate.sum() > 0 else np.full(count, 1 / count)
-            share = 0.8 * earned + 0.2 / count
-            self.rounds += 1
-            self._keep()
-            self._tell(progress, done)
-
-    def _tell(self, progress: Progress, fraction: float) -> None:
-        if progress.active:
-            progress("improving", fraction, f"loss {self.layout.loss(self.best_cost, self.unplaced):.4f}")
-
-    @property
-    def unplaced(self) -> int:
-        """Items in no class."""
-        return int((self.part.class_of < 0).sum())
-
-
-def _heat(cost: float, part: Partition, sweeps: float) -> float:
-    """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
-    return float(cost / max(1, len(part.record)) * min(3.0, max(0.05, 0.15 * sweeps**0.5)))
-
-
-def _runs(class_of: Ints) -> tuple[Longs, Longs]:
-    """Items of classes in order, and where each class begins; items of no class are left out."""
-    order = np.argsort(class_of, kind="stable")
-    order = order[np.searchsorted(class_of[order], 0) :]
-    ordered = class_of[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
-    return order, starts.astype(np.int64)
-
-
-def _partition(layout: Layout, class_of: Ints, k: int) -> Partition:
-    order, starts = _runs(class_of)
-    record = layout.record_of_item
-    dense = np.full(len(class_of), -1, np.int32)
-    dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(np.append(starts, len(order))))
-    levels, weights = box_levels(layout.boxes, record[order], starts)
-    return make_partition(
-        layout.boxes, record, layout.first, dense, levels, weights, record[order[starts]], len(class_of) // k
-    )
-
-
 def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:
     """The release, its boxes computed from scratch and checked once more."""
-    order, starts = _runs(class_of)
+    order, starts = runs_of(class_of)
     record = layout.record_of_item[order]
     levels, weights = box_levels(layout.boxes, record, starts)
     sizes = np.diff(np.append(starts, len(order)))

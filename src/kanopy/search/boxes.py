@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from kanopy.classes import Domain, Floats, Ints, Longs, Recoding, recoding_from_nodes
 from kanopy.kernels.boxes import AGREE, AT, LEVELS, VALUES, Boxes
+from kanopy.kernels.joins import Joins, make_joins
 from kanopy.search.problem import Problem
 
 FORBIDDEN = 1000.0
@@ -39,7 +41,12 @@ class Layout:
         """Distinct records."""
         return len(self.counts)
 
-    @property
+    @cached_property
+    def joins(self) -> Joins:
+        """The boxes as nodes."""
+        return make_joins(self.boxes)
+
+    @cached_property
     def record_of_item(self) -> Ints:
         """The record of each usable row, in the order of `rows`."""
         return np.repeat(np.arange(self.records, dtype=np.int32), self.counts)
@@ -107,8 +114,7 @@ def lay_out(problem: Problem) -> Layout:
         weights.append(covered.reshape(-1))
         nodes.append(table.astype(np.int32))
         at += dense.size
-    tuples, inverse = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    tuples, inverse = _distinct(np.column_stack(columns), head[:, VALUES])
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
     record_of_row = inverse[domain.tuple_of_row[usable]]
     counts = np.bincount(record_of_row, minlength=len(tuples)).astype(np.int64)
@@ -126,6 +132,19 @@ def lay_out(problem: Problem) -> Layout:
         np.concatenate(agrees) if agrees else np.zeros(1, np.int16),
     )
     return Layout(boxes, counts, rows, first, stratum, suppressed_weight, tuple(nodes), domain)
+
+
+def _distinct(cells: Ints, sizes: Longs) -> tuple[Ints, Longs]:
+    """The distinct rows in lexicographic order, and which of them each row is."""
+    if np.prod(sizes.astype(np.float64)) < 2.0**62:
+        # As one whole number per row: several times faster than comparing rows.
+        key = np.zeros(len(cells), np.int64)
+        for j, size in enumerate(sizes.tolist()):
+            key = key * size + cells[:, j]
+        _, where, inverse = np.unique(key, return_index=True, return_inverse=True)
+        return cells[where], inverse.reshape(-1)
+    tuples, inverse = np.unique(cells, axis=0, return_inverse=True)
+    return tuples, inverse.reshape(-1)
 
 
 def box_levels(boxes: Boxes, records: Ints, starts: Longs) -> tuple[Ints, Floats]:

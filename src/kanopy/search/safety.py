@@ -6,77 +6,74 @@ import numpy as np
 
 from kanopy.classes import Classes, Floats, Ints, Longs
 from kanopy.errors import NoSolution
-from kanopy.search.boxes import FORBIDDEN, Layout, box_levels
+from kanopy.kernels.partition import Partition, learn_all
+from kanopy.kernels.unions import cheapest_unions, rows_for
+from kanopy.search.boxes import FORBIDDEN, Layout
+from kanopy.search.improvement import partition_of, runs_of
 from kanopy.search.problem import Problem
+
+ROUNDS = 8
+"""Rounds of suppression, each at most one row per class: what a second row saves depends on the first."""
+PARTNERS = 16
+PAIRS = 100_000_000
+"""Pairs of classes looked at in one round; beyond it only classes that are near in sorted order are compared."""
 
 
 def suppress_where_it_pays(layout: Layout, class_of: Ints, k: int, allowed: int) -> Ints:
-    """Take single rows out of classes with more than `k` where that saves the others more than the row loses."""
+    """Take single rows out of classes with more than `k` where that saves the others more than the row loses.
+
+    At most `allowed` rows, the most rewarding first; the loss never grows.
+    """
     class_of = class_of.copy()
-    record = layout.record_of_item
-    order = np.argsort(class_of, kind="stable")
-    order = order[np.searchsorted(class_of[order], 0) :]
-    cuts = np.flatnonzero(np.diff(class_of[order])) + 1
-    options: list[tuple[float, int, int]] = []
-    for members in np.split(order, cuts):
-        if len(members) <= k:
-            continue
-        whole = float(box_levels(layout.boxes, record[members], np.zeros(1, np.int64))[1][0])
-        distinct = np.unique(record[members])
-        if len(distinct) < 2:
-            continue
-        alone = [item for item in members if (record[members] == record[item]).sum() == 1]
-        for item in alone:
-            rest = members[members != item]
-            weight = float(box_levels(layout.boxes, record[rest], np.zeros(1, np.int64))[1][0])
-            gain = len(rest) * (whole - weight) - (layout.suppressed_weight - whole)
-            if gain > 1e-12:
-                options.append((-gain, int(class_of[item]), int(item)))
-    touched: set[int] = set()
-    for _, c, item in sorted(options):
-        # One row per class: the gain of a second was not measured against the class as it is now.
-        if allowed > 0 and c not in touched:
-            class_of[item] = -1
-            touched.add(c)
-            allowed -= 1
+    for _ in range(ROUNDS):
+        if allowed <= 0:
+            break
+        part = partition_of(layout, class_of, k)
+        learn_all(layout.joins, part)
+        items = np.flatnonzero(part.class_of >= 0)
+        c = part.class_of[items]
+        saved = (part.size[c] - 1) * (part.weight[c] - part.lean_weight[items])
+        gain = np.where(part.size[c] > k, saved - (layout.suppressed_weight - part.weight[c]), 0.0)
+        pays = np.flatnonzero(gain > 1e-12)
+        order = pays[np.lexsort((items[pays], -gain[pays]))]
+        _, first = np.unique(c[order], return_index=True)
+        chosen = order[np.sort(first)][:allowed]
+        if not len(chosen):
+            break
+        class_of[items[chosen]] = -1
+        allowed -= len(chosen)
     return class_of
 
 
 def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints, int]:
-    """Unite classes that a model finds unsafe with the class whose loss grows least; also how many were united.
+    """Unite classes that a model finds unsafe until none is; also how many were united.
 
-    Classes that publish the same labels are judged as one. Boxes above the highest allowed levels are no option: rows
-    of a class that can only go there are suppressed while the problem allows it.
+    Every unsafe class joins, of the classes where the loss grows least, the first that makes both safe, or simply the
+    first where none does. Classes that publish the same labels are judged as one. Boxes above the highest allowed
+    levels are no option: rows of a class that can only go there are suppressed while the problem allows it.
     """
-    record = layout.record_of_item
-    unit = _same_labels(layout, class_of)
     names = sorted({name for model in problem.models for name in model.sensitive})
     united = 0
+    unit = class_of
     while True:
-        order = np.argsort(unit, kind="stable")
-        order = order[np.searchsorted(unit[order], 0) :]
-        starts = np.flatnonzero(np.concatenate([[True], np.diff(unit[order]) != 0])) if len(order) else order
-        number = unit[order[starts]]
-        sizes = np.diff(np.append(starts, len(order))).astype(np.int64)
-        dense = np.full(len(unit), -1, np.int64)
-        dense[order] = np.repeat(np.arange(len(starts)), sizes)
-        tables = {name: _histogram(layout, name, dense, len(starts)) for name in names}
-        classes = Classes(sizes, histograms=tables, facts=layout.domain.facts)
-        unsafe = np.zeros(len(starts), np.bool_)
-        for model in problem.models:
-            unsafe |= model.violated(classes)
-        if not unsafe.any():
+        # The boxes of the partition, not its sizes, matter here: k was the business of the search.
+        part, unit = _same_labels(layout, unit)
+        count = int(unit.max(initial=-1)) + 1
+        sizes = part.size[:count]
+        tables = {name: _histogram(layout, name, unit, count) for name in names}
+        asking = np.flatnonzero(_unsafe(problem, layout, sizes, tables))
+        if not len(asking):
             return unit, united
-        levels, weights = box_levels(layout.boxes, record[order], starts.astype(np.int64))
-        reps = record[order[starts]]
-        gone: set[int] = set()
-        for c in np.flatnonzero(unsafe):
-            if int(c) in gone:
+        found, growth = _partners(layout, part, count, asking)
+        choice, rise = _choose(problem, layout, sizes, tables, asking, found, growth)
+        gone = np.zeros(count, np.bool_)
+        into = np.arange(count)
+        merged = 0
+        for i in np.argsort(rise, kind="stable"):
+            c, other = int(asking[i]), int(choice[i])
+            if gone[c]:
                 continue
-            growth = joining_growth(layout, reps, levels, weights, sizes, int(c))
-            growth[list(gone)] = np.inf
-            into = int(np.argmin(growth))
-            if not growth[into] < FORBIDDEN:
+            if other < 0:
                 rows = int((unit < 0).sum()) + int(sizes[c])
                 if rows > problem.max_suppressed_rows:
                     wanted = " ".join(model.explain() for model in problem.models)
@@ -84,32 +81,35 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints
                         f"No allowed generalization is safe for {int(sizes[c]):,} rows: {wanted}",
                         advice=["loosen the privacy models", "allow rows to be suppressed", "allow higher levels"],
                     )
-                unit[unit == number[c]] = -1
-                gone.add(int(c))
+                unit[unit == c] = -1
+                gone[c] = True
                 continue
-            unit[unit == number[c]] = number[into]
-            united += 1
-            # Both have changed: they are judged again in the next round.
-            gone.update((int(c), into))
-        unit = _same_labels(layout, unit)
+            if gone[other]:
+                # Its partner has joined another class in this round: it asks again in the next.
+                continue
+            into[c] = other
+            gone[[c, other]] = True
+            merged += 1
+        united += merged
+        unit = np.where(unit >= 0, into[np.maximum(unit, 0)], -1).astype(np.int32)
 
 
-def _same_labels(layout: Layout, class_of: Ints) -> Ints:
-    """One number for all classes with the same box."""
-    record = layout.record_of_item
-    order = np.argsort(class_of, kind="stable")
-    order = order[np.searchsorted(class_of[order], 0) :]
-    if not len(order):
-        return class_of.copy()
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(class_of[order]) != 0])).astype(np.int64)
-    levels, _ = box_levels(layout.boxes, record[order], starts)
-    nodes = np.column_stack(
-        [table[levels[:, j], layout.boxes.tuples[record[order[starts]], j]] for j, table in enumerate(layout.nodes)]
-    )
-    _, number = np.unique(nodes, axis=0, return_inverse=True)
-    result = np.full(len(class_of), -1, np.int32)
-    result[order] = np.repeat(number.reshape(-1), np.diff(np.append(starts, len(order))))
-    return result
+def unsafe_share(layout: Layout, class_of: Ints, problem: Problem) -> float:
+    """The share of rows whose class a model finds unsafe."""
+    part, unit = _same_labels(layout, class_of)
+    count = int(unit.max(initial=-1)) + 1
+    names = {name for model in problem.models for name in model.sensitive}
+    tables = {name: _histogram(layout, name, unit, count) for name in names}
+    sizes = part.size[:count]
+    return float(sizes[_unsafe(problem, layout, sizes, tables)].sum() / max(1, sizes.sum()))
+
+
+def _unsafe(problem: Problem, layout: Layout, sizes: Longs, tables: dict[str, Longs]) -> np.ndarray:
+    classes = Classes(sizes, histograms=tables, facts=layout.domain.facts)
+    unsafe = np.zeros(len(sizes), np.bool_)
+    for model in problem.models:
+        unsafe |= model.violated(classes)
+    return unsafe
 
 
 def joining_growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Longs, c: int) -> Floats:
@@ -131,9 +131,52 @@ def joining_growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, si
     return growth
 
 
-def _histogram(layout: Layout, name: str, class_of: Longs, classes: int) -> Longs:
+def _partners(layout: Layout, part: Partition, count: int, asking: Longs) -> tuple[Ints, Floats]:
+    """The cheapest partners of the classes that ask; all classes are compared while they are not too many."""
+    box, size, weight = part.box[:count], part.size[:count], part.weight[:count]
+    found, growth = rows_for(len(asking), PARTNERS)
+    reach = max(1000, PAIRS // (2 * len(asking)))
+    cheapest_unions(layout.joins, box, size, weight, asking, min(reach, count), FORBIDDEN, found, growth)
+    alone = np.flatnonzero(found[:, 0] < 0)
+    if len(alone) and reach < count:
+        far, more = rows_for(len(alone), PARTNERS)
+        cheapest_unions(layout.joins, box, size, weight, asking[alone], count, FORBIDDEN, far, more)
+        found[alone], growth[alone] = far, more
+    return found, growth
+
+
+def _choose(
+    problem: Problem, layout: Layout, sizes: Longs, tables: dict[str, Longs], asking: Longs, found: Ints, growth: Floats
+) -> tuple[Longs, Floats]:
+    """Per class that asks its partner: the cheapest that makes both safe, else the cheapest; -1 where there is none."""
+    choice, rise = found[:, 0].astype(np.int64), growth[:, 0].copy()
+    open_ = np.ones(len(asking), np.bool_)
+    for rank in range(found.shape[1]):
+        rows = np.flatnonzero(open_ & (found[:, rank] >= 0))
+        if not len(rows):
+            break
+        one, other = asking[rows], found[rows, rank]
+        both = {name: table[one] + table[other] for name, table in tables.items()}
+        safe = rows[~_unsafe(problem, layout, sizes[one] + sizes[other], both)]
+        choice[safe], rise[safe] = found[safe, rank], growth[safe, rank]
+        open_[safe] = False
+    return choice, rise
+
+
+def _same_labels(layout: Layout, class_of: Ints) -> tuple[Partition, Ints]:
+    """One number, in lexicographic order of their boxes, for all classes with the same box; and their partition."""
+    part = partition_of(layout, class_of, 1)
+    order, starts = runs_of(class_of)
+    boxes = part.box[: len(starts)]
+    _, number = np.unique(boxes, axis=0, return_inverse=True)
+    unit = np.full(len(class_of), -1, np.int32)
+    unit[order] = np.repeat(number.reshape(-1), np.diff(np.append(starts, len(order))))
+    return partition_of(layout, unit, 1), unit
+
+
+def _histogram(layout: Layout, name: str, class_of: Ints, classes: int) -> Longs:
     column = next(sensitive for sensitive in layout.domain.sensitive if sensitive.name == name)
-    table = np.zeros((classes, len(column.values)), np.int64)
+    width = len(column.values)
     used = class_of >= 0
-    np.add.at(table, (class_of[used], column.code_of_row[layout.rows[used]]), 1)
-    return table
+    cell = class_of[used].astype(np.int64) * width + column.code_of_row[layout.rows[used]]
+    return np.bincount(cell, minlength=classes * width).reshape(classes, width).astype(np.int64)
