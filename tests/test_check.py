@@ -51,3 +51,33 @@ def test_what_it_refuses() -> None:
         kanopy.check({"age": [1]}, [1])  # type: ignore[list-item]
     with pytest.raises(DataError, match="no records"):
         kanopy.check({"age": []}, ["age"])
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quick count of `check` against the second opinion's, with suppressed rows and missing values."""
+    import numpy as np
+
+    from kanopy.privacy.models import failing, make_models
+    from kanopy.regroup import Background, published
+    from kanopy.table import grouping
+
+    monkeypatch.setattr(grouping, "LARGE", 0 if large else 10**9)
+    random = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "zip": random.choice(["1", "2", "3"], 200).tolist(),
+            "age": [None if x == 4 else f"{x}0" for x in random.integers(2, 6, 200)],
+            "ill": [None if x == 0 else "abcd"[x] for x in random.integers(0, 4, 200)],
+        }
+    ).with_columns(pl.when(pl.arange(200) % 11 == 0).then(pl.lit("*")).otherwise(pl.col("zip", "age")).name.keep())
+    models = make_models(["k:15", "l-distinct:ill:4", "t-equal:ill:0.1", "l-entropy:ill:3.5"])
+    found = kanopy.check(frame, ["zip", "age"], ["ill"], models=models)
+    classes, _ = published(frame, ["zip", "age"], models, Background(frame.select("ill")), without="*")
+    assert found.classes == classes.count and found.k == classes.sizes.min()
+    assert found.suppressed_rows == frame.filter((pl.col("zip") == "*") & (pl.col("age") == "*")).height
+    assert found.sensitive["ill"]["distinct"] == (classes.histograms["ill"] > 0).sum(axis=1).min()
+    for model, own in zip(models, found.models, strict=True):
+        wrong = failing(model, classes)
+        assert (own.failing_classes, own.failing_rows) == (wrong.sum(), classes.sizes[wrong].sum())
+        assert own.failing_classes and len(own.examples) == min(5, own.failing_classes)

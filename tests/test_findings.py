@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from xml.etree import ElementTree
@@ -258,17 +257,16 @@ def test_missing_tokens_are_missing_on_both_sides(people):
     assert made.report.findings.before["rows"] == 300
 
 
-def test_a_bound_is_worded(release):
-    from kanopy.report.report import build_report
-    from kanopy.search.bound import Bound
-
-    loss = release.losses["loss"]
-    bound = Bound(loss / 2, np.zeros(1), 3, 1)
-    report = release.report
-    told = build_report(dataclasses.replace(report.facts, bound=bound))
-    text = text_of(body(told.to_html()))
-    assert told.gap == pytest.approx(0.5) and "Gap50%: at most this share of the loss may be avoidable" in text
-    assert "How far from the best possible" not in text_of(body(report.to_html()))
+def test_a_bound_is_worded(people, release):
+    small = job(
+        quasi=["town", "age"], insensitive=["pay"], models=(), hierarchies=dict(list(job().hierarchies.items())[:2])
+    )
+    report = kanopy.anonymize(people, small, bound=True).report
+    assert report.gap is not None and report.facts.bound is not None
+    text = text_of(body(report.to_html()))
+    assert f"Gap{percent(report.gap)}: at most this share of the loss may be avoidable" in text
+    assert f"Bound{report.facts.bound.value:.4f}" in text
+    assert "How far from the best possible" not in text_of(body(release.report.to_html()))
 
 
 def test_bins_never_name_a_value_of_few_rows():

@@ -113,33 +113,40 @@ def published(
     # The one pass over all rows; everything after it works on the different combinations.
     cells = frame.select(named).with_columns(own).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
     cells = cells.with_columns([labels_of_values(cells[name]).alias(name) for name in (*keys, *values)])
-    cells = cells.sort([*keys, *values])
     if without is not None:
         shown = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
         cells = shown if shown.height else cells
-    grouped = cells.group_by(keys, maintain_order=True).agg(pl.col("\0count").sum().alias("\0rows"))
+    # Sorted by rank instead of by text, which is much slower.
+    ranked = [pl.col(key).cast(pl.Enum(cells[key].unique().sort())) for key in keys]
+    cells = cells.with_columns(ranked).sort(keys)
+    begins = cells.select(pl.any_horizontal([pl.col(key) != pl.col(key).shift(1) for key in keys])).to_series()
+    first = begins.fill_null(True).to_numpy()
+    class_of_cell = np.cumsum(first) - 1
+    counts = cells["\0count"].to_numpy().astype(np.int64)
+    starts = np.flatnonzero(first)
+    sizes = np.add.reduceat(counts, starts) if len(starts) else np.zeros(0, np.int64)
+    grouped = cells.filter(pl.Series(first)).select(pl.col(key).cast(pl.String) for key in keys)
     population = None
     if background.population is not None:
         people = background.population.select(named).group_by(keys).agg(pl.len().alias("\0people"))
         people = people.with_columns([labels_of_values(people[key]).alias(key) for key in keys])
         people = people.group_by(keys).agg(pl.col("\0people").sum())
+        grouped = grouped.with_columns(pl.Series("\0rows", sizes))
         grouped = grouped.join(people, on=keys, how="full", coalesce=True, maintain_order="left")
         grouped = grouped.with_columns(pl.col("\0rows", "\0people").fill_null(0))
         population = grouped["\0people"].to_numpy().astype(np.int64)
-    grouped = grouped.with_row_index("\0class")
-    sizes = grouped["\0rows"].to_numpy().astype(np.int64)
+        sizes = grouped["\0rows"].to_numpy().astype(np.int64)
     facts, histograms = {}, {}
-    placed = cells.join(grouped.select([*keys, "\0class"]), on=keys)
     for name, value in zip(columns, values, strict=True):
         facts[name] = column_facts(background.original[name], background.hierarchies.get(name))
-        place = pl.DataFrame({value: list(facts[name].values), "\0value": np.arange(len(facts[name].values))})
-        counted = placed.select("\0class", value, "\0count").join(place, on=value)
-        histogram = np.zeros((len(sizes), len(facts[name].values)), np.int64)
-        where = (counted["\0class"].to_numpy(), counted["\0value"].to_numpy())
-        np.add.at(histogram, where, counted["\0count"].to_numpy())
-        if int(histogram.sum()) != int(sizes.sum()):
+        width = len(facts[name].values)
+        known = pl.Series(list(facts[name].values), dtype=pl.String)
+        place = cells[value].replace_strict(known, pl.Series(np.arange(width)), default=None, return_dtype=pl.Int64)
+        if place.null_count():
             raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
-        histograms[name] = histogram
+        cell = class_of_cell * width + place.to_numpy()
+        counted = np.bincount(cell, weights=counts, minlength=len(sizes) * width)
+        histograms[name] = counted.astype(np.int64).reshape(len(sizes), width)
     shown_labels = grouped.select(pl.col(key).alias(name) for name, key in zip(quasi, keys, strict=True))
     labels: dict[str, ClassLabels] = {}
     for name in dict.fromkeys(name for model in models for name in model.quasi):

@@ -22,6 +22,7 @@ SUPPRESSED_LABEL = "*"
 LARGEST_KEY = 2**62
 WIDEST_RANGE = 1 << 22
 BUCKETS = 1 << 16
+LARGE = 200_000
 SAMPLE, FEW_VALUES = 5_000, 300
 """Texts with up to so many values among the first rows are coded by their hash."""
 
@@ -160,6 +161,38 @@ def class_sizes(frame: pl.DataFrame, names: Sequence[str]) -> tuple[Longs, int]:
     keys.sort()
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     return np.diff(np.append(starts, len(keys))), 0 if hidden is None else len(hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRows:
+    """Classes numbered by first appearance: the class of every row (-1: suppressed), a row of each, and sizes."""
+
+    class_of_row: Ints
+    first: Longs
+    sizes: Longs
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are in no class."""
+        return len(self.class_of_row) - int(self.sizes.sum())
+
+
+def number_rows(frame: pl.DataFrame, names: Sequence[str]) -> NumberedRows:
+    """The classes of some columns; rows with `*` in all of them are suppressed.
+
+    >>> found = number_rows(pl.DataFrame({"a": ["x", "*", "y", "x"]}), ["a"])
+    >>> found.class_of_row.tolist(), found.first.tolist(), found.sizes.tolist()
+    ([0, -1, 1, 0], [0, 2], [2, 1])
+    """
+    from kanopy.kernels.distinct import number_keys, number_keys_plain
+
+    keys, hidden = row_keys(code_columns(frame, names))
+    if hidden is not None:
+        keys[hidden] = -1
+    number = np.empty(len(keys), np.int32)
+    # Loading compiled code takes longer than a small table.
+    first, sizes = (number_keys if len(keys) >= LARGE else number_keys_plain)(keys, 0, number)
+    return NumberedRows(number, first, sizes)
 
 
 def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
