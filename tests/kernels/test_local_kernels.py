@@ -25,9 +25,9 @@ from kanopy.kernels.unions import cheapest_unions, rows_for
 from kanopy.kernels.widen import make_lattice, widen
 from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT
-from kanopy.search.best import _bottom_up
 from kanopy.search.boxes import Layout, box_levels, lay_out
 from kanopy.search.chunks import chunk_records
+from kanopy.search.first_classes import bottom_up
 from kanopy.search.improvement import partition_of
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
@@ -150,7 +150,7 @@ class Changes:
     def __init__(self, domain: Domain, k: int) -> None:
         self.layout = lay_out(Problem(domain, [KAnonymity(k)]))
         layout = self.layout
-        self.part = partition_of(layout, _bottom_up(layout, k, SILENT), k)
+        self.part = partition_of(layout, bottom_up(layout, k, SILENT), k)
         near, far = np.full((layout.records, 4), -1, np.int32), np.full((layout.records, 4), np.inf)
         look_around(layout.joins, np.arange(layout.records), layout.stratum, 8, 0, layout.records, near, far)
         items, classes, width = len(self.part.record), len(self.part.size), domain.width

@@ -8,36 +8,31 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy.classes import Domain, Floats, Ints
-from kanopy.errors import Cancelled, JobError, NoSolution
+from kanopy.errors import Cancelled, JobError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.kernels.compiler import is_prepared
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.progress import SILENT, Progress
 from kanopy.search import improvement
-from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, lay_out
-from kanopy.search.chunks import chunk_records
-from kanopy.search.improvement import KERNELS, Improvement, runs_of
-from kanopy.search.kmember import check_k
-from kanopy.search.mondrian import mondrian_groups
+from kanopy.search.box_release import check_placeable
+from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
+from kanopy.search.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.improvement import KERNELS, Improvement
 from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
 from kanopy.search.solution import About, Solution
 
-CHUNK_ROWS = 500
-"""Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
 MOST_UNSAFE = 0.8
 """Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
-CUT_FROM = 50
-"""Above this k the start is cut top-down: quicker than merging, and as good."""
 
 
 @dataclass(frozen=True)
 class Best:
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
-    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. Then six kinds of change
+    Classes are first merged bottom-up within chunks, always the pair whose cost rises least; for k from 8 on, rounds of
+    full-domain search make most of them (as in `iterative-local`, while its time lasts). Then six kinds of change
     compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
     around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
     class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
@@ -77,15 +72,18 @@ class Best:
         progress("laying out")
         layout = lay_out(problem)
         k = problem.k
-        check_k(k, len(layout.rows))
-        lost = _left_over(layout, k, problem)
-        start, least = _bottom_up(layout, k, progress), k
+        lost = check_placeable(layout, problem)
+        start, least = bottom_up(layout, k, progress), k
         while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
             # Classes of k rows that are nearly all unsafe for another model would only be united again.
             if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
                 break
             least *= 2
-            start = _bottom_up(layout, least, progress)
+            start = bottom_up(layout, least, progress)
+        if least >= FROM_ROUNDS:
+            start = by_rounds(
+                layout, problem, least, start, self.budget_seconds if self.steps is None else None, progress
+            )
         search = Improvement(layout, start, least, self.seed)
         notes = []
         spent = improvement.clock() - started
@@ -122,14 +120,14 @@ def _prepare(progress: Progress) -> None:
     tuples = np.arange(4, dtype=np.int32)[:, None]
     domain = Domain(("a",), (hierarchy,), tuples, np.full(4, 4, np.int64), rows)
     layout = lay_out(Problem(domain, [KAnonymity(5)]))
-    Improvement(layout, _bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
+    Improvement(layout, bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
 
 
 def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:
     """Per record the mean weight of its rows in a good partition."""
-    search = Improvement(layout, _bottom_up(layout, k, progress), k, seed)
+    search = Improvement(layout, bottom_up(layout, k, progress), k, seed)
     search.run_steps(rounds, progress)
-    order, starts = runs_of(search.best_classes())
+    order, starts = class_runs(search.best_classes())
     record = layout.record_of_item[order]
     _, weights = box_levels(layout.boxes, record, starts)
     paid = np.bincount(
@@ -139,53 +137,9 @@ def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: i
     return np.where(held > 0, paid / np.maximum(held, 1), layout.suppressed_weight)
 
 
-def _left_over(layout: Layout, k: int, problem: Problem) -> int:
-    """Rows that level limits keep apart from everything else in groups of fewer than k: they must be suppressed."""
-    sizes = np.bincount(layout.stratum, weights=layout.counts)
-    lost = int(sizes[sizes < k].sum())
-    if lost > problem.max_suppressed_rows:
-        capped = [name for name, top, h in zip(
-            problem.domain.names, problem.lattice.highest, problem.domain.hierarchies, strict=True
-        ) if h.level(top).size > 1]  # fmt: skip
-        raise NoSolution(
-            f"With the highest levels allowed, {lost:,} rows share their values with fewer than k = {k} rows, and "
-            f"{problem.max_suppressed_rows:,} may be suppressed.",
-            advice=[
-                f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)",
-                f"allow at least {lost:,} rows to be suppressed",
-            ],
-        )
-    return lost
-
-
-def _bottom_up(layout: Layout, k: int, progress: Progress) -> Ints:
-    """The class of every item after merging within chunks; -1 for items that no class can hold."""
-    if k > CUT_FROM and not layout.stratum.any():
-        progress("cutting")
-        return cut_classes(layout, k, progress)
-    order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
-    owner = np.full(layout.records, -1, np.int32)
-    chunks = len(starts) - 1
-    units = make_units(int(np.diff(starts).max(initial=1)), layout.boxes.tuples.shape[1])
-    random = np.ones(1, np.uint64)
-    step = 16
-    for begin in range(0, chunks, step):
-        progress("merging", begin / max(1, chunks))
-        agglomerate(
-            layout.joins, order, starts, layout.counts, k, begin, min(chunks, begin + step), units, random, owner
-        )
-    return np.repeat(owner, layout.counts)
-
-
-def cut_classes(layout: Layout, k: int, progress: Progress) -> Ints:
-    """The class of every item after Mondrian's cuts: for large k as good a start as merging, and much quicker."""
-    groups = mondrian_groups(layout.domain, k, progress=progress)
-    return groups.of_row[layout.rows]
-
-
 def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:
     """The release, its boxes computed from scratch and checked once more."""
-    order, starts = runs_of(class_of)
+    order, starts = class_runs(class_of)
     record = layout.record_of_item[order]
     levels, weights = box_levels(layout.boxes, record, starts)
     sizes = np.diff(np.append(starts, len(order)))

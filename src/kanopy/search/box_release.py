@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanopy.classes import Ints, Longs
+from kanopy.classes import Ints
 from kanopy.errors import NoSolution
-from kanopy.search.boxes import FORBIDDEN, Layout, box_levels
+from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, class_runs
 from kanopy.search.kmember import check_k
 from kanopy.search.partition_judge import PartitionJudge, release_score
 from kanopy.search.problem import Problem
@@ -44,20 +44,6 @@ def check_placeable(layout: Layout, problem: Problem) -> int:
             ],
         )
     return lost
-
-
-def class_runs(class_of: Ints) -> tuple[Longs, Longs]:
-    """The items class by class, and where each class begins; items of no class (-1) are left out.
-
-    >>> order, starts = class_runs(np.array([7, -1, 2, 7], np.int32))
-    >>> order.tolist(), starts.tolist()
-    ([2, 0, 3], [0, 1])
-    """
-    order = np.argsort(class_of, kind="stable")
-    order = order[np.searchsorted(class_of[order], 0) :]
-    numbers = class_of[order]
-    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])) if len(order) else order
-    return order, starts.astype(np.int64)
 
 
 def unite_nearby(layout: Layout, class_of: Ints, problem: Problem, reach: int) -> tuple[Ints, int]:

@@ -165,3 +165,25 @@ def box_levels(boxes: Boxes, records: Ints, starts: Longs) -> tuple[Ints, Floats
         cost = boxes.weights[at : at + size * count].reshape(count, size)
         weights += cost[levels[:, j], boxes.tuples[records[starts], j]]
     return levels, weights
+
+
+def class_runs(class_of: Ints) -> tuple[Longs, Longs]:
+    """The items class by class, and where each class begins; items of no class (-1) are left out.
+
+    >>> order, starts = class_runs(np.array([7, -1, 2, 7], np.int32))
+    >>> order.tolist(), starts.tolist()
+    ([2, 0, 3], [0, 1])
+    """
+    order = np.argsort(class_of, kind="stable")
+    order = order[np.searchsorted(class_of[order], 0) :]
+    numbers = class_of[order]
+    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])) if len(order) else order
+    return order, starts.astype(np.int64)
+
+
+def partition_cost(layout: Layout, class_of: Ints) -> float:
+    """What a partition of the items loses in all, the suppressed ones included."""
+    order, starts = class_runs(class_of)
+    _, weights = box_levels(layout.boxes, layout.record_of_item[order], starts)
+    sizes = np.diff(np.append(starts, len(order)))
+    return float((weights * sizes).sum()) + (len(class_of) - len(order)) * layout.suppressed_weight

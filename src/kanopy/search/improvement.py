@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy.classes import Ints, Longs
+from kanopy.classes import Ints
 from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.kernels.anneal import LOGS, anneal
 from kanopy.kernels.boxes import LEVELS
@@ -21,7 +21,7 @@ from kanopy.kernels.reopen import dissolve, make_look, reopen
 from kanopy.kernels.resplit import resplit
 from kanopy.kernels.widen import make_lattice, widen
 from kanopy.progress import Progress
-from kanopy.search.boxes import Layout
+from kanopy.search.boxes import Layout, class_runs
 from kanopy.search.chunks import chunk_records, shuffled_order
 
 NEIGHBOURS = 24
@@ -204,18 +204,9 @@ class Improvement:
         return int((self.part.class_of < 0).sum())
 
 
-def runs_of(class_of: Ints) -> tuple[Longs, Longs]:
-    """Items of classes in order, and where each class begins; items of no class are left out."""
-    order = np.argsort(class_of, kind="stable")
-    order = order[np.searchsorted(class_of[order], 0) :]
-    ordered = class_of[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
-    return order, starts.astype(np.int64)
-
-
 def partition_of(layout: Layout, class_of: Ints, k: int) -> Partition:
     """The partition with the given class of every item."""
-    order, starts = runs_of(class_of)
+    order, starts = class_runs(class_of)
     dense = np.full(len(class_of), -1, np.int32)
     dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(np.append(starts, len(order))))
     return make_partition(layout.joins, layout.record_of_item, layout.first, dense, len(class_of) // k)

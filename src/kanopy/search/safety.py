@@ -8,8 +8,8 @@ from kanopy.classes import Classes, Floats, Ints, Longs
 from kanopy.errors import NoSolution
 from kanopy.kernels.partition import Partition, learn_all
 from kanopy.kernels.unions import cheapest_unions, rows_for
-from kanopy.search.boxes import FORBIDDEN, Layout
-from kanopy.search.improvement import partition_of, runs_of
+from kanopy.search.boxes import FORBIDDEN, Layout, class_runs
+from kanopy.search.improvement import partition_of
 from kanopy.search.problem import Problem
 
 ROUNDS = 8
@@ -166,7 +166,7 @@ def _choose(
 def _same_labels(layout: Layout, class_of: Ints) -> tuple[Partition, Ints]:
     """One number, in lexicographic order of their boxes, for all classes with the same box; and their partition."""
     part = partition_of(layout, class_of, 1)
-    order, starts = runs_of(class_of)
+    order, starts = class_runs(class_of)
     boxes = part.box[: len(starts)]
     _, number = np.unique(boxes, axis=0, return_inverse=True)
     unit = np.full(len(class_of), -1, np.int32)

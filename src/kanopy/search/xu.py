@@ -13,8 +13,8 @@ from kanopy.errors import JobError, near_miss
 from kanopy.kernels.halving import DONE, HEIGHT, halve
 from kanopy.kernels.pairing import join_small
 from kanopy.progress import SILENT, Progress
-from kanopy.search.box_release import check_placeable, class_runs, release_classes
-from kanopy.search.boxes import Layout, box_levels, lay_out
+from kanopy.search.box_release import check_placeable, release_classes
+from kanopy.search.boxes import Layout, box_levels, class_runs, lay_out
 from kanopy.search.chunks import chunk_records
 from kanopy.search.solution import About, Solution
 
