@@ -20,9 +20,10 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
 from kanopy.progress import SILENT, Progress
 from kanopy.search.cheapest_levels import CheapestLevels
-from kanopy.search.iterative_local import IterativeLocal, _Unpriced
+from kanopy.search.iterative_local import IterativeLocal
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Problem
+from kanopy.search.rounds import LevelsAlone
 from kanopy.table.sources import read_table
 from tests.search.local_checks import (
     CROSSING,
@@ -98,7 +99,7 @@ def test_rounds_find_what_the_proved_search_finds(problem: Problem, shares: list
     cheapest = CheapestLevels(problem.lattice)
     for share in shares:
         part = Problem(
-            problem.domain.part(rows), models, _Unpriced(Loss()), weights=problem.weights, suppression_limit=share,
+            problem.domain.part(rows), models, LevelsAlone(Loss()), weights=problem.weights, suppression_limit=share,
             lowest_levels=problem.lattice.lowest, highest_levels=problem.lattice.highest,
         )  # fmt: skip
         levels = cheapest.find(part)

@@ -23,7 +23,7 @@ from kanopy.search.safety import unite_unsafe
 
 
 @dataclass(frozen=True)
-class _Unpriced(AttributeMetric):
+class LevelsAlone(AttributeMetric):
     """A loss of levels alone: rows that are left to the next round cost no more than if they were published."""
 
     loss: AttributeMetric
@@ -43,7 +43,7 @@ class Rounds:
 
     def __init__(self, layout: Layout, problem: Problem, search: Optimal) -> None:
         self.layout, self.problem, self.search = layout, problem, search
-        self.metric = _Unpriced(problem.metric if isinstance(problem.metric, AttributeMetric) else Loss())
+        self.metric = LevelsAlone(problem.metric if isinstance(problem.metric, AttributeMetric) else Loss())
         self.class_of_row: Ints = np.full(problem.domain.rows, -1, np.int32)
         self.open: Longs = np.sort(layout.rows)
         self.cheapest = CheapestLevels(problem.lattice)

@@ -1,0 +1,57 @@
+"""The classes that `best` starts from: whole, large enough, and never worse for having gone through rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanopy.classes import Domain
+from kanopy.privacy.models import KAnonymity
+from kanopy.progress import SILENT
+from kanopy.search.best import Best
+from kanopy.search.boxes import lay_out, partition_cost
+from kanopy.search.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.problem import Problem
+from tests.search.problems import domains
+from tests.search.test_best import table
+
+
+@settings(max_examples=40, deadline=None)
+@given(domains(), st.integers(2, 6), st.sampled_from([None, 1e-9, 0.05]))
+def test_rounds_leave_every_item_in_a_class_of_k_and_cost_no_more(domain: Domain, k: int, budget: float | None) -> None:
+    if domain.counts.sum() < k:
+        return
+    problem = Problem(domain, [KAnonymity(k)])
+    layout = lay_out(problem)
+    start = bottom_up(layout, k, SILENT)
+    found = by_rounds(layout, problem, k, start, budget, SILENT)
+    assert (found >= 0).all()
+    sizes = np.bincount(found)
+    assert (sizes[sizes > 0] >= k).all()
+    assert partition_cost(layout, found) <= partition_cost(layout, start) + 1e-9
+
+
+@pytest.mark.parametrize("k", [FROM_ROUNDS, 30])
+def test_rounds_pay_for_larger_k(k: int) -> None:
+    problem = Problem(table(3000, width=4), [KAnonymity(k)])
+    layout = lay_out(problem)
+    start = bottom_up(layout, k, SILENT)
+    found = by_rounds(layout, problem, k, start, None, SILENT)
+    assert partition_cost(layout, found) < partition_cost(layout, start)
+
+
+def test_level_limits_and_too_many_candidates_keep_the_start() -> None:
+    domain = table(200, width=2)
+    capped = Problem(domain, [KAnonymity(8)], highest_levels=[1, 2], suppression_limit=0.5)
+    layout = lay_out(capped)
+    start = bottom_up(layout, 8, SILENT)
+    assert by_rounds(layout, capped, 8, start, None, SILENT) is start
+
+
+def test_best_repeats_by_steps_also_where_rounds_come_first() -> None:
+    problem = Problem(table(800), [KAnonymity(20)])
+    one, two = Best(steps=2).solve(problem), Best(steps=2).solve(problem)
+    assert one.score == two.score
+    assert (one.recoding.group_of_row == two.recoding.group_of_row).all()
