@@ -17,7 +17,7 @@ from kanopy.progress import SILENT, Progress
 from kanopy.search import improvement
 from kanopy.search.box_release import check_placeable
 from kanopy.search.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
-from kanopy.search.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.first_classes import better_start, bottom_up
 from kanopy.search.improvement import KERNELS, Improvement
 from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
@@ -31,8 +31,9 @@ MOST_UNSAFE = 0.8
 class Best:
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
-    Classes are first merged bottom-up within chunks, always the pair whose cost rises least; for k from 8 on, rounds of
-    full-domain search make most of them (as in `iterative-local`, while its time lasts). Then six kinds of change
+    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. For k from 8 on, rounds of
+    full-domain search make most of them (as in `iterative-local`), or, where there is more time, boxes are opened one
+    after the other where they gain most. Then six kinds of change
     compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
     around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
     class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
@@ -80,10 +81,8 @@ class Best:
                 break
             least *= 2
             start = bottom_up(layout, least, progress)
-        if least >= FROM_ROUNDS:
-            start = by_rounds(
-                layout, problem, least, start, self.budget_seconds if self.steps is None else None, progress
-            )
+        budget = self.budget_seconds if self.steps is None else None
+        start, stopped = better_start(layout, problem, least, start, budget, self.seed, progress)
         search = Improvement(layout, start, least, self.seed)
         notes = []
         spent = improvement.clock() - started
@@ -92,12 +91,15 @@ class Best:
                 f"The first release alone took {spent:.0f} s, the budget was {self.budget_seconds:g} s: nothing was "
                 "improved. A larger budget gives a better release."
             )
-        try:
-            if self.steps is not None:
-                search.run_steps(self.steps, progress)
-            else:
-                search.run_seconds(self.budget_seconds, started, progress)
-        except (Cancelled, KeyboardInterrupt):
+        if not stopped:
+            try:
+                if self.steps is not None:
+                    search.run_steps(self.steps, progress)
+                else:
+                    search.run_seconds(self.budget_seconds, started, progress)
+            except (Cancelled, KeyboardInterrupt):
+                stopped = True
+        if stopped:
             notes.append("Stopped before the budget was used up: this is the best release found until then.")
         class_of = search.best_classes()
         allowed = problem.max_suppressed_rows - lost

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy.classes import Ints
+from kanopy.errors import Cancelled
 from kanopy.kernels.agglomerate import agglomerate, make_units
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
@@ -12,6 +13,7 @@ from kanopy.progress import Progress
 from kanopy.search import improvement
 from kanopy.search.boxes import Layout, lay_out, partition_cost
 from kanopy.search.chunks import chunk_records
+from kanopy.search.cover import Covering
 from kanopy.search.mondrian import mondrian_groups
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Problem
@@ -27,6 +29,11 @@ MOST_CANDIDATES = 200_000
 """With more candidates a round takes too long."""
 ROUNDS_SHARE = 0.4
 """The part of the budget that rounds may take."""
+COVER_FROM = 20
+COVER_SECONDS_PER_ROW = 3e-4
+COVER_SHARE = 0.75
+"""From this k on, and with so much time per row, a cover of boxes takes most of the budget: with less time it has not
+cooled down, with smaller k there are too many classes to open."""
 
 
 def bottom_up(layout: Layout, k: int, progress: Progress) -> Ints:
@@ -52,6 +59,38 @@ def cut_classes(layout: Layout, k: int, progress: Progress) -> Ints:
     """The class of every item after Mondrian's cuts: for large k as good a start as merging, and much quicker."""
     groups = mondrian_groups(layout.domain, k, progress=progress)
     return groups.of_row[layout.rows]
+
+
+def better_start(
+    layout: Layout, problem: Problem, k: int, start: Ints, budget: float | None, seed: int, progress: Progress
+) -> tuple[Ints, bool]:
+    """Classes to improve further, never worse than `start`, and whether the caller said stop.
+
+    A cover of boxes where there is time for it, else rounds.
+    """
+    if k < FROM_ROUNDS or layout.stratum.any():
+        return start, False
+    if k >= COVER_FROM and budget is not None and budget / len(layout.rows) >= COVER_SECONDS_PER_ROW:
+        return by_cover(layout, k, start, COVER_SHARE * budget, seed, progress)
+    try:
+        return by_rounds(layout, problem, k, start, budget, progress), False
+    except (Cancelled, KeyboardInterrupt):
+        return start, True
+
+
+def by_cover(layout: Layout, k: int, start: Ints, seconds: float, seed: int, progress: Progress) -> tuple[Ints, bool]:
+    """Classes of a cover of boxes opened where they gain most (`start` if that is better); whether it was stopped."""
+    begun = improvement.clock()
+    stopped = False
+    covering = Covering(layout.boxes, layout.counts, k, seed)
+    try:
+        while (done := (improvement.clock() - begun) / seconds) < 1:
+            covering.round(1 - done)
+            progress("covering", done, f"loss {layout.loss(covering.best_cost, 0):.4f}")
+    except (Cancelled, KeyboardInterrupt):
+        stopped = True
+    found: Ints = np.repeat(covering.best, layout.counts).astype(np.int32)
+    return (found if partition_cost(layout, found) < partition_cost(layout, start) else start), stopped
 
 
 def by_rounds(layout: Layout, problem: Problem, k: int, start: Ints, budget: float | None, progress: Progress) -> Ints:
