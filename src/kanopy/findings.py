@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.assess import Matched, assess_matched, match_tables
+from kanopy.assess import assess_matched
 from kanopy.errors import KanopyError
 from kanopy.report.report import Findings
 from kanopy.risk import assess_risk, attack_matched
+from kanopy.side_by_side import Matched, match_tables
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,9 +24,9 @@ from kanopy.metrics.risk import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, s
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy.assess import Matched
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.linkage import Attack
+    from kanopy.side_by_side import Matched
 
 Longs = npt.NDArray[np.int64]
 
@@ -181,7 +181,7 @@ def assess_risk(
     found, given_away = _disclosure(frame, quasi, sensitive, grouped)
     attacks: tuple[Attack, ...] = ()
     if released is not None:
-        from kanopy.assess import match_tables
+        from kanopy.side_by_side import match_tables
 
         matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
         attacks = attack_matched(matched, quasi, seed=seed)
