@@ -224,8 +224,10 @@ def _sum_over_lattice(found: Floats, number: Longs, cells: int) -> None:
             for level in range(1, levels):
                 low, here = base + (level - 1) * step, base + level * step
                 for which in range(2):
+                    # Stretches of their own let the compiler see that they do not overlap.
+                    below, own = found[which, low : low + step], found[which, here : here + step]
                     for i in range(step):
-                        found[which, here + i] += found[which, low + i]
+                        own[i] += below[i]
         step = block
 
 
@@ -337,9 +339,11 @@ def _open_classes_loop(
         moved, rows, gained = 0, 0, 0.0
         for u in range(n):
             if cover.paid[u] > weight + FEW:
-                fits = 1
+                fits = True
                 for c in range(columns):
-                    fits &= desk.inside[folded.codes[u, c]]
+                    if desk.inside[folded.codes[u, c]] == 0:
+                        fits = False
+                        break
                 if fits:
                     desk.moved[moved] = u
                     desk.came_from[moved] = cover.class_of[u]
