@@ -23,6 +23,8 @@ from kanopy.search.problem import Problem
 from kanopy.search.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
 from kanopy.search.solution import About, Solution
 
+CLOSING_SECONDS = 1e-6
+"""Time per row for writing up the release, kept back from the budget."""
 MOST_UNSAFE = 0.8
 """Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
 
@@ -96,7 +98,8 @@ class Best:
                 if self.steps is not None:
                     search.run_steps(self.steps, progress)
                 else:
-                    search.run_seconds(self.budget_seconds, started, progress)
+                    closing = min(0.2 * self.budget_seconds, CLOSING_SECONDS * len(layout.rows))
+                    search.run_seconds(self.budget_seconds - closing, started, progress)
             except (Cancelled, KeyboardInterrupt):
                 stopped = True
         if stopped:
