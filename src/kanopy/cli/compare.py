@@ -136,15 +136,17 @@ def _show(out: Any, found: Any, output: Path | None) -> None:
     table = Table(header_style="bold", box=None, pad_edge=False)
     for title in ("algorithm", "recoding"):
         table.add_column(title, no_wrap=True)
-    for title in (found.metric, *extra, "classes", "suppr.", "risk", "time", "MB"):
+    wide = out.width >= 100
+    for title in (found.metric, *extra, "classes", "suppr.", "risk", "time", *(["MB"] if wide else [])):
         table.add_column(title, justify="right", no_wrap=True)
     for entry in found.solved:
         losses = [_number(entry.losses.get(name)) for name in (found.metric, *extra)]
         mark = " ✓" if entry.optimal else ""
+        memory = ["–" if entry.memory is None else f"{entry.memory / 1e6:,.0f}"] if wide else []
         table.add_row(
             Text(entry.name + mark, style="bold" if entry is found.solved[0] else ""), entry.recoding, *losses,
             f"{entry.classes:,}", f"{entry.suppressed:,}", f"{entry.highest_risk:.1%}", f"{entry.seconds:.2f} s",
-            "–" if entry.memory is None else f"{entry.memory / 1e6:,.0f}",
+            *memory,
         )  # fmt: skip
     out.print(table)
     if any(entry.optimal for entry in found.solved):
