@@ -66,7 +66,7 @@ def compare_page(
         good=bool(solved),
         verdict=verdict,
         sentences=sentences,
-        warning="This page holds statistics of the original table; reasons may name some of its values. Keep it inside.",
+        warning="This page holds statistics of the original table; reasons may name values of it. Keep it inside.",
         tiles=_tiles(ranked, metric),
         parts=parts,
         footer="Times are of the search alone, on this machine, after compiled code was warmed up.",
