@@ -11,6 +11,7 @@ MODEL_WORDS = {
     "any": "all",
     "monotone": "those for which a more general release is never less safe",
     "classes": "those that judge one class at a time: k, l, t, α, β, δ-disclosure and the like",
+    "rows": "those, and average risk and uniqueness of the whole release",
     "sizes": "k-anonymity",
 }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, Domain, Sensitive
+from kanopy.classes import Classes, Domain, Population, Sensitive
 from kanopy.errors import HierarchyError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
@@ -15,7 +17,7 @@ from kanopy.privacy.base import SensitiveModel
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
-from kanopy.privacy.sizes import AverageRisk
+from kanopy.privacy.sizes import AverageRisk, KMap
 from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.best import Best
@@ -173,9 +175,25 @@ def test_other_models_are_satisfied_by_uniting_classes() -> None:
         assert len(set(domain.sensitive[0].code_of_row[classes == c].tolist())) >= 2
 
 
-def test_models_that_clusterings_cannot_judge_are_refused() -> None:
-    with pytest.raises(JobError, match="risk-average"):
-        Best(steps=1).solve(Problem(table(100), [KAnonymity(2), AverageRisk(0.05)]))
+def test_models_of_the_whole_release_get_larger_classes() -> None:
+    problem = Problem(table(300), [KAnonymity(2), AverageRisk(0.05)])
+    found = Best(steps=1).solve(problem)
+    sizes = found.recoding.classes.sizes
+    assert len(sizes) <= 0.05 * sizes.sum() + 1e-9
+    assert any("safe as a whole" in note for note in found.notes)
+    assert Best(steps=1).solve(Problem(table(300), [KAnonymity(2), AverageRisk(0.5)])).notes == ()
+
+
+def test_models_of_a_population_are_refused() -> None:
+    people = Population(table(100).tuples, table(100).counts)
+    domain = replace(table(100), population=people)
+    with pytest.raises(JobError, match="k-map"):
+        Best(steps=1).solve(Problem(domain, [KAnonymity(2), KMap(3)]))
+
+
+def test_no_classes_are_safe_together() -> None:
+    with pytest.raises(NoSolution, match="safe together"):
+        Best(steps=1).solve(Problem(table(30), [KAnonymity(2), AverageRisk(0.01)]))
 
 
 def test_suppression_is_used_only_where_it_pays() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from kanopy.classes import Domain, Floats, Ints
-from kanopy.errors import Cancelled, JobError
+from kanopy.classes import Classes, Domain, Floats, Ints
+from kanopy.errors import Cancelled, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.kernels.compiler import is_prepared
 from kanopy.metrics.release import release_losses
@@ -45,7 +45,8 @@ class Best:
     result depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the
     problem allows it and it pays. Heuristic: `kanopy.search.bound.lower_bound` says how far from the best possible it
     can be. Not for hierarchies that do not nest. Models beside k-anonymity are satisfied by searching larger classes
-    if most are unsafe, and uniting the unsafe ones at the end.
+    if most are unsafe, and uniting the unsafe ones at the end; models of the whole release by searching larger ones.
+    Models that compare with a population or limit single labels are refused.
     """
 
     budget_seconds: float = 5.0
@@ -56,6 +57,9 @@ class Best:
     about: ClassVar[About] = About(
         does="merges rows bottom-up, then improves the classes until its time is up",
         source="Kanopy",
+        search="greedy, then annealed",
+        lowers="loss",
+        models="rows",
         row_order=True,
         seeded=True,
         anytime=True,
@@ -69,14 +73,33 @@ class Best:
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
-        problem.require_local(self.name)
+        problem.require_local(self.name, release_wide=True)
         _prepare(progress)
+        least = _first_size(problem, progress)
+        found = self._solve(problem, least, progress)
+        while not _safe_together(problem, found.recoding.classes):
+            # Too many small classes for a model of the whole release: larger ones, with the same time again.
+            least += max(1, least // 3)
+            if problem.level_limits or least > int(problem.domain.counts.sum()):
+                wanted = " ".join(model.explain() for model in problem.models if model.of_release)
+                raise NoSolution(
+                    f"No classes were found that are safe together: {wanted}",
+                    advice=["loosen the privacy models", "use algorithm 'optimal'"],
+                )
+            found = self._solve(problem, least, progress)
+        if least == problem.k:
+            return found
+        note = f"Classes were searched with at least {least} rows, so that the release is safe as a whole."
+        return replace(found, notes=(*found.notes, note))
+
+    def _solve(self, problem: Problem, least: int, progress: Progress) -> Solution:
+        """The best classes of at least so many rows."""
         started = improvement.clock()
         progress("laying out")
         layout = lay_out(problem)
         k = problem.k
         lost = check_placeable(layout, problem)
-        start, least = bottom_up(layout, k, progress), k
+        start = bottom_up(layout, least, progress)
         while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
             # Classes of k rows that are nearly all unsafe for another model would only be united again.
             if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
@@ -113,6 +136,25 @@ class Best:
             if united:
                 notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
         return _answer(self.name, layout, class_of, problem, search.rounds, notes)
+
+
+def _first_size(problem: Problem, progress: Progress) -> int:
+    """The class size to begin with: `k`, or more where a model of the whole release asks for fewer classes."""
+    k = least = problem.k
+    if problem.level_limits or not any(model.of_release for model in problem.models):
+        return k
+    layout = lay_out(problem)
+    while 2 * least <= len(layout.rows):
+        class_of = bottom_up(layout, least, progress)
+        if _safe_together(problem, Classes(np.bincount(np.unique(class_of, return_inverse=True)[1]).astype(np.int64))):
+            break
+        least += max(1, least // 3)
+    return least
+
+
+def _safe_together(problem: Problem, classes: Classes) -> bool:
+    """Whether the models of the whole release accept these classes."""
+    return all(model.satisfied(classes, classes) for model in problem.models if model.of_release)
 
 
 def _prepare(progress: Progress) -> None:

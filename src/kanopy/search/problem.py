@@ -147,15 +147,18 @@ class Problem:
                 f"{', '.join(broken)} is not one{where}. Use algorithm 'optimal'."
             )
 
-    def require_local(self, algorithm: str) -> None:
-        """Clusterings make groups safe by merging them; refuse models that merging cannot be trusted to satisfy."""
+    def require_local(self, algorithm: str, *, release_wide: bool = False) -> None:
+        """Clusterings make groups safe by merging them; refuse models that merging cannot be trusted to satisfy.
+
+        With `release_wide` the algorithm looks after models that judge the release as a whole by its class sizes.
+        """
         for model in self.models:
             reason = None
             if model.needs_population:
                 reason = "it counts people of a population, and a clustering knows only the rows of the table"
             elif model.quasi:
                 reason = "it limits how far values are generalized, and merging groups generalizes further"
-            elif model.of_release:
+            elif model.of_release and not release_wide:
                 reason = "it judges the release as a whole, and a clustering looks at one group at a time"
             if reason is not None:
                 raise JobError(

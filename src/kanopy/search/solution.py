@@ -46,10 +46,11 @@ class About:
     """What `kanopy algorithms` says of an algorithm; the contract tests hold every word of it to be true.
 
     `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
-    that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide); or
-    "sizes" (k-anonymity alone). `search` is how it looks for a release, `lowers` the measure it tries to make small
-    (nothing: the job's metric). `proves` says what is proved optimal, or is empty for a heuristic. `row_order` is
-    whether permuting the rows may change the release.
+    that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide);
+    "rows" (those and what judges the release as a whole by its rows); or "sizes" (k-anonymity alone). `search` is how
+    it looks for a release, `lowers` the measure it tries to make small (nothing: the job's metric). `proves` says
+    what is proved optimal, or is empty for a heuristic. `row_order` is whether permuting the rows may change the
+    release.
     """
 
     does: str
@@ -57,7 +58,7 @@ class About:
     search: str = "greedy"
     lowers: str = "the job's metric"
     proves: str = ""
-    models: Literal["any", "monotone", "classes", "sizes"] = "classes"
+    models: Literal["any", "monotone", "classes", "rows", "sizes"] = "classes"
     attributes: str = "hierarchies that nest"
     suppresses: bool = True
     level_limits: bool = True
@@ -74,6 +75,8 @@ class About:
             return model.monotonic_with_suppression and not model.of_release if suppressing else model.monotonic
         if self.models == "classes":
             return not (model.needs_population or model.quasi or model.of_release)
+        if self.models == "rows":
+            return not (model.needs_population or model.quasi)
         return isinstance(model, KAnonymity)
 
 
