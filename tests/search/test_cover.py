@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanopy.classes import Domain
-from kanopy.kernels.cover import ABSENT, best_box, few_levels, tighten
+from kanopy.kernels.cover import ABSENT, best_box, tighten
+from kanopy.kernels.levels import few_levels
 from kanopy.privacy.models import KAnonymity
 from kanopy.progress import Progress, Step
 from kanopy.search.best import Best
@@ -65,7 +66,8 @@ def test_the_most_rewarding_box_is_that_of_the_plain_twin(domain: Domain, data: 
     if found is None:
         return
     room = data.draw(st.sampled_from([found.room, max(1, found.room // 2)]))
-    cells = few_levels(found.boxes, room, found.random, found.desk)
+    desk = found.desk
+    cells = few_levels(found.boxes, room, found.random, desk.kept, desk.place, desk.number)
     assert cells <= max(room, 1)
     draw = np.random.default_rng(data.draw(st.integers(0, 99)))
     paid = draw.random(len(found.counts))

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy.kernels.boxes import (
-    LEVELS,
     VALUES,
     Boxes,
     Floats,
@@ -27,6 +26,7 @@ from kanopy.kernels.boxes import (
     next_random,
 )
 from kanopy.kernels.compiler import kernel, part_of_kernel
+from kanopy.kernels.levels import few_levels
 
 Words = npt.NDArray[np.uint64]
 
@@ -76,52 +76,13 @@ class Desk(NamedTuple):
     came_from: Ints
     touched: Ints
     donors: Longs
-    kept: Shorts
-    place: Shorts
+    kept: Longs
+    place: Longs
     number: Longs
     digit: Longs
     before: Floats
     last_weight: Floats
     levels: Shorts
-
-
-@part_of_kernel
-def few_levels(boxes: Boxes, room: int, random: Random, desk: Desk) -> int:
-    """Choose levels per attribute so that their combinations fit in `room`; returns how many there are.
-
-    `kept[j, i]` is the i-th level kept, `place[j, level]` the first kept one that is not below a level. The top is
-    always kept.
-    """
-    kept, place, number = desk.kept, desk.place, desk.number
-    width = boxes.tuples.shape[1]
-    for j in range(width):
-        number[j] = boxes.head[j, LEVELS]
-    while True:
-        cells = 1
-        for j in range(width):
-            if cells <= room:
-                cells *= number[j]
-        if cells <= room:
-            break
-        j = next_random(random) % width
-        if number[j] > 1:
-            number[j] -= 1
-    for j in range(width):
-        levels = boxes.head[j, LEVELS]
-        left = number[j] - 1
-        at = 0
-        for level in range(levels):
-            if level == levels - 1 or (left > 0 and next_random(random) % (levels - 1 - level) < left):
-                if level < levels - 1:
-                    left -= 1
-                kept[j, at] = level
-                at += 1
-        i = 0
-        for level in range(levels):
-            while kept[j, i] < level:
-                i += 1
-            place[j, level] = i
-    return cells
 
 
 @part_of_kernel
@@ -329,7 +290,7 @@ def _open_classes_loop(
             t = other
         if cover.paid[t] <= 0.0:
             continue
-        cells = few_levels(boxes, room, random, desk)
+        cells = few_levels(boxes, room, random, desk.kept, desk.place, desk.number)
         # Rows that pay little would stay away: a random threshold makes the estimate close for some boxes each time.
         least = cover.paid[t] * (next_random(random) % 1024) / 1024.0
         if best_box(boxes, folded, counts, cover.paid, desk, t, least, k, cells, levels) <= 0.0:

@@ -10,6 +10,7 @@ from kanopy.kernels.boxes import LEVELS, VALUES, Boxes, agreement, level_weight
 from kanopy.kernels.compiler import kernel, part_of_kernel
 from kanopy.kernels.joins import Floats, Ints, Joins, Longs, Random, draw, holds
 from kanopy.kernels.journal import CLASSES, FEW, Journal, begin, cheapest_home, move, settle, touch, undo
+from kanopy.kernels.levels import few_levels
 from kanopy.kernels.partition import Partition, fit, new_class
 
 GROUP_VALUES = 1024
@@ -87,46 +88,6 @@ def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
         np.zeros(classes, np.int64), np.zeros(classes), np.zeros(classes, np.int32), np.zeros((CANDIDATES, 2)),
         np.zeros(1, np.int64),
     )  # fmt: skip
-
-
-@part_of_kernel
-def _thin(boxes: Boxes, lattice: Lattice, random: Random) -> int:
-    """Choose levels per attribute so that their combinations fit in the room; returns how many there are.
-
-    `kept[j, i]` is the i-th level kept, `place[j, level]` the first kept one that is not below a level.
-    """
-    width = boxes.tuples.shape[1]
-    room = len(lattice.weight_in)
-    number = lattice.number
-    for j in range(width):
-        number[j] = boxes.head[j, LEVELS]
-    while True:
-        cells = 1
-        for j in range(width):
-            if cells <= room:
-                cells *= number[j]
-        if cells <= room:
-            break
-        j = draw(random, width)
-        if number[j] > 1:
-            number[j] -= 1
-    for j in range(width):
-        levels = boxes.head[j, LEVELS]
-        left = number[j] - 1
-        at = 0
-        for level in range(levels):
-            # The top is always kept; of the others each is kept with equal chance.
-            if level == levels - 1 or (left > 0 and draw(random, levels - 1 - level) < left):
-                lattice.kept[j, at] = level
-                if level < levels - 1:
-                    left -= 1
-                at += 1
-        i = 0
-        for level in range(levels):
-            while lattice.kept[j, i] < level:
-                i += 1
-            lattice.place[j, level] = i
-    return cells
 
 
 @part_of_kernel
@@ -353,7 +314,7 @@ def _widen_loop(
             break
         t = part.record[x]
         limit = heat * logs[draw(random, 1024)]
-        cells = _thin(boxes, lattice, random)
+        cells = few_levels(boxes, len(lattice.weight_in), random, lattice.kept, lattice.place, lattice.number)
         free = _prepare(boxes, lattice, t, cells)
         begins, ends = starts[chunk_of[t]], starts[chunk_of[t] + 1]
         _count(lattice, order, begins, ends, cells)

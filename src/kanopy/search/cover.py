@@ -51,7 +51,7 @@ class Covering:
         self.desk = Desk(
             np.zeros(entries, np.int32), np.zeros((2, self.room)), np.zeros(entries, np.int32),
             np.zeros(2 * records, np.int64), np.zeros(2 * records, np.int32), np.zeros(classes, np.int32),
-            np.zeros(classes, np.int64), np.zeros((width, deepest), np.int16), np.zeros((width, deepest), np.int16),
+            np.zeros(classes, np.int64), np.zeros((width, deepest), np.int64), np.zeros((width, deepest), np.int64),
             np.zeros(width, np.int64), np.zeros(width, np.int64), np.zeros(width + 1), np.zeros(deepest),
             np.zeros(width, np.int16),
         )  # fmt: skip
