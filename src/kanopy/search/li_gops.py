@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanopy.progress import SILENT, Progress
-from kanopy.search.problem import Problem
-from kanopy.search.set_partitioning import check_budget, partition_values
-from kanopy.search.solution import About, Solution
+from kanopy.search.set_partitioning import SetPartitioning, about_sets
+from kanopy.search.set_schemes import Kind
+from kanopy.search.solution import About
 
 
 @dataclass(frozen=True)
-class LiGOPS:
+class LiGOPS(SetPartitioning):
     """Divide every column's values into runs of neighbouring siblings, so that little is lost (GOPS).
 
     **The paper** (Li, Li: Towards optimal k-anonymization, Data & Knowledge Engineering 65, 2008) adds an order to its
@@ -35,6 +34,7 @@ class LiGOPS:
     >>> from kanopy.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
+    >>> from kanopy.search.problem import Problem
     >>> decades = [[str(age), f"{age // 10}0s", "*"] for age in (21, 24, 27, 33, 38)]
     >>> tree = Hierarchy.from_rows(decades, name="age")
     >>> rows = np.array([0, 0, 1, 2, 3, 3, 4, 4], np.int32)
@@ -44,26 +44,10 @@ class LiGOPS:
     ((('21', '[24, 27]', '33', '38'),), True)
     """
 
-    budget_seconds: float = 10.0
-    steps: int | None = None
-    seed: int = 0
     name: ClassVar[str] = "li-gops"
-    recoding: ClassVar[str] = "subtree"
-    about: ClassVar[About] = About(
+    scheme: ClassVar[Kind] = "ordered"
+    about: ClassVar[About] = about_sets(
         does="divides every column's values into runs of neighbouring siblings that lose little",
         source="Li, Li 2008 (guided oriented partitioning scheme)",
-        search="local search, then branch and bound",
-        lowers="discernibility if that is the job's metric, else loss",
-        proves="least loss (or discernibility) of all runs of siblings, where there are few and time suffices",
-        models="sizes",
-        level_limits=False,
-        seeded=True,
-        anytime=True,
+        of_all="runs of siblings",
     )
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget_seconds, self.steps)
-
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
-        """Search; a callback that says stop keeps the best release so far."""
-        return partition_values(self.name, "ordered", problem, progress, self.budget_seconds, self.steps, self.seed)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanopy.progress import SILENT, Progress
-from kanopy.search.problem import Problem
-from kanopy.search.set_partitioning import check_budget, partition_values
-from kanopy.search.solution import About, Solution
+from kanopy.search.set_partitioning import SetPartitioning, about_sets
+from kanopy.search.set_schemes import Kind
+from kanopy.search.solution import About
 
 
 @dataclass(frozen=True)
-class LiSPS:
+class LiSPS(SetPartitioning):
     """Divide every column's values into any sets, so that as little as possible is lost (SPS).
 
     **The paper** (Li, Li: Towards optimal k-anonymization, Data & Knowledge Engineering 65, 2008; first at the ICDM
@@ -41,6 +40,7 @@ class LiSPS:
     >>> from kanopy.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
+    >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.flat(["a", "b", "c", "d"], name="letter")
     >>> rows = np.array([0, 1, 1, 2, 3, 3], np.int32)
     >>> table = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.bincount(rows), rows)
@@ -49,27 +49,11 @@ class LiSPS:
     ((('{a, c}', 'b', 'd'),), True)
     """
 
-    budget_seconds: float = 10.0
-    steps: int | None = None
-    seed: int = 0
     name: ClassVar[str] = "li-sps"
-    recoding: ClassVar[str] = "subtree"
-    about: ClassVar[About] = About(
+    scheme: ClassVar[Kind] = "any"
+    about: ClassVar[About] = about_sets(
         does="divides every column's values into any sets that lose little",
         source="Li, Li 2008 (set partitioning scheme)",
-        search="local search, then branch and bound",
-        lowers="discernibility if that is the job's metric, else loss",
-        proves="least loss (or discernibility) of all sets of values, where there are few and time suffices",
-        models="sizes",
+        of_all="sets of values",
         attributes="any values",
-        level_limits=False,
-        seeded=True,
-        anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget_seconds, self.steps)
-
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
-        """Search; a callback that says stop keeps the best release so far."""
-        return partition_values(self.name, "any", problem, progress, self.budget_seconds, self.steps, self.seed)

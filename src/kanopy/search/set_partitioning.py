@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from kanopy.errors import Cancelled, JobError, NoSolution
 from kanopy.metrics.full_domain import Discernibility, Loss
-from kanopy.progress import Progress
+from kanopy.progress import SILENT, Progress
 from kanopy.search.datafly import Datafly
 from kanopy.search.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.set_search import OutOfTime, Proof, Refinement, SetJudge, Sets
-from kanopy.search.solution import Solution
+from kanopy.search.solution import About, Solution
 from kanopy.search.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
 
 PROVABLE = 10**8
@@ -30,12 +32,42 @@ MOST_LEVELS = 200_000
 clock = time.perf_counter
 
 
-def check_budget(budget_seconds: float, steps: int | None) -> None:
-    """Refuse budgets that leave no time."""
-    if steps is None and not budget_seconds > 0:
-        raise JobError(f"The budget must be more than 0 seconds, not {budget_seconds:g}. Try 10.")
-    if steps is not None and steps < 0:
-        raise JobError(f"The number of steps must be 0 or more, not {steps}.")
+@dataclass(frozen=True)
+class SetPartitioning:
+    """What the three algorithms are: a scheme that says which sets are allowed, and how long to look for the best."""
+
+    budget_seconds: float = 10.0
+    steps: int | None = None
+    seed: int = 0
+    name: ClassVar[str]
+    recoding: ClassVar[str] = "subtree"
+    scheme: ClassVar[Kind]
+
+    def __post_init__(self) -> None:
+        if self.steps is None and not self.budget_seconds > 0:
+            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 10.")
+        if self.steps is not None and self.steps < 0:
+            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Search; a callback that says stop keeps the best release so far."""
+        return partition_values(self.name, self.scheme, problem, progress, self.budget_seconds, self.steps, self.seed)
+
+
+def about_sets(does: str, source: str, of_all: str, attributes: str = "hierarchies that nest") -> About:
+    """What holds for each of the three, and what is its own."""
+    return About(
+        does=does,
+        source=source,
+        search="local search, then branch and bound",
+        lowers="discernibility if that is the job's metric, else loss",
+        proves=f"least loss (or discernibility) of all {of_all}, where there are few and time suffices",
+        models="sizes",
+        attributes=attributes,
+        level_limits=False,
+        seeded=True,
+        anytime=True,
+    )
 
 
 def partition_values(
