@@ -142,8 +142,19 @@ class DeltaPresence(Model):
         )
 
 
+class OfRelease(Model):
+    """A model that judges the release as a whole by its class sizes: no class by itself is unsafe."""
+
+    @property
+    def of_release(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.zeros(classes.count, np.bool_)
+
+
 @dataclass(frozen=True)
-class AverageRisk(Model):
+class AverageRisk(OfRelease):
     """The average risk of being singled out, classes over published rows, is at most `most`.
 
     >>> import numpy as np
@@ -163,13 +174,6 @@ class AverageRisk(Model):
     def monotonic(self) -> bool:
         return True
 
-    def violated(self, classes: Classes) -> Mask:
-        return np.zeros(classes.count, np.bool_)
-
-    @property
-    def of_release(self) -> bool:
-        return True
-
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         return int((kept.sizes > 0).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
 
@@ -178,7 +182,7 @@ class AverageRisk(Model):
 
 
 @dataclass(frozen=True)
-class Uniqueness(Model):
+class Uniqueness(OfRelease):
     """At most a share `most` of the published rows is unique in the release; 0 means none.
 
     >>> import numpy as np
@@ -198,13 +202,6 @@ class Uniqueness(Model):
     def monotonic(self) -> bool:
         return True
 
-    def violated(self, classes: Classes) -> Mask:
-        return np.zeros(classes.count, np.bool_)
-
-    @property
-    def of_release(self) -> bool:
-        return True
-
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         return int((kept.sizes == 1).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
 
@@ -213,7 +210,7 @@ class Uniqueness(Model):
 
 
 @dataclass(frozen=True)
-class PopulationUniqueness(Model):
+class PopulationUniqueness(OfRelease):
     """At most a share `most` of the population is estimated to be unique, if the table is a random sample of it.
 
     `fraction` is the share of the population that is in the table. The estimator is chosen as Dankar, El Emam, Neisa
@@ -233,13 +230,6 @@ class PopulationUniqueness(Model):
     def __post_init__(self) -> None:
         require_share(self.most, self.name, "The share")
         require_share(self.fraction, self.name, "The sampling fraction", above_zero=True)
-
-    @property
-    def of_release(self) -> bool:
-        return True
-
-    def violated(self, classes: Classes) -> Mask:
-        return np.zeros(classes.count, np.bool_)
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         from kanopy.metrics.population import dankar_choice, population_size
