@@ -138,7 +138,7 @@ def _hero(report: Report) -> str:
     else:
         checked = "The release <b>has not been checked</b> a second time."
     kept = (
-        f"{esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows are published "
+        f"Published are {esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows "
         f"({whole(report.published_rows)} of {whole(report.rows)})"
     )
     loss = report.facts.losses.get("loss")

@@ -62,7 +62,7 @@ header.top nav a:hover { color: var(--accent); text-decoration: underline; }
 }
 .confidential p { margin: 0; max-width: none; }
 
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 12px; margin: 0 0 8px; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(158px, 1fr)); gap: 12px; margin: 0 0 8px; }
 .tile { margin: 0; background: var(--card); border-radius: 12px; padding: 15px 17px; box-shadow: var(--shadow);
   border: 1px solid var(--line); }
 .tile dt { font-size: 12.5px; color: var(--muted); }
