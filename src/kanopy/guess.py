@@ -34,8 +34,8 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
     >>> Job.from_toml(guessed.text).quasi
     ('age',)
     """
-    from kanopy.spec import toml_key
     from kanopy.table.roles import Role, guess_roles
+    from kanopy.toml_text import toml_key
 
     lines = [
         "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",

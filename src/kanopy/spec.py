@@ -9,7 +9,7 @@ import dataclasses
 import json
 import math
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy.errors import JobError, near_miss, some
 from kanopy.hierarchy.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.toml_text import toml_key, toml_value
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
@@ -372,12 +373,12 @@ class Job:
         plain = self.to_dict()
         columns = plain.pop("columns")
         models = plain.pop("models", [])
-        lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
+        lines = [f"{key} = {toml_value(value)}" for key, value in plain.items()]
         for name, settings in columns.items():
             lines += ["", f"[columns.{toml_key(name)}]"]
-            lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
+            lines += [f"{key} = {toml_value(value)}" for key, value in settings.items()]
         for model in models:
-            lines += ["", "[[models]]", *(f"{toml_key(key)} = {_toml(value)}" for key, value in model.items())]
+            lines += ["", "[[models]]", *(f"{toml_key(key)} = {toml_value(value)}" for key, value in model.items())]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -472,30 +473,3 @@ def column_names(given: str | Iterable[str], what: str) -> tuple[str, ...]:
     if wrong:
         raise JobError(f"{what} must be names of columns, not {some(wrong)}.")
     return tuple(dict.fromkeys(names))
-
-
-def toml_key(name: str) -> str:
-    """A name as a TOML key, quoted where needed.
-
-    >>> toml_key("marital-status"), toml_key("âge")
-    ('marital-status', '"âge"')
-    """
-    plain = name.replace("-", "").replace("_", "")
-    return name if plain.isascii() and plain.isalnum() else _toml_text(name)
-
-
-def _toml_text(text: str) -> str:
-    # TOML knows the escapes of JSON but no pairs of surrogates, so only what must be is escaped.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_key(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    return _toml_text(str(value))
