@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy.classes import Classes, Domain
-from kanopy.errors import DataError, JobError, near_miss, some
+from kanopy.errors import JobError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
+from kanopy.inputs import about_index, assign_roles, count_table, make_problem
 from kanopy.progress import Callback, Clock, Progress
 from kanopy.spec import Job
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kanopy.regroup import Background
     from kanopy.report.report import Report
     from kanopy.search.bound import Bound
-    from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
     from kanopy.table.encode import EncodedColumn
     from kanopy.table.frames import Restore
@@ -256,7 +255,7 @@ def anonymize(
     engine = LocalEngine()
     with clock.stage("encode"):
         tell("encoding" if is_prepared() else "preparing compiled code (only the first time)")
-        counted, hierarchies, confidential = _counted(frame, job, population)
+        counted, hierarchies, confidential = count_table(frame, job, population)
     domain = counted.domain
     with clock.stage("search"):
         tell("searching")
@@ -275,9 +274,9 @@ def anonymize(
             published = with_pseudonyms(published, frame, job.pseudonymize, key, kept)
     with clock.stage("verify"):
         tell("verifying")
-        background = _background(frame, counted, solution, job, confidential, kept)
-        verification = _verify(published, domain, solution, job, dropped, drop_rows, background)
-    losses, column_losses = _losses(domain, solution, job)
+        background = background_of(frame, counted, solution, job, confidential, kept)
+        verification = verify_release(published, domain, solution, job, dropped, drop_rows, background)
+    losses, column_losses = losses_of(domain, solution, job)
     facts = {
         "roles": roles,
         "missing_rows": {c.name: int(c.missing_rows.sum()) for c in counted.columns if c.missing_rows is not None},
@@ -308,47 +307,6 @@ def anonymize(
         _hierarchies=hierarchies,
         bound=proved,
     )
-
-
-def _counted(
-    frame: pl.DataFrame, job: Job, population: Any
-) -> tuple[Counted, dict[str, Hierarchy], dict[str, Hierarchy]]:
-    """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
-    from kanopy.engine.local import LocalEngine
-
-    people = _population(population, job)
-    hierarchies = resolve_hierarchies(frame, job, people)
-    needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
-    if job.target is not None:
-        if job.target not in frame.columns:
-            hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
-            raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
-        needed[job.target] = None
-    confidential = _sensitive_hierarchies(frame, job)
-    counted = LocalEngine().count(
-        frame,
-        hierarchies,
-        sensitive=tuple(needed),
-        sensitive_hierarchies=confidential,
-        population=people,
-        missing=job.missing,
-        unknown=job.unknown,
-        missing_tokens=job.missing_tokens,
-    )
-    if not len(counted.domain.counts):
-        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
-    return counted, hierarchies, confidential
-
-
-def encode(data: Any, job: Job, *, population: Any = None) -> Domain:
-    """The domain of a table under a job: what every search starts from, without searching."""
-    from kanopy.table.frames import to_polars
-
-    frame, _ = to_polars(data)
-    assign_roles(frame, job.roles)
-    if not job.quasi:
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
-    return _counted(frame, job, population)[0].domain
 
 
 def _name_of(data: Any) -> str:
@@ -390,25 +348,7 @@ def _bound(
     return lower_bound(make_problem(domain, job.replaced(metric="loss")), budget_seconds=seconds, progress=progress), ()
 
 
-def make_problem(domain: Domain, job: Job) -> Problem:
-    """What a search is given: the domain, the job's models, its metric, limits and levels."""
-    from kanopy.metrics.full_domain import metric_named
-    from kanopy.search.problem import Problem
-
-    return Problem(
-        domain,
-        job.all_models,
-        metric_named(job.metric),
-        weights=[job.weights.get(name, 1.0) for name in domain.names],
-        suppression_limit=job.suppress,
-        lowest_levels=[job.min_levels.get(name, 0) for name in domain.names],
-        highest_levels=[
-            job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)
-        ],
-    )
-
-
-def _verify(
+def verify_release(
     published: pl.DataFrame,
     domain: Domain,
     solution: Solution,
@@ -417,6 +357,7 @@ def _verify(
     drop_rows: bool,
     background: Background | None,
 ) -> Verification:
+    """The second opinion on the labels that are about to be published; raises if it disagrees."""
     from kanopy.verify import verify
 
     recoding = solution.recoding
@@ -434,7 +375,7 @@ def _verify(
     )
 
 
-def _background(
+def background_of(
     frame: pl.DataFrame,
     counted: Counted,
     solution: Solution,
@@ -463,31 +404,8 @@ def _background(
     return Background(frame.select(needed), {**dict(own), **confidential}, unpublished, population)
 
 
-def _population(given: Any, job: Job) -> pl.DataFrame | None:
-    """The table of everybody, where a model compares with it."""
-    from kanopy.table.frames import to_polars
-
-    source = given if given is not None else job.population
-    if not any(model.needs_population for model in job.models):
-        return None
-    if source is None:
-        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
-    people, _ = to_polars(source)
-    absent = [name for name in job.quasi if name not in people.columns]
-    if absent:
-        raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
-    return people.select(job.quasi)
-
-
-def _sensitive_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
-    """Hierarchies of sensitive columns that models measure distances on."""
-    named = [name for model in job.models for name in model.sensitive if name in job.hierarchies]
-    return {
-        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.k) for name in named
-    }
-
-
-def _losses(domain: Domain, solution: Solution, job: Job) -> tuple[dict[str, float], dict[str, float]]:
+def losses_of(domain: Domain, solution: Solution, job: Job) -> tuple[dict[str, float], dict[str, float]]:
+    """Every loss that is defined for the release, and `loss` per column."""
     from kanopy.local_recoding import with_extents
     from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
     from kanopy.metrics.release import column_losses, release_losses

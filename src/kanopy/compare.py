@@ -138,8 +138,7 @@ def compare(
     >>> [(entry.name, entry.classes) for entry in compare(people, job, algorithms=["datafly", "optimal"]).entries]
     [('optimal', 2), ('datafly', 2)]
     """
-    from kanopy.anonymize import _counted
-    from kanopy.inputs import assign_roles
+    from kanopy.inputs import assign_roles, count_table
     from kanopy.table.frames import to_polars
 
     tell = Progress(progress)
@@ -152,7 +151,7 @@ def compare(
     if job.k > frame.height:
         raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
-    counted, _, confidential = _counted(frame, job, population)
+    counted, _, confidential = count_table(frame, job, population)
     desk = _Desk(frame, counted, confidential, job, "all" in algorithms)
     entries: list[Entry] = []
     stopped = False
@@ -259,7 +258,8 @@ class _Desk:
             return Entry(name, parameters, kind.recoding, reason=str(error))
 
     def _search(self, name: str, parameters: dict[str, Any], recoding: str, tell: Progress) -> Entry:
-        from kanopy.anonymize import _losses, make_problem
+        from kanopy.anonymize import losses_of
+        from kanopy.inputs import make_problem
         from kanopy.search.algorithms import make_algorithm
 
         job = self.job.replaced(algorithm=name, parameters=parameters)
@@ -273,7 +273,7 @@ class _Desk:
         seconds = time.perf_counter() - started
         peak = memory.peak()
         verified = self._verified(solution, job)
-        losses, _ = _losses(domain, solution, job)
+        losses, _ = losses_of(domain, solution, job)
         published = domain.rows - solution.recoding.suppressed_rows
         levels = solution.levels
         return Entry(
@@ -288,15 +288,15 @@ class _Desk:
 
     def _verified(self, solution: Solution, job: Job) -> Any:
         """The second opinion, on the labels that would be published."""
-        from kanopy.anonymize import _background, _verify
+        from kanopy.anonymize import background_of, verify_release
         from kanopy.engine.local import LocalEngine
 
         dropped = list(job.identifiers)
         published, kept = LocalEngine().apply(
             self.frame, self.counted, solution.recoding, dropped=dropped, drop_rows=False
         )
-        background = _background(self.frame, self.counted, solution, job, self.confidential, kept)
-        return _verify(published, self.counted.domain, solution, job, dropped, False, background)
+        background = background_of(self.frame, self.counted, solution, job, self.confidential, kept)
+        return verify_release(published, self.counted.domain, solution, job, dropped, False, background)
 
     def _masking(self, name: str, parameters: dict[str, Any], tell: Progress) -> Entry:
         """A masking has no hierarchies and so no losses of generalization: only what it protects and takes."""
@@ -328,7 +328,7 @@ class _Desk:
 
 def _warm_up(domain: Domain, job: Job) -> None:
     """Solve a few rows, so that compiling is not timed; whatever goes wrong there does not matter."""
-    from kanopy.anonymize import make_problem
+    from kanopy.inputs import make_problem
     from kanopy.search.algorithms import make_algorithm, takes_budget
 
     usable = np.flatnonzero(domain.tuple_of_row >= 0)[:WARM_ROWS]

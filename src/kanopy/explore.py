@@ -109,7 +109,7 @@ def explore(
     >>> [(point.k, round(point.loss, 3), point.best) for point in explore(people, job, ks=[2, 3]).points]
     [(2, 0.2, True), (3, 0.2, True)]
     """
-    from kanopy.anonymize import encode
+    from kanopy.inputs import encode
 
     tell = Progress(progress)
     grid = _grid(job, ks, limits, models, algorithms)
@@ -214,7 +214,7 @@ class _Pool:
                     yield self._alone(case, k, limit)
 
     def _problem(self, job: Job, k: int, limit: float) -> Problem:
-        from kanopy.anonymize import make_problem
+        from kanopy.inputs import make_problem
 
         problem = make_problem(self.domain, job.replaced(k=k, suppress=limit))
         if self._tables is None:
