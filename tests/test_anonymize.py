@@ -20,6 +20,7 @@ from kanopy.errors import Cancelled, DataError
 from kanopy.metrics.full_domain import METRICS
 from kanopy.progress import Step
 from kanopy.search.algorithms import ALGORITHMS
+from tests.quick import QUICK
 
 PEOPLE = {
     "name": ["Ann", "Bob", "Cid", "Dee", "Eve", "Fay"],
@@ -329,15 +330,6 @@ def test_a_hierarchy_for_no_column_is_mentioned() -> None:
     result = kanopy.anonymize(PEOPLE, JOB.replaced(hierarchies={"age": AGES, "Sexx": AGES}))
     assert any("'Sexx'" in note and "Did you mean 'sex'?" in note for note in result.notes)
 
-
-QUICK: dict[str, dict[str, Any]] = {
-    "best": {"steps": 1},
-    "iyengar": {"generations": 2, "population": 6},
-    "bayardo-agrawal": {"steps": 20},
-    "li-sps": {"steps": 1},
-    "li-gsps": {"steps": 1},
-    "li-gops": {"steps": 1},
-}
 
 # ---- the promise --------------------------------------------------------------------------------------------
 

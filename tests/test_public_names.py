@@ -12,6 +12,7 @@ import pytest
 
 import kanopy
 from kanopy.search.algorithms import ALGORITHMS
+from tests.quick import QUICK
 
 HEAVY = ("numba", "llvmlite", "pandas", "pyarrow", "duckdb", "nicegui", "fastapi", "vl_convert", "pronto", "typer")
 
@@ -60,16 +61,6 @@ def test_help_loads_nothing_heavy() -> None:
     )
     loaded = python(code).partition("LOADED")[2]
     assert loaded and not [name for name in HEAVY if name != "typer" and f"'{name}'" in loaded]
-
-
-QUICK: dict[str, dict[str, object]] = {
-    "best": {"steps": 1},
-    "iyengar": {"generations": 2, "population": 6},
-    "bayardo-agrawal": {"steps": 20},
-    "li-sps": {"steps": 1},
-    "li-gsps": {"steps": 1},
-    "li-gops": {"steps": 1},
-}
 
 
 def small_releases() -> list[list[object]]:

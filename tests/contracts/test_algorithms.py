@@ -1,11 +1,12 @@
 """One contract for every algorithm: what `About` says of it is true, and what holds for all holds for each.
 
-Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it without being touched (a quick setting
-for `QUICK` keeps the suite quick).
+Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it without being touched (a setting in
+`tests/quick.py` bounds its work).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,12 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import parse_model
 from kanopy.progress import Step
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
+from kanopy.search.solution import About
 from kanopy.spec import Job
+from tests.quick import QUICK
 
 ROWS = 90
 QUASI = ("age", "town", "job")
-QUICK: dict[str, dict[str, Any]] = {
-    "best": {"steps": 3},
-    "iyengar": {"generations": 4, "population": 10},
-    "bayardo-agrawal": {"steps": 100},
-    "li-sps": {"steps": 3},
-    "li-gsps": {"steps": 3},
-    "li-gops": {"steps": 3},
-}
-"""Parameters that bound the work by something else than time, so that results repeat."""
 
 TOWN = Hierarchy.from_rows(
     [[f"t{i}", f"district {i // 3}", "north" if i < 6 else "south", "*"] for i in range(12)], name="town"
@@ -91,6 +85,11 @@ def published(result: Any) -> pl.DataFrame:
 every = pytest.mark.parametrize("name", list(ALGORITHMS))
 
 
+def those_with(says: Callable[[About], bool]) -> pytest.MarkDecorator:
+    """For the algorithms that say so of themselves."""
+    return pytest.mark.parametrize("name", [name for name in ALGORITHMS if says(algorithm_class(name).about)])
+
+
 @every
 def test_it_says_what_it_is(name: str) -> None:
     kind = algorithm_class(name)
@@ -149,10 +148,8 @@ def test_it_repeats(name: str) -> None:
     assert one.losses == two.losses
 
 
-@every
+@those_with(lambda about: not about.row_order)
 def test_order_of_rows_matters_only_where_it_says_so(name: str) -> None:
-    if algorithm_class(name).about.row_order:
-        pytest.skip("says that the order of rows matters")
     table = people()
     order = np.random.default_rng(7).permutation(ROWS)
     straight, mixed = published(release(name)), published(release(name, table[order]))
@@ -186,10 +183,8 @@ def test_level_limits_hold_or_are_refused(name: str) -> None:
     assert set(kept["town"]) <= high
 
 
-@every
+@those_with(lambda about: about.weights)
 def test_weights_move_the_loss(name: str) -> None:
-    if not algorithm_class(name).about.weights:
-        pytest.skip("says that it does not look at weights")
     plain = release(name).column_losses["town"]
     heavy = release(name, weights={"town": 50.0}).column_losses["town"]
     assert heavy <= plain + 1e-9
@@ -258,13 +253,12 @@ def test_hierarchies_that_do_not_nest_are_refused_or_not_needed(name: str) -> No
         assert kanopy.anonymize(table, wanted).verification.smallest_class >= 3
 
 
-@every
+@those_with(lambda about: "hierarch" in about.attributes)
 def test_no_release_is_an_error_that_says_what_to_do(name: str) -> None:
+    """Where labels are nodes of hierarchies; who makes sets of values always has a coarser one."""
     flat = Hierarchy.from_rows([["a"], ["b"], ["c"]], name="x")
     table = pl.DataFrame({"x": ["a"] * 5 + ["b"] * 5 + ["c"]})
     wanted = Job(quasi=["x"], k=3, hierarchies={"x": flat}, algorithm=name, parameters=QUICK.get(name, {}))
-    if "hierarch" not in algorithm_class(name).about.attributes:
-        pytest.skip("makes groups of values of its own: always has a coarser one")
     # A clustering needs one top for all values, and says so.
     with pytest.raises((NoSolution, HierarchyError)) as caught:
         kanopy.anonymize(table, wanted)
