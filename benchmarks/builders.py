@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kanopy.hierarchy.base import Builder
-from kanopy.hierarchy.builders import BUILDERS, make_builder
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.builders.registry import BUILDERS, make_builder
 
 REPEATS = 3
 NEEDS = {"cuts": {"quantiles": 8}, "widths": {"widths": (5, 10, 20)}}

@@ -15,12 +15,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import textbook
 
-from kanopy.classes import Domain
-from kanopy.hierarchy.on_the_fly import Iotf
+from kanopy._core.classes import Domain
+from kanopy._table.encode import distinct_tuples
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.papers.campan2011 import ALL_K, ATTRIBUTES, SETTINGS, adult_domain
-from kanopy.search.kmember import k_member_clusters
-from kanopy.search.mondrian import mondrian_groups
-from kanopy.table.encode import distinct_tuples
+from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy.search.clustering.mondrian import mondrian_groups
 
 SAMPLE = 300
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from local_recoding import adult_domain, arx_domain, resampled
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search import iyengar
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem
+from kanopy.search.subtree import iyengar
 
 NAMES = ("optimal", "top-down-specialization", "iyengar", "cell-level")
 

@@ -14,22 +14,22 @@ from pathlib import Path
 
 import numpy as np
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._core.local_recoding import with_extents
+from kanopy._progress import SILENT
+from kanopy._table import datasets
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
-from kanopy.local_recoding import with_extents
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.metrics.certainty import global_certainty_penalty
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search import bound as bound_module
-from kanopy.search import improvement
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
-from kanopy.search.best import Best
-from kanopy.search.bound import lower_bound
+from kanopy.search.bound.bound import bound as bound_module
+from kanopy.search.bound.bound import lower_bound
+from kanopy.search.local.best import improvement
+from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
-from kanopy.table import datasets
-from kanopy.table.sources import read_table
 
 QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
 
@@ -104,7 +104,7 @@ def _line(*cells: object) -> None:
 
 def adult(k: int = 5) -> None:
     """NCP and time of every local algorithm beside the yardstick, each after a first run that compiles its kernels."""
-    from kanopy.classes import recoding_from_nodes
+    from kanopy._core.classes import recoding_from_nodes
 
     domain = adult_domain()
     problem = Problem(domain, [KAnonymity(k)])

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from kanopy.hierarchy.files import write_hierarchy
-from kanopy.table import datasets
+from kanopy._table import datasets
+from kanopy.hierarchy.files.files import write_hierarchy
 
 QUASI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "income"]
 CHUNK = 1_000_000

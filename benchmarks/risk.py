@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kanopy.assess import assess
-from kanopy.check import check
-from kanopy.metrics.identifying import identifying_columns
-from kanopy.metrics.linkage import attack
-from kanopy.metrics.population import population_uniques
-from kanopy.metrics.risk import risk
-from kanopy.risk import assess_risk
-from kanopy.table.grouping import class_sizes, code_columns
+from kanopy._table.grouping import class_sizes, code_columns
+from kanopy.metrics.risk.class_sizes import risk
+from kanopy.metrics.risk.identifying import identifying_columns
+from kanopy.metrics.risk.linkage import attack
+from kanopy.metrics.risk.population import population_uniques
+from kanopy.study.assess import assess
+from kanopy.study.check import check
+from kanopy.study.risk import assess_risk
 
 SIZES = (2, 74, 5, 7, 16, 41, 8, 14)
 """Values per column, as in the eight quasi-identifiers of Adult."""
@@ -79,7 +79,7 @@ def main() -> None:
     small = people(100_000, text=True)
     noise = np.random.default_rng(1).integers(-3, 4, small.height)
     noisy = small.with_columns((pl.col("c1") + pl.Series(noise)).clip(0, 73))
-    from kanopy.assess import match_tables
+    from kanopy.study.assess import match_tables
 
     matched = match_tables(small, noisy, quasi=small.columns)
     columns = [matched.columns[name] for name in small.columns]

@@ -16,18 +16,18 @@ from typing import Any
 
 import polars as pl
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
+from kanopy._table import datasets
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search.exhaustive import judge_all
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.exhaustive import judge_all
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from kanopy.table import datasets
-from kanopy.table.sources import read_table
 
 EXAMPLE = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "arx_adult"
 BUNDLED = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "income"]

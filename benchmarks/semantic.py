@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import time
 
-from kanopy.hierarchy.semantic import Ontology, SemanticClusters
-from kanopy.metrics.semantic_quality import evaluate_hierarchy
+from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
 
 ASKED = {"4 levels for 10,000 nouns": 5.0}

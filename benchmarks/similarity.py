@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.pairwise import blocks, nearest
+from kanopy.ontology.similarity.pairwise import blocks, nearest
 from kanopy.ontology.taxonomy import Taxonomy
 
 CONCEPTS = 10_000

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from kanopy._table import datasets
+from kanopy._table.encode import distinct_tuples, encode_column
+from kanopy._table.sinks import write_table
+from kanopy._table.sources import read_source
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.table import datasets
-from kanopy.table.encode import distinct_tuples, encode_column
-from kanopy.table.sinks import write_table
-from kanopy.table.sources import read_source
 
 COLUMNS = (*datasets.ADULT_QUASI_IDENTIFIERS, "income")
 

@@ -12,16 +12,16 @@ import time
 import numpy as np
 import polars as pl
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
+from kanopy._table import datasets
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search import bayardo_agrawal, set_partitioning, set_search
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem
-from kanopy.table import datasets
+from kanopy.search.sets import bayardo_agrawal, set_partitioning, set_search
 
 NUMBERS = ["age", "education-num", "hours-per-week"]
 EIGHT = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kanopy
 from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
-from kanopy.report.tree import tree_svg
+from kanopy.report.drawings.tree import tree_svg
 
 
 def main(folder: Path) -> None:

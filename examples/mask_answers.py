@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import kanopy
+from kanopy._table.sinks import staged
 from kanopy.papers.survey import survey
-from kanopy.table.sinks import staged
 
 
 def main(folder: Path) -> None:

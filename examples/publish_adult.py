@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import kanopy
-from kanopy.table.sinks import staged
+from kanopy._table.sinks import staged
 
 
 def main(folder: Path) -> None:

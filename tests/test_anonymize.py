@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import kanopy
 from kanopy import Hierarchy, Job, KanopyError, NoSolution
-from kanopy.errors import Cancelled, DataError
+from kanopy._errors import Cancelled, DataError
+from kanopy._progress import Step
 from kanopy.metrics.full_domain import METRICS
-from kanopy.progress import Step
 from kanopy.search.algorithms import ALGORITHMS
 from tests.quick import QUICK
 

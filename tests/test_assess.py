@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.assess import assess
-from kanopy.errors import DataError, JobError
-from kanopy.metrics.learning import learned
-from kanopy.side_by_side import column_domain, match_tables
+from kanopy._errors import DataError, JobError
+from kanopy.metrics.utility.learning import learned
+from kanopy.study.assess import assess
+from kanopy.study.match import column_domain, match_tables
 
 BEFORE = {
     "age": [21, 24, 33, 38, 52, 57],

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.errors import DataError, JobError
-from kanopy.risk import assess_risk
+from kanopy._errors import DataError, JobError
+from kanopy.study.risk import assess_risk
 
 PEOPLE = {
     "zip": ["1", "1", "2", "2", "2", "3"],

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanopy
-from kanopy.errors import DataError, JobError
+from kanopy._errors import DataError, JobError
 
 values = st.sampled_from(["a", "b", None])
 
@@ -58,9 +58,9 @@ def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: py
     """The quick count of `check` against the second opinion's, with suppressed rows and missing values."""
     import numpy as np
 
+    from kanopy._table import grouping
     from kanopy.privacy.models import failing, make_models
-    from kanopy.regroup import Background, published
-    from kanopy.table import grouping
+    from kanopy.verify.regroup import Background, published
 
     monkeypatch.setattr(grouping, "LARGE", 0 if large else 10**9)
     random = np.random.default_rng(3)

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.catalogue import algorithms as catalogue
-from kanopy.compare import Comparison, compare
-from kanopy.errors import JobError
+from kanopy._errors import JobError
+from kanopy._job.job import Job
+from kanopy._progress import Step
 from kanopy.masking.names import MASKING_NAMES
-from kanopy.progress import Step
+from kanopy.release.catalogue import algorithms as catalogue
+from kanopy.release.compare import Comparison, compare
 from kanopy.search.algorithms import ALGORITHMS
-from kanopy.spec import Job
 
 SOME = ("optimal", "datafly", "mondrian", "mondrian:strict=true", "k-member")
 

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.anonymize import anonymize
+from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._job.job import Job
+from kanopy._progress import SILENT
 from kanopy.cli.explore import parse_ks
-from kanopy.errors import Cancelled, JobError, NoSolution
-from kanopy.explore import Exploration, explore
-from kanopy.kernels.size_profile import size_profile
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.report.risk_map import draw, page, risk_map, table_csv
-from kanopy.search.every_k import EveryK
-from kanopy.search.optimal import Optimal
+from kanopy.release.explore import Exploration, explore
+from kanopy.release.run import anonymize
+from kanopy.report.charts.risk_map import draw, page, risk_map, table_csv
+from kanopy.search.full_domain.every_k import EveryK
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.full_domain.size_profile_kernel import size_profile
 from kanopy.search.problem import Problem
-from kanopy.spec import Job
 from tests.search.problems import domains
 
 

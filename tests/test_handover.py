@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from kanopy.anonymize import Result, anonymize
-from kanopy.errors import DataError, JobError, NoSolution
-from kanopy.handover import read_solution
-from kanopy.spec import Job
-from kanopy.table.pseudonyms import read_key
+from kanopy._errors import DataError, JobError, NoSolution
+from kanopy._job.job import Job
+from kanopy._table.pseudonyms import read_key
+from kanopy.release.handover import read_solution
+from kanopy.release.run import Result, anonymize
 from tests.test_explore import people
 
 KEY = b"sixteen bytes or more"

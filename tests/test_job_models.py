@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from kanopy.anonymize import anonymize
-from kanopy.check import check
+from kanopy._errors import DataError, JobError, KanopyError, NoSolution, VerificationFailed
+from kanopy._job.job import Job
 from kanopy.cli import app
-from kanopy.errors import DataError, JobError, KanopyError, NoSolution, VerificationFailed
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import MODELS, parse_model
-from kanopy.regroup import Background
-from kanopy.spec import Job
-from kanopy.verify import verify
+from kanopy.release.run import anonymize
+from kanopy.study.check import check
+from kanopy.verify.regroup import Background
+from kanopy.verify.verify import verify
 from tests.test_handover import named
 
 ILL = Hierarchy.from_rows([["flu", "mild", "*"], ["cold", "mild", "*"], ["hiv", "grave", "*"]], name="ill")

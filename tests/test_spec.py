@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy import Hierarchy, Job, anonymize
-from kanopy.errors import JobError
-from kanopy.hierarchy.builders import make_builder
+from kanopy import Hierarchy, Job
+from kanopy import anonymize as anonymize
+from kanopy._errors import JobError
+from kanopy._job.job import as_share, column_names
+from kanopy.hierarchy.builders.registry import make_builder
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
-from kanopy.spec import as_share, column_names
 
 FULL = Job(
     quasi=["age", "zip code", "sex"],

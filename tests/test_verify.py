@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import VerificationFailed
+from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import KAnonymity
-from kanopy.verify import Verification, regroup, verify
+from kanopy.verify.verify import Verification, regroup, verify
 
 labels = st.sampled_from(["a", "b", "*", None, ""])
 tables = st.lists(st.tuples(labels, labels), min_size=1, max_size=20)

@@ -1,59 +1,60 @@
 """Kanopy turns a table about people into one that may be published.
 
-Everything a user may import is here; it is loaded on first use, so that `import kanopy` is light.
+Everything a user may import is here, or in the rooms `kanopy.hierarchy`, `kanopy.ontology` and `kanopy.privacy`; it is
+loaded on first use, so that `import kanopy` is light.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
-import types
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kanopy.anonymize import Result as Result
-    from kanopy.anonymize import anonymize
-    from kanopy.assess import assess
-    from kanopy.check import Check as Check
-    from kanopy.check import check
-    from kanopy.compare import compare
-    from kanopy.errors import KanopyError, NoSolution
-    from kanopy.explore import explore
-    from kanopy.hierarchy.builders import build_hierarchy
-    from kanopy.hierarchy.files import read_hierarchy, write_hierarchy
+    from kanopy._errors import KanopyError, NoSolution
+    from kanopy._job.guess import guess_job
+    from kanopy._job.job import Job
+    from kanopy._table import datasets
+    from kanopy._table.sources import read_table
+    from kanopy.hierarchy.builders.registry import build_hierarchy
+    from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.masking_flow import MaskResult as MaskResult
-    from kanopy.masking_flow import mask
-    from kanopy.risk import assess_risk
-    from kanopy.spec import Job
-    from kanopy.table import datasets
-    from kanopy.table.sources import read_table
+    from kanopy.release.compare import compare
+    from kanopy.release.explore import explore
+    from kanopy.release.masking_flow import MaskResult as MaskResult
+    from kanopy.release.masking_flow import mask
+    from kanopy.release.run import Result as Result
+    from kanopy.release.run import anonymize
+    from kanopy.study.assess import assess
+    from kanopy.study.check import Check as Check
+    from kanopy.study.check import check
+    from kanopy.study.risk import assess_risk
 
 _HOMES = {
-    "anonymize": "kanopy.anonymize",
-    "Result": "kanopy.anonymize",
-    "assess": "kanopy.assess",
-    "assess_risk": "kanopy.risk",
-    "check": "kanopy.check",
-    "compare": "kanopy.compare",
-    "explore": "kanopy.explore",
-    "Check": "kanopy.check",
-    "Job": "kanopy.spec",
+    "Check": "kanopy.study.check",
     "Hierarchy": "kanopy.hierarchy.hierarchy",
-    "build_hierarchy": "kanopy.hierarchy.builders",
-    "read_hierarchy": "kanopy.hierarchy.files",
-    "write_hierarchy": "kanopy.hierarchy.files",
-    "read_table": "kanopy.table.sources",
-    "datasets": "kanopy.table",
-    "mask": "kanopy.masking_flow",
+    "Job": "kanopy._job.job",
+    "KanopyError": "kanopy._errors",
     "MaskJob": "kanopy.masking.job",
-    "MaskResult": "kanopy.masking_flow",
-    "NoSolution": "kanopy.errors",
-    "KanopyError": "kanopy.errors",
+    "MaskResult": "kanopy.release.masking_flow",
+    "NoSolution": "kanopy._errors",
+    "Result": "kanopy.release.run",
+    "anonymize": "kanopy.release.run",
+    "assess": "kanopy.study.assess",
+    "assess_risk": "kanopy.study.risk",
+    "build_hierarchy": "kanopy.hierarchy.builders.registry",
+    "check": "kanopy.study.check",
+    "compare": "kanopy.release.compare",
+    "datasets": "kanopy._table.datasets",
+    "explore": "kanopy.release.explore",
+    "guess_job": "kanopy._job.guess",
+    "mask": "kanopy.release.masking_flow",
+    "read_hierarchy": "kanopy.hierarchy.files.files",
+    "read_table": "kanopy._table.sources",
+    "write_hierarchy": "kanopy.hierarchy.files.files",
 }
+"""Where each public name is found."""
 
 __all__ = [
     "Hierarchy",
@@ -69,6 +70,7 @@ __all__ = [
     "compare",
     "datasets",
     "explore",
+    "guess_job",
     "mask",
     "read_hierarchy",
     "read_table",
@@ -76,26 +78,14 @@ __all__ = [
 ]
 
 
-class _Package(types.ModuleType):
-    """Importing the file `anonymize.py` would put the module where users find the function; the function stays."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if _HOMES.get(name) == f"{__name__}.{name}" and isinstance(value, types.ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 def __getattr__(name: str) -> Any:
+    import importlib
+
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"kanopy has no attribute {name!r}")
-    if name == "datasets":
-        value: Any = importlib.import_module("kanopy.table.datasets")
-    else:
-        value = getattr(importlib.import_module(home), name)
+    module = importlib.import_module(home)
+    value: Any = module if home.endswith(f".{name}") and not hasattr(module, name) else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -18,7 +18,7 @@ import pytest
 
 from kanopy import anonymize as front_door
 from kanopy.engine.local import LocalEngine
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from tests.cli.running import Run, Shell
 
 GOOD = "age,sex,ill\n31,f,flu\n34,f,flu\n38,f,cold\n52,m,flu\n57,m,cold\n59,m,cough\n"
@@ -219,7 +219,7 @@ def test_interrupted_process(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "t.csv")
     code = (
         "import sys, kanopy.cli as cli\n"
-        "from kanopy.search.optimal import Optimal\n"
+        "from kanopy.search.full_domain.optimal import Optimal\n"
         "real = Optimal.solve\n"
         "def solve(*given):\n"
         "    print('searching', file=sys.stderr, flush=True)\n"

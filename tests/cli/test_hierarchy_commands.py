@@ -8,10 +8,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from kanopy._errors import InputError
 from kanopy.cli.hierarchies import attach
-from kanopy.errors import InputError
-from kanopy.hierarchy.builders import BUILDERS
-from kanopy.hierarchy.files import read_hierarchy
+from kanopy.hierarchy.builders.registry import BUILDERS
+from kanopy.hierarchy.files.files import read_hierarchy
 
 app = typer.Typer()
 attach(app)

@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from kanopy._errors import InputError
 from kanopy.cli.ontologies import attach
-from kanopy.errors import InputError
 
 app = typer.Typer()
 attach(app)

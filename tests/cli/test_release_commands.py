@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from kanopy import Hierarchy, Job, datasets, read_table
+from kanopy._job.guess import guess_job
 from kanopy.cli import release
-from kanopy.guess import guess_job
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
 from tests.cli.running import Shell

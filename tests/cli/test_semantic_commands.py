@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from kanopy._errors import HierarchyError, InputError, OntologyError
 from kanopy.cli.hierarchies import attach
-from kanopy.errors import HierarchyError, InputError, OntologyError
-from kanopy.hierarchy.files import read_hierarchy
+from kanopy.hierarchy.files.files import read_hierarchy
 from kanopy.papers.ayala2014 import ANIMALS
 
 app = typer.Typer()

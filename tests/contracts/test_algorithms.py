@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy.errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
+from kanopy._errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
+from kanopy._job.job import Job
+from kanopy._progress import Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import parse_model
-from kanopy.progress import Step
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
 from kanopy.search.solution import About
-from kanopy.spec import Job
 from tests.quick import QUICK
 
 ROWS = 90

@@ -10,16 +10,16 @@ import json
 import numpy as np
 import pytest
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity, parse_model
-from kanopy.progress import SILENT
-from kanopy.search.exhaustive import judge_all
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.exhaustive import judge_all
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from kanopy.table.sources import read_table
 from tests.shared_input import SHARED, needs_shared
 
 METRIC_NAMES = {

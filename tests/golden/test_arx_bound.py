@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.best import Best
-from kanopy.search.bound import lower_bound
+from kanopy.search.bound.bound import lower_bound
+from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
-from kanopy.table.sources import read_table
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "arx_adult"
 

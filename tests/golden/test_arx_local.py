@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import pytest
 
+from kanopy._progress import SILENT
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search.best import Best
+from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
-from kanopy.table.sources import read_table
 from tests.shared_input import needs_shared
 
 INCUMBENT = {2: 0.0306, 5: 0.0589, 10: 0.0820, 100: 0.1972}

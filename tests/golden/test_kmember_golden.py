@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._table.encode import distinct_tuples
 from kanopy.metrics.local_losses import local_losses
 from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain, setting_hierarchies
-from kanopy.search.kmember import k_member_clusters
-from kanopy.table.encode import distinct_tuples
+from kanopy.search.clustering.kmember import k_member_clusters
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 FIXTURES = SHARED / "oracles" / "kmember_fixtures.json"

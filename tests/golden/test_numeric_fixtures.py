@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kanopy.hierarchy.bins import EqualWidth, Widths
-from kanopy.hierarchy.cardinality import Cbgh, Han
-from kanopy.hierarchy.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.bins import EqualWidth, Widths
+from kanopy.hierarchy.builders.cardinality import Cbgh, Han
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
+from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf, Otf
-from kanopy.hierarchy.relaxation import Chu
 
 ORACLE = Path(__file__).resolve().parents[2].parent / "shared" / "oracles" / "numeric_fixtures.json"
 needs_oracle = pytest.mark.skipif(

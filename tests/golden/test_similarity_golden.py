@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kanopy.ontology.benchmark import agreement, read_word_pairs
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.measures import similarities
-from kanopy.ontology.shared import deepest_common_subsumer
+from kanopy.ontology.similarity.benchmark import agreement, read_word_pairs
+from kanopy.ontology.similarity.measures import similarities
+from kanopy.ontology.similarity.shared import deepest_common_subsumer
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared (oracles) beside the checkout")

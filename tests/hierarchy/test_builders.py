@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import HierarchyError
-from kanopy.hierarchy.base import NumericBuilder
-from kanopy.hierarchy.bins import Cuts, EqualFrequency, EqualWidth, Widths
-from kanopy.hierarchy.builders import BUILDERS, build_hierarchy, make_builder
-from kanopy.hierarchy.cardinality import Cbgh, Han, untouched
-from kanopy.hierarchy.dates import Dates
-from kanopy.hierarchy.divisors import Cgh, Dbgh
-from kanopy.hierarchy.grouping import Groups, Order
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.base import NumericBuilder
+from kanopy.hierarchy.builders.bins import Cuts, EqualFrequency, EqualWidth, Widths
+from kanopy.hierarchy.builders.cardinality import Cbgh, Han, untouched
+from kanopy.hierarchy.builders.dates import Dates
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.grouping import Groups, Order
+from kanopy.hierarchy.builders.masking import Prefix, Redact
+from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
+from kanopy.hierarchy.builders.registry import BUILDERS, build_hierarchy, make_builder
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.masking import Prefix, Redact
-from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
 
 NEEDS = {
     "cuts": {"edges": (10, 20)},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kanopy.errors import HierarchyError
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.divisors import Cgh
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.compare import compare_hierarchies
-from kanopy.hierarchy.divisors import Cgh
 from kanopy.hierarchy.edit import Editor, drop_level, insert_level, merge, move, node_of, rename, split
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
 
 ROWS = [["a", "x", "p", "*"], ["b", "x", "p", "*"], ["c", "y", "p", "*"], ["d", "z", "q", "*"]]
 

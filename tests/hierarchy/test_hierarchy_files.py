@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import HierarchyError
-from kanopy.hierarchy.csv_format import level_table_csv, parent_child_csv, parse_csv
-from kanopy.hierarchy.dot_format import hierarchy_dot, parse_dot
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy, write_hierarchy
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
+from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy, write_hierarchy
+from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.json_format import hierarchy_json, parse_json
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ROWS = [["Lyon", "France", "*"], ["Paris", "France", "*"], ["Rome", "Italy", "*"]]

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from kanopy.errors import HierarchyError
+from kanopy._errors import HierarchyError
+from kanopy._table.datasets import adult_hierarchies
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.improve import improve_hierarchy
-from kanopy.metrics.semantic_quality import evaluate_hierarchy
+from kanopy.hierarchy.quality.improve import improve_hierarchy
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.senses_file import read_senses
+from kanopy.ontology.senses.senses_file import read_senses
 from kanopy.papers.ayala2014 import ADULT, ANIMALS
-from kanopy.table.datasets import adult_hierarchies
 
 WORDNET = load_ontology("wordnet")
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import HierarchyError, InputError
-from kanopy.hierarchy.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
+from kanopy._errors import HierarchyError, InputError
+from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
+from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.semantic import Ontology, SemanticClusters
-from kanopy.metrics.semantic_quality import evaluate_hierarchy, level_weights
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, level_weights
 from kanopy.ontology.join import clearest_term, join_tree, least_common_subsumer
 from kanopy.ontology.load import load_ontology
 from kanopy.papers.ayala2014 import ADULT, compare_with_hand_written
@@ -249,7 +249,7 @@ def test_clusters_of_any_measure():
 
 
 def test_too_many_to_cluster(monkeypatch):
-    monkeypatch.setattr("kanopy.hierarchy.semantic.MOST_CLUSTERED", 3)
+    monkeypatch.setattr("kanopy.hierarchy.builders.semantic.builders.MOST_CLUSTERED", 3)
     with pytest.raises(HierarchyError, match="too many to cluster"):
         SemanticClusters().build(ANIMALS)
 

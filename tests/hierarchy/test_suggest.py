@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import HierarchyError
-from kanopy.hierarchy.builders import build_hierarchy
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.on_the_fly import Iotf
+from kanopy.hierarchy.builders.registry import build_hierarchy
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
 from kanopy.hierarchy.suggest import halving_note, loss_at, suggest_hierarchies
-from kanopy.kernels.trees import best_cut
+from kanopy.hierarchy.trees_kernel import best_cut
 
 
 def best_cut_by_trying(h: Hierarchy, rows: np.ndarray, cost: np.ndarray, k: int) -> float:

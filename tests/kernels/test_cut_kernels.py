@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.cut_classes import classes_of_cut, lost_by_suppression
-from kanopy.kernels.lifting import Meetings, meet
-from kanopy.kernels.specialize import (
+from kanopy.search.cell.lifting_kernel import Meetings, meet
+from kanopy.search.subtree.cut_classes_kernel import classes_of_cut, lost_by_suppression
+from kanopy.search.subtree.specialize_kernel import (
     NOTHING,
     Cut,
     Records,

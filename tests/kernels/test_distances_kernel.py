@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.distances import most_kept, total_variation
+from kanopy.privacy.distances_kernel import most_kept, total_variation
 
 histograms = st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5)
 shares = st.lists(st.integers(0, 5), min_size=3, max_size=3).filter(any)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.distinct import number_keys, pack
+from kanopy._core.distinct_kernel import number_keys, pack
 
 
 @settings(max_examples=50, deadline=None)

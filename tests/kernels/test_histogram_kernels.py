@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.distances import total_variation
-from kanopy.kernels.rollup import roll_up, roll_up_histogram
+from kanopy.privacy.distances_kernel import total_variation
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.problem import Problem
+from kanopy.search.rollup_kernel import roll_up, roll_up_histogram
 from tests.search.problems import domains
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.lines import fill_costs, make_lines, pair_costs, stretch_cost, stretch_costs
+from kanopy.search.clustering.lines_kernel import fill_costs, make_lines, pair_costs, stretch_cost, stretch_costs
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.linkage import average_linkage
+from kanopy.hierarchy.builders.semantic.linkage_kernel import average_linkage
 
 
 def symmetric(seed: int, size: int, digits: int) -> np.ndarray:

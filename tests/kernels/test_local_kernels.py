@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
-from kanopy.kernels import joins as joins_module
-from kanopy.kernels.agglomerate import agglomerate, make_units
-from kanopy.kernels.anneal import LOGS, anneal
-from kanopy.kernels.chains import chain, make_chains
-from kanopy.kernels.chunking import chunk
-from kanopy.kernels.joins import Joins, climb, holds, join, joint_weight, make_joins
-from kanopy.kernels.journal import make_journal
-from kanopy.kernels.neighbours import look_around
-from kanopy.kernels.partition import Partition, learn_all, make_partition
-from kanopy.kernels.reopen import dissolve, make_look, reopen
-from kanopy.kernels.resplit import resplit
-from kanopy.kernels.unions import cheapest_unions, rows_for
-from kanopy.kernels.widen import make_lattice, widen
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search.boxes import Layout, box_levels, lay_out
-from kanopy.search.chunks import chunk_records
-from kanopy.search.first_classes import bottom_up
-from kanopy.search.improvement import partition_of
+from kanopy.search.local import joins_kernel as joins_module
+from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
+from kanopy.search.local.best.first_classes import bottom_up
+from kanopy.search.local.best.improvement import partition_of
+from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
+from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
+from kanopy.search.local.best.moves.journal_kernel import make_journal
+from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, reopen
+from kanopy.search.local.best.moves.resplit_kernel import resplit
+from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
+from kanopy.search.local.best.neighbours_kernel import look_around
+from kanopy.search.local.best.partition_kernel import Partition, learn_all, make_partition
+from kanopy.search.local.best.unions_kernel import cheapest_unions, rows_for
+from kanopy.search.local.boxes import Layout, box_levels, lay_out
+from kanopy.search.local.chunking_kernel import chunk
+from kanopy.search.local.chunks import chunk_records
+from kanopy.search.local.joins_kernel import Joins, climb, holds, join, joint_weight, make_joins
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
 
@@ -242,7 +242,7 @@ def test_a_chain_reaches_what_no_single_move_does() -> None:
 def test_chunks_hold_every_record_once_and_enough_rows(domain: Domain, k: int, rows: int, plain: bool) -> None:
     layout = layout_of(domain)
     if plain:
-        import kanopy.search.chunks as chunks
+        import kanopy.search.local.chunks as chunks
 
         before, chunks.chunk = chunks.chunk, chunk.plain  # type: ignore[attr-defined]
         try:

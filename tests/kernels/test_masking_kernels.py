@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.fusion import FUSIONS, FusionRules, begin_fusion, fuse
-from kanopy.kernels.likeness import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, pairs, plain_row
-from kanopy.kernels.refinement import (
+from kanopy.masking.algorithms.fusion import final_targets
+from kanopy.masking.algorithms.fusion_kernel import FUSIONS, FusionRules, begin_fusion, fuse
+from kanopy.masking.algorithms.refinement import refine, transposed
+from kanopy.masking.algorithms.refinement_kernel import (
     close_groups,
     loads_plain,
     open_groups,
@@ -19,9 +20,8 @@ from kanopy.kernels.refinement import (
     reassign,
     recenter,
 )
-from kanopy.kernels.ward import ward_merges
-from kanopy.masking.fusion import final_targets
-from kanopy.masking.refinement import refine, transposed
+from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, pairs, plain_row
+from kanopy.metrics.ward_kernel import ward_merges
 
 NOTHING_SEEN = np.zeros(0, np.int64)
 

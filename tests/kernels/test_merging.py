@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.merging import GAP, MEAN, MIDPOINT, UNION, merge_neighbours
-from kanopy.kernels.relaxation import split_by_relaxation
+from kanopy.hierarchy.builders.merging_kernel import GAP, MEAN, MIDPOINT, UNION, merge_neighbours
+from kanopy.hierarchy.builders.relaxation_kernel import split_by_relaxation
 
 columns = st.dictionaries(st.integers(0, 60), st.integers(1, 5), min_size=1, max_size=24)
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.embedding import embed
-from kanopy.kernels.nearest import nearest
-from kanopy.metrics import linkage
-from kanopy.metrics.linkage import PublishedColumn
-from kanopy.metrics.published_values import ColumnDomain, understand
+from kanopy.metrics.risk import linkage
+from kanopy.metrics.risk.linkage import PublishedColumn
+from kanopy.metrics.risk.nearest_kernel import nearest
+from kanopy.metrics.utility.published_values import ColumnDomain, understand
+from kanopy.study.embedding_kernel import embed
 
 
 def table(random: np.random.Generator, rows: int, released_rows: int) -> list[PublishedColumn]:

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
-from kanopy.kernels.cut_prices import improve_prices
-from kanopy.kernels.prices import make_cuts, make_walk, scan_boxes
+from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.ladders import Priced, make_ladders, price_records
+from kanopy.search.bound.cut_prices_kernel import improve_prices
+from kanopy.search.bound.ladders import Priced, make_ladders, price_records
+from kanopy.search.bound.prices_kernel import make_cuts, make_walk, scan_boxes
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.records import scan_records
+from kanopy._table.records_kernel import scan_records
 
 
 def scan(scanner, text: str, fields: int, quote: int = 34):  # type: ignore[no-untyped-def]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kanopy.kernels.counting import count_rows
-from kanopy.kernels.projection import small_cell_rows
-from kanopy.kernels.rollup import roll_up, smallest_finer, tally
+from kanopy.search.full_domain.counting_kernel import count_rows
+from kanopy.search.full_domain.projection_kernel import small_cell_rows
 from kanopy.search.problem import Problem
+from kanopy.search.rollup_kernel import roll_up, smallest_finer, tally
 from tests.search.problems import problems
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from kanopy.kernels import subsumers
-from kanopy.kernels.subsumers_plain import unpack
-from kanopy.ontology.shared import _slots_of
+from kanopy.ontology.similarity import subsumers_kernel as subsumers
+from kanopy.ontology.similarity.shared import _slots_of
+from kanopy.ontology.similarity.subsumers_plain import unpack
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanopy.hierarchy import trees_kernel as trees
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.kernels import trees
 
 
 @st.composite

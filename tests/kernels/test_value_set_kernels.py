@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.kernels.value_cuts import make_weights, merge_codes, weigh_cuts
-from kanopy.kernels.value_merges import weigh_joins, weigh_partings
+from kanopy.search.sets.value_cuts_kernel import make_weights, merge_codes, weigh_cuts
+from kanopy.search.sets.value_merges_kernel import weigh_joins, weigh_partings
 
 
 @st.composite

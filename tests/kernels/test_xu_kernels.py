@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
-from kanopy.kernels.halving import DONE, HEIGHT, halve
-from kanopy.kernels.pairing import join_small
+from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.boxes import lay_out
+from kanopy.search.local.boxes import lay_out
+from kanopy.search.local.halving_kernel import DONE, HEIGHT, halve
+from kanopy.search.local.pairing_kernel import join_small
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import DataError, JobError, NoSolution
+from kanopy._errors import DataError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
 from kanopy.masking.job import MaskJob
-from kanopy.masking.size_guides import fuse_at_random, fuse_smallest
-from kanopy.masking_flow import mask
+from kanopy.release.masking_flow import mask
 
 WORDS = ("beach", "coast", "bird", "duck", "heron", "church", "museum", "walk", "hiking", "wine")
 
@@ -173,7 +173,7 @@ def test_an_ordinary_hierarchy_is_an_ontology_for_every_algorithm() -> None:
 
 
 def test_chosen_senses_change_what_is_similar() -> None:
-    from kanopy.ontology.senses import SenseChoices
+    from kanopy.ontology.senses.senses import SenseChoices
 
     data = {"why": ["bank"] + ["shore"] * 3 + ["insurance company"] * 3}
     river = SenseChoices(senses={"bank": "bank#1", "insurance company": "insurance company#1"})
@@ -189,7 +189,7 @@ def test_another_measure_may_state_the_quality() -> None:
 
 
 def test_names_and_algorithms_agree() -> None:
-    from kanopy.masking.algorithms import MASKINGS
+    from kanopy.masking.algorithms.registry import MASKINGS
     from kanopy.masking.names import MASKING_NAMES
 
     assert tuple(MASKINGS) == MASKING_NAMES
@@ -197,8 +197,8 @@ def test_names_and_algorithms_agree() -> None:
 
 
 def test_the_front_door_takes_masking_jobs() -> None:
-    from kanopy.anonymize import anonymize
-    from kanopy.spec import Job
+    from kanopy._job.job import Job
+    from kanopy.release.run import anonymize
 
     data = answers(60, 5)
     job = Job(quasi=["why", "age"], k=4, algorithm="fusion", parameters={"guide": "lin"}, sensitive=["ill"])

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kanopy.errors import DataError, InputError, JobError, MissingDependency, OntologyError
+from kanopy._errors import DataError, InputError, JobError, MissingDependency, OntologyError
 from kanopy.masking.job import MaskJob
 from kanopy.masking.meanings import vectors_of
-from kanopy.masking_flow import mask
+from kanopy.release.masking_flow import mask
 
 
 def why(values: list[Any], k: int = 2, **options: Any) -> Any:
@@ -213,7 +213,7 @@ class TestEmbedding:
 
 
 def test_progress_can_stop_the_work() -> None:
-    from kanopy.errors import Cancelled
+    from kanopy._errors import Cancelled
 
     with pytest.raises(Cancelled):
         mask({"why": ["a", "b"]}, MaskJob(text=["why"], k=2), progress=lambda step: step.stage != "masking" and None)

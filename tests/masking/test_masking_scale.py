@@ -14,7 +14,7 @@ import resource, sys, time
 sys.path.insert(0, "benchmarks")
 from masking import random_answers
 from kanopy.masking.job import MaskJob
-from kanopy.masking_flow import mask
+from kanopy.release.masking_flow import mask
 steps = []
 data = random_answers(20_000, 2_000, 100_000)
 started = time.perf_counter()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanopy.errors import JobError
-from kanopy.metrics.disclosure import attribute_disclosure
-from kanopy.metrics.linkage import PublishedColumn, attack
-from kanopy.metrics.published_values import ColumnDomain, understand
+from kanopy._errors import JobError
+from kanopy.metrics.risk.disclosure import attribute_disclosure
+from kanopy.metrics.risk.linkage import PublishedColumn, attack
+from kanopy.metrics.utility.published_values import ColumnDomain, understand
 
 AGES = ColumnDomain("age", ("20", "30", "40", "50"), np.ones(4, np.int64), np.array([20.0, 30, 40, 50]))
 SEX = ColumnDomain("sex", ("f", "m"), np.ones(2, np.int64))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import JobError
-from kanopy.metrics.identifying import identifying_columns
+from kanopy._errors import JobError
+from kanopy.metrics.risk.identifying import identifying_columns
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, full_domain_recoding
-from kanopy.errors import HierarchyError
-from kanopy.hierarchy.bins import EqualWidth
-from kanopy.hierarchy.cardinality import Cbgh
-from kanopy.hierarchy.divisors import Cgh, Dbgh
+from kanopy._core.classes import Domain, full_domain_recoding
+from kanopy._core.local_recoding import recoding_from_ends, with_extents
+from kanopy._errors import HierarchyError
+from kanopy._table.datasets import adult
+from kanopy.hierarchy.builders.bins import EqualWidth
+from kanopy.hierarchy.builders.cardinality import Cbgh
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.local_recoding import recoding_from_ends, with_extents
 from kanopy.metrics.certainty import certainty_penalties, global_certainty_penalty, loss_metric
 from kanopy.metrics.cluster_loss import (
     average_class_size,
@@ -24,7 +25,6 @@ from kanopy.metrics.cluster_loss import (
 )
 from kanopy.metrics.distortion import distortion, distortion_ratio, node_distortions, nodes_per_level
 from kanopy.metrics.local_losses import local_losses
-from kanopy.table.datasets import adult
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import JobError
-from kanopy.metrics.population import (
+from kanopy._errors import JobError
+from kanopy.metrics.risk.population import (
     dankar_choice,
     expected_inverse_sizes,
     pitman_parameters,

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import DataError
+from kanopy._errors import DataError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.published_values import ColumnDomain, Covers, Interval, parse_interval, parse_set, understand
+from kanopy.metrics.utility.published_values import (
+    ColumnDomain,
+    Covers,
+    Interval,
+    parse_interval,
+    parse_set,
+    understand,
+)
 
 AGES = ColumnDomain("age", ("17", "20", "25", "31", "90"), np.ones(5, np.int64), np.array([17.0, 20, 25, 31, 90]))
 TOWNS = ColumnDomain("town", ("Aix, en Provence", "Lyon", "Paris", "Rome"), np.ones(4, np.int64))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import JobError
-from kanopy.metrics.risk import highest_journalist_risk, marketer_risk, risk, rows_at_risk, size_histogram
+from kanopy._errors import JobError
+from kanopy.metrics.risk.class_sizes import highest_journalist_risk, marketer_risk, risk, rows_at_risk, size_histogram
 
 SIZES = st.lists(st.integers(1, 400), min_size=1, max_size=60)
 

@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import HierarchyError, InputError, OntologyError
+from kanopy._errors import HierarchyError, InputError, OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.semantic_quality import evaluate_hierarchy, level_weights, parse_weights, rank, transition_loss
+from kanopy.hierarchy.quality.semantic_quality import (
+    evaluate_hierarchy,
+    level_weights,
+    parse_weights,
+    rank,
+    transition_loss,
+)
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.measures import MEASURES
-from kanopy.ontology.senses import SenseChoices
+from kanopy.ontology.senses.senses import SenseChoices
+from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 
 WORDNET = load_ontology("wordnet")

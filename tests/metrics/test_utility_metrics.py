@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import JobError
-from kanopy.metrics.association import compare_pair, cramers_v
-from kanopy.metrics.bounds import summary_bounds
-from kanopy.metrics.published_values import ColumnDomain, understand
-from kanopy.metrics.queries import query_errors
-from kanopy.metrics.utility import (
+from kanopy._errors import JobError
+from kanopy.metrics.utility.association import compare_pair, cramers_v
+from kanopy.metrics.utility.bounds import summary_bounds
+from kanopy.metrics.utility.columns import (
     bins_of,
     bits_kept,
     earth_movers_distance,
@@ -21,6 +19,8 @@ from kanopy.metrics.utility import (
     range_loss,
     total_variation,
 )
+from kanopy.metrics.utility.published_values import ColumnDomain, understand
+from kanopy.metrics.utility.queries import query_errors
 
 
 def test_losses_by_hand() -> None:

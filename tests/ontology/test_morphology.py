@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.morphology import base_forms, head_nouns, same_stem, stem, words_with_prefix
+from kanopy.ontology.senses.morphology import base_forms, head_nouns, same_stem, stem, words_with_prefix
 
 WORDNET = load_ontology("wordnet")
 WORDS = [word for word in WORDNET.vocabulary[::97] if word.isascii()]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kanopy.errors import OntologyError
+from kanopy._errors import OntologyError
 from kanopy.ontology.load import load_ontology, read_ontology, save
-from kanopy.ontology.parent_csv import read_parent_csv
+from kanopy.ontology.readers.parent_csv import read_parent_csv
+from kanopy.ontology.readers.wordnet import compile_wordnet
 from kanopy.ontology.taxonomy import Taxonomy
-from kanopy.ontology.wordnet import compile_wordnet
 
 DATA_NOUN = """\
   1 A licence line.

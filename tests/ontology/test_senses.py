@@ -6,11 +6,11 @@ import tomllib
 
 import pytest
 
-from kanopy.errors import OntologyError
-from kanopy.ontology.labels import find_label, sense_name, suggestions
+from kanopy._errors import OntologyError
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.senses import SenseChoices, senses_of_hierarchy, senses_of_values
-from kanopy.ontology.senses_file import parse_senses, read_senses, senses_path, senses_toml
+from kanopy.ontology.senses.labels import find_label, sense_name, suggestions
+from kanopy.ontology.senses.senses import SenseChoices, senses_of_hierarchy, senses_of_values
+from kanopy.ontology.senses.senses_file import parse_senses, read_senses, senses_path, senses_toml
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 
 WORDNET = load_ontology("wordnet")

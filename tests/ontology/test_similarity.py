@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
-from test_taxonomy import taxonomies
 
-from kanopy.errors import OntologyError
-from kanopy.ontology import glosses as gloss_module
-from kanopy.ontology import shared, similarity
+from kanopy._errors import OntologyError
 from kanopy.ontology.combine import CombinedOntologies
-from kanopy.ontology.glosses import Glosses
-from kanopy.ontology.information_content import information_content
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.measures import MEASURES, find_measure, similarities
-from kanopy.ontology.pairwise import blocks, matrix, nearest
+from kanopy.ontology.readers import glosses as gloss_module
+from kanopy.ontology.readers.glosses import Glosses
+from kanopy.ontology.similarity import formulas as similarity
+from kanopy.ontology.similarity import shared
+from kanopy.ontology.similarity.information_content import information_content
+from kanopy.ontology.similarity.measures import MEASURES, find_measure, similarities
+from kanopy.ontology.similarity.pairwise import blocks, matrix, nearest
+from kanopy.ontology.similarity.words import word_matrix, word_similarities, word_similarity
 from kanopy.ontology.taxonomy import Concept, Taxonomy
-from kanopy.ontology.words import word_matrix, word_similarities, word_similarity
+from tests.ontology.test_taxonomy import taxonomies
 
 WITHOUT_GLOSSES = [name for name, measure in MEASURES.items() if not measure.needs_glosses]
 

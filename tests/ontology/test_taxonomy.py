@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import OntologyError
+from kanopy._errors import OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.ontology.compiled import load_compiled, save
-from kanopy.ontology.glosses import wordnet_folders
 from kanopy.ontology.load import load_ontology
+from kanopy.ontology.readers.glosses import wordnet_folders
+from kanopy.ontology.readers.wordnet import compile_wordnet
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 from kanopy.ontology.text_pool import TextPool
-from kanopy.ontology.wordnet import compile_wordnet
 
 
 @st.composite
@@ -207,7 +207,8 @@ def test_importing_kanopy_loads_neither_ontology_nor_compiler() -> None:
 
 def test_a_few_pairs_need_no_compiler() -> None:
     code = (
-        "import sys; from kanopy.ontology.load import load_ontology; from kanopy.ontology.words import word_similarity;"
+        "import sys; from kanopy.ontology.load import load_ontology;"
+        "from kanopy.ontology.similarity.words import word_similarity;"
         "word_similarity(load_ontology('wordnet'), 'cat', 'dog'); print('numba' in sys.modules)"
     )
     assert _fresh(code) == "False"

@@ -7,8 +7,8 @@ import struct
 import pytest
 from typer.testing import CliRunner
 
+from kanopy._errors import InputError
 from kanopy.cli import app
-from kanopy.errors import InputError
 from kanopy.papers.campan2011 import METRICS, QUICK_K, SETTINGS
 from kanopy.papers.reproduction import VERDICTS, Claim, reproduce_paper
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from kanopy.classes import Classes, ClassLabels, ColumnFacts
-from kanopy.errors import DataError, HierarchyError, JobError
+from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
+from kanopy._errors import DataError, HierarchyError, JobError
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import EXAMPLES, MODELS, Model, failing, make_model, make_models, parse_model
 

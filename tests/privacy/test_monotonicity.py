@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, ColumnFacts
+from kanopy._core.classes import Classes, ColumnFacts
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import Model, parse_model
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kanopy.check import check
+from kanopy.study.check import check
 
 pycanon = pytest.importorskip("pycanon.anonymity", reason="pycanon is the second implementation to compare with")
 pandas = pytest.importorskip("pandas")

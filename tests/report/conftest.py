@@ -8,18 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kanopy.classes import Classes, Domain, Recoding, recoding_from_nodes
+from kanopy._core.classes import Classes, Domain, Recoding, recoding_from_nodes
+from kanopy._progress import SILENT
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.metrics.release import column_losses, release_losses
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
 from kanopy.report.report import Facts, Preview, Report, build_report
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-
-from report_inputs import EVIL, SECRET, WORSE  # isort: skip
+from tests.report.report_inputs import EVIL, SECRET, WORSE
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kanopy.classes import Classes
+from kanopy._core.classes import Classes
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.report import level_sizes, node_levels
-
-from report_inputs import SECRET  # isort: skip
+from tests.report.report_inputs import SECRET
 
 
 @pytest.mark.parametrize("kind", ["full", "local", "free"])

@@ -12,10 +12,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kanopy.report import charts
+from kanopy.report.charts import release as charts
 from kanopy.report.words import percent
-
-from report_inputs import EVIL, SECRET  # isort: skip
+from tests.report.report_inputs import EVIL, SECRET
 
 KINDS = ["full", "local", "free"]
 
@@ -217,7 +216,7 @@ def test_the_script_runs_again_and_compares(tmp_path, monkeypatch, capsys):
 def test_shares_next_to_nothing_or_everything_stay_well_formed(make):
     import numpy as np
 
-    from kanopy.classes import Classes
+    from kanopy._core.classes import Classes
 
     sizes = np.array([1, 5_000], np.int64)
     report = make(classes_before=Classes(sizes), losses={"loss": 1e-9}, suppression_limit=1e-9).report

@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from kanopy.errors import HierarchyError
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
-from kanopy.report.tree import tree_html, tree_svg, tree_text
+from kanopy.report.drawings.tree import tree_html, tree_svg, tree_text
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
 
 _path = Path(__file__).resolve().parents[2] / "benchmarks" / "textbook.py"
 _spec = importlib.util.spec_from_file_location("textbook", _path)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, Recoding, Sensitive
-from kanopy.errors import NoSolution
+from kanopy._core.classes import Domain, Recoding, Sensitive
+from kanopy._errors import NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.closeness import EqualCloseness

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kanopy.search.boxes import FORBIDDEN, box_levels, lay_out
+from kanopy.search.local.boxes import FORBIDDEN, box_levels, lay_out
 from kanopy.search.problem import Problem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import METRICS, metric_named
 from kanopy.privacy.models import KAnonymity

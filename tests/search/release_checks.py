@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, Domain, Sensitive
+from kanopy._core.classes import Classes, Domain, Sensitive
 from kanopy.metrics.full_domain import METRICS, metric_named
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity, make_models

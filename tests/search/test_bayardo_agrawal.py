@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, Sensitive
+from kanopy._core.classes import Domain, Sensitive
+from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
+from kanopy._table import datasets
 from kanopy.engine.local import LocalEngine
-from kanopy.errors import Cancelled, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT, Progress
-from kanopy.search import bayardo_agrawal
-from kanopy.search.bayardo_agrawal import BayardoAgrawal
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from kanopy.search.value_sets import value_table
-from kanopy.table import datasets
+from kanopy.search.sets import bayardo_agrawal
+from kanopy.search.sets.bayardo_agrawal import BayardoAgrawal
+from kanopy.search.sets.value_sets import value_table
 from tests.search.problems import domains
 from tests.search.value_set_support import (
     all_intervals,

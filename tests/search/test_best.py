@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, Domain, Population, Sensitive
-from kanopy.errors import HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Classes, Domain, Population, Sensitive
+from kanopy._errors import HierarchyError, JobError, NoSolution
+from kanopy._progress import Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.base import SensitiveModel
@@ -18,14 +19,13 @@ from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk, KMap
-from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
-from kanopy.search.best import Best
-from kanopy.search.bound import lower_bound
-from kanopy.search.boxes import lay_out
-from kanopy.search.improvement import partition_of
+from kanopy.search.bound.bound import lower_bound
+from kanopy.search.local.best.best import Best
+from kanopy.search.local.best.improvement import partition_of
+from kanopy.search.local.best.safety import suppress_where_it_pays
+from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
-from kanopy.search.safety import suppress_where_it_pays
 from tests.search.local_problems import least_loss
 from tests.search.problems import domains, hierarchies
 
@@ -274,7 +274,7 @@ def test_a_budget_too_small_for_the_first_release_says_so() -> None:
 
 
 def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    import kanopy.search.best as best
+    import kanopy.search.local.best.best as best
 
     said: list[str] = []
     monkeypatch.setattr(best, "is_prepared", lambda kernels: False)

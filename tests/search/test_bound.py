@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanopy.search.bound as bound_module
-from kanopy.classes import Domain
-from kanopy.errors import JobError
+import kanopy.search.bound.bound as bound_module
+from kanopy._core.classes import Domain
+from kanopy._errors import JobError
+from kanopy._progress import Progress
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import DistinctDiversity, KAnonymity
-from kanopy.progress import Progress
-from kanopy.search.best import Best
-from kanopy.search.bound import lower_bound
-from kanopy.search.certificate import certify, find_dishonest
-from kanopy.search.ladders import Rung, make_ladders
+from kanopy.search.bound.bound import lower_bound
+from kanopy.search.bound.certificate import certify, find_dishonest
+from kanopy.search.bound.ladders import Rung, make_ladders
+from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
 from tests.search.local_problems import partitions
 from tests.search.problems import hierarchies

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanopy
-from kanopy.classes import Domain, Sensitive
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain, Sensitive
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity, make_models
-from kanopy.progress import SILENT, Progress
-from kanopy.search.cell_level import CellLevel
-from kanopy.search.optimal import Optimal
+from kanopy.search.cell.cell_level import CellLevel
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
 from tests.search.clustering_support import make_domain
 from tests.search.release_checks import check_release, cut_problems, published, shuffled

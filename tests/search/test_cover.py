@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
-from kanopy.kernels.cover import ABSENT, best_box, tighten
-from kanopy.kernels.levels import few_levels
+from kanopy._core.classes import Domain
+from kanopy._progress import Progress, Step
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import Progress, Step
-from kanopy.search.best import Best
-from kanopy.search.boxes import box_levels, lay_out, partition_cost
-from kanopy.search.cover import Covering, fold
-from kanopy.search.first_classes import COVER_FROM, by_cover
+from kanopy.search.local.best.best import Best
+from kanopy.search.local.best.cover import Covering, fold
+from kanopy.search.local.best.cover_kernel import ABSENT, best_box, tighten
+from kanopy.search.local.best.first_classes import COVER_FROM, by_cover
+from kanopy.search.local.boxes import box_levels, lay_out, partition_cost
+from kanopy.search.local.levels_kernel import few_levels
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
 from tests.search.test_best import table

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
-from kanopy.search.best import Best
-from kanopy.search.boxes import lay_out, partition_cost
-from kanopy.search.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.local.best.best import Best
+from kanopy.search.local.best.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.local.boxes import lay_out, partition_cost
 from kanopy.search.problem import Problem
 from tests.search.problems import domains
 from tests.search.test_best import table

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity, make_models
-from kanopy.search import forest as forest_module
-from kanopy.search.forest import number_rows, plant_forest
 from kanopy.search.partition_judge import PartitionJudge, number_classes, solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.subtree import forest as forest_module
+from kanopy.search.subtree.forest import number_rows, plant_forest
 from tests.search.clustering_support import make_domain
 from tests.search.release_checks import cut_problems
 

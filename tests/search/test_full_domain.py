@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kanopy.classes import Domain
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT, Progress
-from kanopy.search.datafly import Datafly
-from kanopy.search.exhaustive import judge_all
-from kanopy.search.incognito import Incognito
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.datafly import Datafly
+from kanopy.search.full_domain.exhaustive import judge_all
+from kanopy.search.full_domain.incognito import Incognito
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.full_domain.projections import least_suppressed_rows
+from kanopy.search.full_domain.row_counts import RowCountJudge
+from kanopy.search.full_domain.samarati import Samarati
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.projections import least_suppressed_rows
-from kanopy.search.row_counts import RowCountJudge
-from kanopy.search.samarati import Samarati
 from tests.search.problems import problems
 
 

@@ -5,17 +5,17 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from clustering_support import domains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Sensitive
-from kanopy.errors import NoSolution
+from kanopy._core.classes import Sensitive
+from kanopy._errors import NoSolution
 from kanopy.privacy.models import KAnonymity, Model
-from kanopy.search.groups import merge_until_safe
-from kanopy.search.kmember import KMember, k_member_clusters
-from kanopy.search.mondrian import Mondrian
+from kanopy.search.clustering.groups import merge_until_safe
+from kanopy.search.clustering.kmember import KMember, k_member_clusters
+from kanopy.search.clustering.mondrian import Mondrian
 from kanopy.search.problem import Problem
+from tests.search.clustering_support import domains
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kanopy.classes import Domain
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import Progress
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
-from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
-from kanopy.search.he_naughton import HeNaughton, _numbered
+from kanopy.search.local.he_naughton import HeNaughton, _numbered
 from kanopy.search.problem import Problem
 from tests.search.clustering_support import make_domain
 from tests.search.local_checks import (

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
-from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.metrics.full_domain import Loss, Precision
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
-from kanopy.progress import SILENT, Progress
-from kanopy.search.cheapest_levels import CheapestLevels
-from kanopy.search.iterative_local import IterativeLocal
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.local.cheapest_levels import CheapestLevels
+from kanopy.search.local.iterative_local import IterativeLocal
+from kanopy.search.local.rounds import LevelsAlone
 from kanopy.search.problem import Problem
-from kanopy.search.rounds import LevelsAlone
-from kanopy.table.sources import read_table
 from tests.search.local_checks import (
     CROSSING,
     check_or_no_solution,
@@ -119,7 +119,7 @@ def test_rounds_find_what_the_proved_search_finds(problem: Problem, shares: list
 def test_many_candidates_are_searched_as_far_as_the_budget_goes() -> None:
     problem = Problem(table(300), [KAnonymity(3)])
     known = IterativeLocal().solve(problem)
-    import kanopy.search.iterative_local as module
+    import kanopy.search.local.iterative_local as module
 
     class Narrow(Optimal):
         def __init__(self, **given: float) -> None:

@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanopy
-from kanopy.classes import Domain
-from kanopy.errors import HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain
+from kanopy._errors import HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity, make_models
-from kanopy.progress import SILENT, Progress
-from kanopy.search import cut_judge, iyengar
-from kanopy.search.cut_judge import CutJudge
-from kanopy.search.forest import plant_forest
-from kanopy.search.iyengar import Iyengar
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.partition_judge import solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.subtree import cut_judge, iyengar
+from kanopy.search.subtree.cut_judge import CutJudge
+from kanopy.search.subtree.forest import plant_forest
+from kanopy.search.subtree.iyengar import Iyengar
 from tests.search.clustering_support import make_domain
 from tests.search.release_checks import check_release, cut_problems, published, shuffled
 

@@ -2,21 +2,21 @@
 
 import numpy as np
 import pytest
-from clustering_support import CATEGORIES, domains, make_domain, plain_costs, rows_of, textbook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import Cancelled, DataError, HierarchyError, JobError, NoSolution
-from kanopy.hierarchy.divisors import Dbgh
+from kanopy._errors import Cancelled, DataError, HierarchyError, JobError, NoSolution
+from kanopy._progress import Progress
+from kanopy.hierarchy.builders.divisors import Dbgh
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
-from kanopy.kernels import kmember as kernel
-from kanopy.kernels.kmember import grow_clusters, join_cluster
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import Progress
-from kanopy.search.kmember import KMember, k_member_clusters
-from kanopy.search.measure import make_measure
+from kanopy.search.clustering import kmember_kernel as kernel
+from kanopy.search.clustering.kmember import KMember, k_member_clusters
+from kanopy.search.clustering.kmember_kernel import grow_clusters, join_cluster
+from kanopy.search.clustering.measure import make_measure
 from kanopy.search.problem import Problem
+from tests.search.clustering_support import CATEGORIES, domains, make_domain, plain_costs, rows_of, textbook
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, Sensitive
-from kanopy.errors import JobError, NoSolution
+from kanopy._core.classes import Domain, Sensitive
+from kanopy._errors import JobError, NoSolution
+from kanopy._progress import SILENT
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem
 from tests.search.clustering_support import make_domain

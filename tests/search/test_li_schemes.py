@@ -10,25 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain, Sensitive
+from kanopy._core.classes import Domain, Sensitive
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
+from kanopy._table import datasets
 from kanopy.engine.local import LocalEngine
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import SILENT, Progress
-from kanopy.search import set_search
-from kanopy.search.li_gops import LiGOPS
-from kanopy.search.li_gsps import LiGSPS
-from kanopy.search.li_sps import LiSPS
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from kanopy.search.set_schemes import Kind, Scheme, sets_of
-from kanopy.search.set_search import SetJudge
-from kanopy.search.value_sets import ValueColumn, ValueTable, value_table
-from kanopy.table import datasets
+from kanopy.search.sets import set_search
+from kanopy.search.sets.li_gops import LiGOPS
+from kanopy.search.sets.li_gsps import LiGSPS
+from kanopy.search.sets.li_sps import LiSPS
+from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
+from kanopy.search.sets.set_search import SetJudge
+from kanopy.search.sets.value_sets import ValueColumn, ValueTable, value_table
 from tests.search.problems import domains, hierarchies
 from tests.search.value_set_support import all_partitions, check_release, permuted, published_rows
 

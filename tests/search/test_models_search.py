@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Classes, ClassLabels, Domain, Population, Sensitive
-from kanopy.errors import DataError, JobError, NoSolution
+from kanopy._core.classes import Classes, ClassLabels, Domain, Population, Sensitive
+from kanopy._errors import DataError, JobError, NoSolution
+from kanopy._progress import SILENT
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.privacy.models import KAnonymity, Model, parse_model
-from kanopy.progress import SILENT
-from kanopy.search import walk as walking
-from kanopy.search.datafly import Datafly
-from kanopy.search.incognito import Incognito
-from kanopy.search.kmember import KMember
-from kanopy.search.mondrian import Mondrian
-from kanopy.search.optimal import Optimal
+from kanopy.search.clustering.kmember import KMember
+from kanopy.search.clustering.mondrian import Mondrian
+from kanopy.search.full_domain import walk as walking
+from kanopy.search.full_domain.datafly import Datafly
+from kanopy.search.full_domain.incognito import Incognito
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.full_domain.samarati import Samarati
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.samarati import Samarati
 from tests.search.problems import domains
 from tests.search.test_full_domain import plain_score
 

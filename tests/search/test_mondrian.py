@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
-from clustering_support import CATEGORIES, domains, make_domain, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
-from kanopy.hierarchy.divisors import Dbgh
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import Progress
+from kanopy.hierarchy.builders.divisors import Dbgh
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
-from kanopy.kernels.mondrian import cut_parts
-from kanopy.kernels.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
 from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain
 from kanopy.privacy.models import KAnonymity
-from kanopy.progress import Progress
-from kanopy.search.measure import make_measure
-from kanopy.search.mondrian import Mondrian, mondrian_groups
+from kanopy.search.clustering.measure import make_measure
+from kanopy.search.clustering.mondrian import Mondrian, mondrian_groups
+from kanopy.search.clustering.mondrian_kernel import cut_parts
+from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
 from kanopy.search.problem import Problem
+from tests.search.clustering_support import CATEGORIES, domains, make_domain, rows_of
 
 
 @settings(max_examples=60, deadline=None)

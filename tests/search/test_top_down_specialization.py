@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanopy
-from kanopy.classes import Domain, Sensitive
-from kanopy.errors import HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain, Sensitive
+from kanopy._errors import HierarchyError, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity, make_models
-from kanopy.progress import SILENT, Progress
-from kanopy.search import top_down_specialization
-from kanopy.search.forest import plant_forest
-from kanopy.search.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from kanopy.search.top_down_specialization import TopDownSpecialization, information_gains
+from kanopy.search.subtree import top_down_specialization
+from kanopy.search.subtree.forest import plant_forest
+from kanopy.search.subtree.top_down_specialization import TopDownSpecialization, information_gains
 from tests.search.clustering_support import make_domain
 from tests.search.release_checks import check_release, cut_problems, published, shuffled
 

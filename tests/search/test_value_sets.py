@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanopy
-from kanopy.assess import assess
-from kanopy.classes import Domain
-from kanopy.errors import JobError
-from kanopy.handover import mapping_table, solution_json
+from kanopy._core.classes import Domain
+from kanopy._errors import JobError
+from kanopy._job.job import Job
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.published_values import ColumnDomain, understand
+from kanopy.metrics.utility.published_values import ColumnDomain, understand
 from kanopy.privacy.models import KAnonymity
+from kanopy.release.handover import mapping_table, solution_json
 from kanopy.search.problem import Problem
-from kanopy.search.value_sets import ValueColumn, leaf_numbers, value_order, value_table
-from kanopy.spec import Job
+from kanopy.search.sets.value_sets import ValueColumn, leaf_numbers, value_order, value_table
+from kanopy.study.assess import assess
 
 NAMES = ["a", "b, c", "d;e", "{f}", 'g"h', "i - j", " k", "l'm"]
 

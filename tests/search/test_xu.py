@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.classes import Domain
-from kanopy.errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._core.classes import Domain
+from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
+from kanopy._progress import Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.closeness import EqualCloseness
 from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
-from kanopy.progress import Progress
 from kanopy.search.algorithms import make_algorithm
-from kanopy.search.box_release import check_placeable, release_classes, unite_nearby
-from kanopy.search.boxes import lay_out
+from kanopy.search.local.box_release import check_placeable, release_classes, unite_nearby
+from kanopy.search.local.boxes import lay_out
+from kanopy.search.local.xu import Xu, merged_classes, split_classes
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-from kanopy.search.xu import Xu, merged_classes, split_classes
 from tests.search.clustering_support import make_domain
 from tests.search.local_checks import (
     CROSSING,
@@ -128,7 +128,7 @@ def test_partners_nearby_are_a_start_and_never_the_last_word(problem: Problem, r
 def test_uniting_near_classes_loses_hardly_more(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(table(1500), [KAnonymity(3), DistinctDiversity("ill", 3)])
     anywhere = Xu().solve(problem)
-    monkeypatch.setattr("kanopy.search.box_release.MANY_CLASSES", 0)
+    monkeypatch.setattr("kanopy.search.local.box_release.MANY_CLASSES", 0)
     nearby = Xu().solve(problem)
     check_release(problem, nearby)
     assert (nearby.recoding.group_of_row != anywhere.recoding.group_of_row).any()

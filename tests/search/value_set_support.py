@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Domain
+from kanopy._core.classes import Domain
 from kanopy.search.problem import Problem
+from kanopy.search.sets.value_sets import ValueTable
 from kanopy.search.solution import Solution
-from kanopy.search.value_sets import ValueTable
 
 Numbering = npt.NDArray[np.int64]
 

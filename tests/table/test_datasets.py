@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from kanopy.errors import InputError
-from kanopy.table import datasets
-from kanopy.table.encode import encode_column
+from kanopy._errors import InputError
+from kanopy._table import datasets
+from kanopy._table.encode import encode_column
 
 RAW = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kanopy.errors import DataError
-from kanopy.table.frames import to_polars
+from kanopy._errors import DataError
+from kanopy._table.frames import to_polars
 
 DATA = {
     "age": [41, 29, None],

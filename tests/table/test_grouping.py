@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import DataError
-from kanopy.table.grouping import class_sizes, code_columns, label_codes
-from kanopy.verify import class_table
+from kanopy._errors import DataError
+from kanopy._table.grouping import class_sizes, code_columns, label_codes
+from kanopy.verify.verify import class_table
 
 COLUMNS = {
     "text": st.sampled_from(["*", "a", "b", "", None]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from kanopy.table import datasets
-from kanopy.table.roles import Role, guess_roles
+from kanopy._table import datasets
+from kanopy._table.roles import Role, guess_roles
 
 
 @pytest.mark.parametrize(

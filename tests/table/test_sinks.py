@@ -11,10 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from kanopy.errors import DataError
-from kanopy.table import sinks
-from kanopy.table.dialects import Dialect
-from kanopy.table.sinks import check_writable, staged, write_bytes_atomically, write_table
+from kanopy._errors import DataError
+from kanopy._table import sinks
+from kanopy._table.dialects import Dialect
+from kanopy._table.sinks import check_writable, staged, write_bytes_atomically, write_table
 
 FRAME = pl.DataFrame({"a": [1, 2], "b": ["x;y", None]})
 

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.errors import DataError, MissingDependency
-from kanopy.table.dialects import Dialect, detect_dialect
-from kanopy.table.sinks import write_table
-from kanopy.table.sources import local_path, read_source, read_table
+from kanopy._errors import DataError, MissingDependency
+from kanopy._table.dialects import Dialect, detect_dialect
+from kanopy._table.sinks import write_table
+from kanopy._table.sources import local_path, read_source, read_table
 
 ROWS = [("007", "Zoë", None), ("1.0", "x, y", ""), (" 2", 'a "b"\nc', "z")]
 FRAME = pl.DataFrame(ROWS, schema=["zip", "name", "note"], orient="row")

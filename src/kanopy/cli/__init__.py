@@ -13,9 +13,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kanopy._errors import Cancelled, KanopyError
 from kanopy.cli import apply, assess, compare, explore, hierarchies, mask, models, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail
-from kanopy.errors import Cancelled, KanopyError
 
 
 class Commands(TyperGroup):

@@ -23,10 +23,10 @@ def apply(
     The new rows are judged like a table of their own: every model must hold among them, and what is about to leave is
     verified. A value that the hierarchies do not know is an error.
     """
-    from kanopy.anonymize import anonymize
-    from kanopy.handover import read_solution
-    from kanopy.table.sinks import check_writable, staged
-    from kanopy.table.sources import local_path, read_source
+    from kanopy._table.sinks import check_writable, staged
+    from kanopy._table.sources import local_path, read_source
+    from kanopy.release.handover import read_solution
+    from kanopy.release.run import anonymize
 
     begin(json_mode)
     job = read_solution(solution)
@@ -36,7 +36,7 @@ def apply(
     check_writable(output, inputs)
     key = None
     if job.pseudonymize:
-        from kanopy.table.pseudonyms import read_key
+        from kanopy._table.pseudonyms import read_key
 
         key = read_key(key_file)
     with progress_bar() as show:

@@ -30,12 +30,12 @@ def assess(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
 ) -> None:
     """What is a release still good for: loss, distributions, associations, counts, learning, statistics."""
-    from kanopy.assess import assess as compare
+    from kanopy._job.job import Job
+    from kanopy._progress import Step
+    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sources import local_path, read_table
     from kanopy.cli.risk import _hierarchies, _names, _report
-    from kanopy.progress import Step
-    from kanopy.spec import Job
-    from kanopy.table.sinks import check_writable, write_bytes_atomically
-    from kanopy.table.sources import local_path, read_table
+    from kanopy.study.assess import assess as compare
 
     begin(json_mode)
     inputs = [path for name in (original, released) if (path := local_path(name)) is not None]

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import DataError
 from kanopy.cli.console import begin, emit, note, progress_bar
-from kanopy.errors import DataError
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
 MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold."
@@ -19,8 +19,8 @@ def algorithms(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """List the algorithms: what each does, its recoding, the models it supports, what it proves."""
-    from kanopy.catalogue import MODEL_WORDS, recoding_words
-    from kanopy.catalogue import algorithms as entries
+    from kanopy.release.catalogue import MODEL_WORDS, recoding_words
+    from kanopy.release.catalogue import algorithms as entries
 
     begin(json_mode)
     listed = entries()
@@ -67,11 +67,11 @@ def compare(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side."""
+    from kanopy._job.job import Job
+    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sources import local_path, read_table
     from kanopy.cli.release import _changes, _found
-    from kanopy.compare import compare as run
-    from kanopy.spec import Job
-    from kanopy.table.sinks import check_writable, write_bytes_atomically
-    from kanopy.table.sources import local_path, read_table
+    from kanopy.release.compare import compare as run
 
     begin(json_mode)
     given = Job.read(job) if job is not None else Job()
@@ -102,8 +102,8 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
         return page.encode("utf-8")
     if output.suffix == ".csv":
         return comparison_csv(found).encode("utf-8")
-    from kanopy.report.compare_charts import loss_bars, standalone
-    from kanopy.report.risk_map import draw
+    from kanopy.report.charts.compare import loss_bars, standalone
+    from kanopy.report.charts.risk_map import draw
 
     entries = [entry.to_dict() for entry in found.solved if found.metric in entry.losses]
     chart = standalone(loss_bars(entries, found.metric))

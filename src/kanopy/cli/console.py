@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kanopy.errors import KanopyError
-from kanopy.progress import Callback, Step
+from kanopy._errors import KanopyError
+from kanopy._progress import Callback, Step
 
 _json_mode = False
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import Cancelled, DataError, JobError
 from kanopy.cli.console import begin, emit, progress_bar
-from kanopy.errors import Cancelled, DataError, JobError
 
 SUFFIXES = (".html", ".svg", ".png", ".csv", ".json")
 
@@ -64,11 +64,11 @@ def explore(
     json_mode: Annotated[bool, typer.Option("--json", help="Print the points as one JSON object.")] = False,
 ) -> None:
     """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats."""
+    from kanopy._job.job import Job
+    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sources import local_path, read_table
     from kanopy.cli.release import _changes, _found
-    from kanopy.explore import explore as run
-    from kanopy.spec import Job
-    from kanopy.table.sinks import check_writable, write_bytes_atomically
-    from kanopy.table.sources import local_path, read_table
+    from kanopy.release.explore import explore as run
 
     begin(json_mode)
     ks = parse_ks(k)
@@ -103,7 +103,7 @@ def explore(
 
 
 def _drawn(found: Any, output: Path) -> bytes:
-    from kanopy.report.risk_map import draw, page, risk_map, table_csv
+    from kanopy.report.charts.risk_map import draw, page, risk_map, table_csv
 
     points = [point.to_dict() for point in found.points]
     if output.suffix == ".csv":

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kanopy._errors import InputError
 from kanopy.cli import semantics
 from kanopy.cli.console import begin, emit
-from kanopy.errors import InputError
 
 if TYPE_CHECKING:
-    from kanopy.hierarchy.base import Builder
+    from kanopy.hierarchy.builders.base import Builder
+    from kanopy.hierarchy.builders.semantic.builders import Proposal
     from kanopy.hierarchy.column import Column
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.hierarchy.semantic import Proposal
 
 hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def attach(app: typer.Typer) -> None:
 def methods(json: Json = False) -> None:
     """List the methods that build hierarchies, with their parameters."""
     begin(json)
-    from kanopy.hierarchy.builders import BUILDERS
+    from kanopy.hierarchy.builders.registry import BUILDERS
 
     listed: list[dict[str, Any]] = [
         {
@@ -88,9 +88,9 @@ def build(
 ) -> None:
     """Build a hierarchy from the values of a column."""
     begin(json)
-    from kanopy.hierarchy.builders import make_builder
-    from kanopy.hierarchy.files import write_hierarchy
-    from kanopy.hierarchy.semantic import SemanticBuilder
+    from kanopy.hierarchy.builders.registry import make_builder
+    from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
+    from kanopy.hierarchy.files.files import write_hierarchy
 
     parameters = dict(parse_parameter(text) for text in param or ())
     given = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
@@ -158,8 +158,8 @@ def _parsed(value: str) -> Any:
 
 def _column(data: str, column: str, missing: list[str] | None) -> Column:
     """The values of one column, with the given texts taken for missing."""
+    from kanopy._table.sources import read_table
     from kanopy.hierarchy.column import column_of
-    from kanopy.table.sources import read_table
 
     series = read_table(data, columns=[column])[column]
     if missing:
@@ -180,7 +180,7 @@ def build_json(builder: Builder, h: Hierarchy, column: Column) -> dict[str, Any]
     that divide a range (cgh, dbgh, cbgh, equal_width, widths, cuts): there the values themselves are not a level of
     the method's own. Levels of text are lists of labels.
     """
-    from kanopy.hierarchy.grid import GridBuilder
+    from kanopy.hierarchy.builders.grid import GridBuilder
 
     numeric = h.low is not None and h.high is not None
     typed = column.inferred()
@@ -217,7 +217,7 @@ def _bound(column: Column, value: float) -> Any:
 
 
 def _tree_or_levels(h: Hierarchy) -> str:
-    from kanopy.report.tree import tree_text
+    from kanopy.report.drawings.tree import tree_text
 
     if h.nested:
         return tree_text(h)
@@ -241,8 +241,8 @@ def show_file(
     """Show a hierarchy as a tree, folded when it is large."""
     begin(json)
     from kanopy.hierarchy.compare import outline
-    from kanopy.hierarchy.files import read_hierarchy, write_text_whole
-    from kanopy.report.tree import tree_html, tree_svg, tree_text
+    from kanopy.hierarchy.files.files import read_hierarchy, write_text_whole
+    from kanopy.report.drawings.tree import tree_html, tree_svg, tree_text
 
     h = read_hierarchy(file, require_nesting=False)
     written = []
@@ -285,7 +285,7 @@ def suggest(
 ) -> None:
     """Try the methods that fit a column and rank them by the loss they cause."""
     begin(json)
-    from kanopy.hierarchy.files import write_hierarchy
+    from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
 
     ranking = suggest_hierarchies(_column(data, column, missing), k=k)
@@ -347,7 +347,7 @@ def compare(
     """Compare hierarchies: levels, nodes per level, shared groupings, and the loss on data."""
     begin(json)
     from kanopy.hierarchy.compare import compare_hierarchies
-    from kanopy.hierarchy.files import read_hierarchy
+    from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.suggest import loss_at
 
     if (data is None) != (column is None):

@@ -55,12 +55,12 @@ def mask(
     ] = False,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
+    from kanopy._progress import Clock
+    from kanopy._table.sinks import check_writable, staged
+    from kanopy._table.sources import local_path, read_source
     from kanopy.masking.job import MaskJob
-    from kanopy.masking_flow import STAGES
-    from kanopy.masking_flow import mask as run
-    from kanopy.progress import Clock
-    from kanopy.table.sinks import check_writable, staged
-    from kanopy.table.sources import local_path, read_source
+    from kanopy.release.masking_flow import STAGES
+    from kanopy.release.masking_flow import mask as run
 
     begin(json_mode)
     clock = Clock(STAGES)
@@ -110,7 +110,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _pairs(text: str | None, what: str) -> dict[str, str]:
-    from kanopy.errors import JobError
+    from kanopy._errors import JobError
 
     found = {}
     for part in _names(text):
@@ -122,7 +122,7 @@ def _pairs(text: str | None, what: str) -> dict[str, str]:
 
 
 def _number(text: str, name: str) -> float:
-    from kanopy.errors import JobError
+    from kanopy._errors import JobError
 
     try:
         return float(text)
@@ -131,7 +131,7 @@ def _number(text: str, name: str) -> float:
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, int]:
-    from kanopy.errors import JobError
+    from kanopy._errors import JobError
 
     if text is None:
         return {}
@@ -145,13 +145,13 @@ def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, int]:
 
 
 def _hierarchy(path: Path) -> Any:
-    from kanopy.hierarchy.files import read_hierarchy
+    from kanopy.hierarchy.files.files import read_hierarchy
 
     return read_hierarchy(path)
 
 
 def _found(folder: Path | None, columns: tuple[str, ...]) -> dict[str, Any]:
-    from kanopy.hierarchy.files import find_hierarchies
+    from kanopy.hierarchy.files.files import find_hierarchies
 
     return {} if folder is None else dict(find_hierarchies(folder, columns))
 

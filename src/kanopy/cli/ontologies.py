@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kanopy._errors import InputError
 from kanopy.cli.console import begin, emit
-from kanopy.errors import InputError
 
 if TYPE_CHECKING:
+    from kanopy.ontology.similarity.words import WordPair
     from kanopy.ontology.taxonomy import Taxonomy
-    from kanopy.ontology.words import WordPair
 
 ontology = typer.Typer(help="Compile and inspect ontologies.", no_args_is_help=True)
 
@@ -117,7 +117,7 @@ def similarity(
         _benchmark(loaded[0], benchmark, measure)
         return
     if pairs is not None:
-        from kanopy.ontology.benchmark import read_word_pairs
+        from kanopy.ontology.similarity.benchmark import read_word_pairs
 
         wanted = read_word_pairs(pairs)[0]
     else:
@@ -129,8 +129,8 @@ def similarity(
 
 def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure: str) -> None:
     from kanopy.ontology.combine import CombinedOntologies
-    from kanopy.ontology.measures import find_measure
-    from kanopy.ontology.words import word_similarities
+    from kanopy.ontology.similarity.measures import find_measure
+    from kanopy.ontology.similarity.words import word_similarities
 
     chosen = find_measure(measure)
     answers: list[tuple[Taxonomy, WordPair]]
@@ -160,8 +160,8 @@ def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure
 
 
 def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
-    from kanopy.ontology.benchmark import agreement, read_word_pairs
-    from kanopy.ontology.measures import MEASURES, find_measure
+    from kanopy.ontology.similarity.benchmark import agreement, read_word_pairs
+    from kanopy.ontology.similarity.measures import MEASURES, find_measure
 
     pairs, ratings = read_word_pairs(file, ratings=True)
     names = [find_measure(measure).name] if measure else list(MEASURES)

@@ -83,12 +83,12 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy.anonymize import anonymize as run
-    from kanopy.anonymize import is_prepared
-    from kanopy.progress import Clock
-    from kanopy.spec import LOCAL_ALGORITHM, Job, as_seconds, as_share
-    from kanopy.table.sinks import check_writable, staged
-    from kanopy.table.sources import local_path, read_source
+    from kanopy._job.job import LOCAL_ALGORITHM, Job, as_seconds, as_share
+    from kanopy._progress import Clock
+    from kanopy._table.sinks import check_writable, staged
+    from kanopy._table.sources import local_path, read_source
+    from kanopy.release.run import anonymize as run
+    from kanopy.release.run import is_prepared
 
     begin(json_mode)
     clock = Clock()
@@ -114,7 +114,7 @@ def anonymize(
     proof: bool | float = bound if bound_budget is None else as_seconds(bound_budget, "time for the bound")
     key = None
     if wanted.pseudonymize:
-        from kanopy.table.pseudonyms import read_key
+        from kanopy._table.pseudonyms import read_key
 
         key = read_key(key_file)
     if hierarchies is not None:
@@ -163,7 +163,7 @@ def _parameters(pairs: list[str]) -> dict[str, Any]:
     """`name=value` options, values read as TOML where possible."""
     import tomllib
 
-    from kanopy.errors import JobError
+    from kanopy._errors import JobError
 
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -178,8 +178,8 @@ def _parameters(pairs: list[str]) -> dict[str, Any]:
 
 
 def _found(folder: Path, job: Any) -> dict[str, Any]:
-    from kanopy.errors import some
-    from kanopy.hierarchy.files import find_hierarchies
+    from kanopy._errors import some
+    from kanopy.hierarchy.files.files import find_hierarchies
 
     found = find_hierarchies(folder, job.quasi)
     without = [name for name in job.quasi if name not in found and name not in job.hierarchies]
@@ -254,8 +254,8 @@ def check(
     json_mode: Json = False,
 ) -> None:
     """How anonymous is a table as it stands?"""
-    from kanopy.check import check as look
-    from kanopy.table.sources import read_table
+    from kanopy._table.sources import read_table
+    from kanopy.study.check import check as look
 
     begin(json_mode)
     columns = [name.strip() for name in quasi.split(",") if name.strip()]
@@ -283,7 +283,7 @@ def check(
 
 def _model_hierarchies(folder: Path | None, models: list[str]) -> dict[str, Any]:
     """Hierarchies of the columns that models name."""
-    from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+    from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.privacy.models import make_models
 
     if folder is None:
@@ -310,10 +310,10 @@ def init(
     json_mode: Json = False,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file, and show why."""
-    from kanopy.errors import JobError
-    from kanopy.guess import guess_job
-    from kanopy.table.sinks import check_writable, write_bytes_atomically
-    from kanopy.table.sources import local_path, read_table
+    from kanopy._errors import JobError
+    from kanopy._job.guess import guess_job
+    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sources import local_path, read_table
 
     begin(json_mode)
     check_writable(output, [path for path in (local_path(data),) if path is not None], table=False)

@@ -24,8 +24,8 @@ def reproduce(
 
     With --json nothing is written to disk unless -o names a folder.
     """
+    from kanopy._progress import Progress
     from kanopy.papers.reproduction import reproduce_paper
-    from kanopy.progress import Progress
 
     begin(json)
     written: list[Path] = []

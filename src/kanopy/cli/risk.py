@@ -34,11 +34,11 @@ def risk(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
 ) -> None:
     """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure."""
-    from kanopy.progress import Step
-    from kanopy.risk import assess_risk
-    from kanopy.spec import as_share
-    from kanopy.table.sinks import check_writable, write_bytes_atomically
-    from kanopy.table.sources import local_path, read_table
+    from kanopy._job.job import as_share
+    from kanopy._progress import Step
+    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sources import local_path, read_table
+    from kanopy.study.risk import assess_risk
 
     begin(json_mode)
     inputs = [path for name in (data, population, released) if name and (path := local_path(name)) is not None]
@@ -77,7 +77,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def _hierarchies(folder: Path | None, columns: list[str]) -> dict[str, Any]:
-    from kanopy.hierarchy.files import find_hierarchies, read_hierarchy
+    from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 
     if folder is None:
         return {}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kanopy._errors import InputError
 from kanopy.cli.console import begin, emit
-from kanopy.errors import InputError
 
 if TYPE_CHECKING:
+    from kanopy.hierarchy.builders.semantic.builders import Proposal
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.hierarchy.semantic import Proposal
-    from kanopy.metrics.semantic_quality import SemanticQuality
-    from kanopy.ontology.senses import SenseChoices, Senses
+    from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
+    from kanopy.ontology.senses.senses import SenseChoices, Senses
 
 SHOWN_WORST = 8
 SHOWN_FAULTS = 12
@@ -49,10 +49,10 @@ def evaluate(
 ) -> None:
     """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
     begin(json)
-    from kanopy.hierarchy.files import read_hierarchy, write_text_whole
-    from kanopy.metrics.semantic_quality import evaluate_hierarchy, parse_weights, rank
+    from kanopy.hierarchy.files.files import read_hierarchy, write_text_whole
+    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights, rank
     from kanopy.ontology.load import load_ontology
-    from kanopy.ontology.senses_file import senses_path, senses_toml
+    from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
     weighing = parse_weights(weights)
     if write_senses and senses is not None and len(files) > 1:
@@ -98,11 +98,11 @@ def improve(
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     begin(json)
-    from kanopy.hierarchy.files import read_hierarchy, write_hierarchy, write_text_whole
-    from kanopy.hierarchy.improve import improve_hierarchy
-    from kanopy.metrics.semantic_quality import evaluate_hierarchy, parse_weights
+    from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy, write_text_whole
+    from kanopy.hierarchy.quality.improve import improve_hierarchy
+    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights
     from kanopy.ontology.load import load_ontology
-    from kanopy.ontology.senses_file import senses_path, senses_toml
+    from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
     weighing = parse_weights(weights)
     h = read_hierarchy(file)
@@ -155,8 +155,8 @@ def improve(
 
 def write_senses_of(proposal: Proposal, output: Path) -> None:
     """Keep the senses of a proposed hierarchy beside it, so that a later evaluation reads its labels alike."""
-    from kanopy.hierarchy.files import write_text_whole
-    from kanopy.ontology.senses_file import senses_path, senses_toml
+    from kanopy.hierarchy.files.files import write_text_whole
+    from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
     write_text_whole(senses_path(output), senses_toml(proposal.senses, name=output.name))
 
@@ -183,7 +183,7 @@ def show_proposal(console: Any, proposal: Proposal) -> None:
 
 def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> SenseChoices | None:
     """The user's choices: the file named, or the one beside the hierarchy if there is one."""
-    from kanopy.ontology.senses_file import read_senses, senses_path
+    from kanopy.ontology.senses.senses_file import read_senses, senses_path
 
     if senses is not None:
         return None if may_be_new and not senses.exists() else read_senses(senses)
@@ -192,14 +192,14 @@ def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> Se
 
 
 def _svg(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
-    from kanopy.report.semantic_charts import picture
-    from kanopy.report.semantic_page import draw_svg
+    from kanopy.report.charts.semantic import picture
+    from kanopy.report.pages.semantic import draw_svg
 
     return draw_svg(picture([(Path(name).stem, quality) for name, _, quality in judged]))
 
 
 def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
-    from kanopy.report.semantic_page import semantic_page
+    from kanopy.report.pages.semantic import semantic_page
 
     return semantic_page(judged)
 

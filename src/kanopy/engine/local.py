@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from kanopy.classes import Domain, Population, Recoding, Sensitive
-from kanopy.errors import DataError
+from kanopy._arrays import Mask
+from kanopy._core.classes import Domain, Population, Recoding, Sensitive
+from kanopy._errors import DataError
+from kanopy._table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column, values_as_numbers
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
-from kanopy.table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column, values_as_numbers
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

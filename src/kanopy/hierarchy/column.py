@@ -19,10 +19,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import HierarchyError, some
+from kanopy._arrays import Longs
+from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
 
-Longs = npt.NDArray[np.int64]
 Kind = Literal["integer", "decimal", "real", "date", "datetime", "text"]
 
 LARGEST = 2**61

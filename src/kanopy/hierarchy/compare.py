@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanopy.errors import HierarchyError
+from kanopy._errors import HierarchyError
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000

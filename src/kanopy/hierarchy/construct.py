@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.errors import HierarchyError, some
+from kanopy._arrays import Ints
+from kanopy._errors import HierarchyError, some
 
-Ints = npt.NDArray[np.int32]
 ROWS_SHOWN = 5
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kanopy.errors import HierarchyError
+from kanopy._arrays import Ints
+from kanopy._errors import HierarchyError
 from kanopy.hierarchy.construct import parents_of_table
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy, Ints
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
 
 def from_table_of(source: Hierarchy, table: Ints, name: str) -> Hierarchy:
@@ -44,7 +45,7 @@ def with_levels(h: Hierarchy, levels: int) -> Hierarchy:
     keep = sorted({round(i * h.height / (levels - 1)) for i in range(levels)})
     if h.has_table:
         return from_table_of(h, h.table[keep], h.name)
-    from kanopy.kernels.trees import ancestors_at_depth
+    from kanopy.hierarchy.trees_kernel import ancestors_at_depth
 
     parent, depth = h.tree(), h.depth
     rows = [ancestors_at_depth(parent, depth, h.height - level)[: h.size] for level in keep]

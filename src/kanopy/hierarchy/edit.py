@@ -10,8 +10,9 @@ from typing import Concatenate, ParamSpec
 
 import numpy as np
 
-from kanopy.errors import HierarchyError, near_miss, some
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy, Ints
+from kanopy._arrays import Ints
+from kanopy._errors import HierarchyError, near_miss, some
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
 P = ParamSpec("P")
 

@@ -19,11 +19,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import HierarchyError, near_miss
+from kanopy._arrays import Floats, Ints
+from kanopy._errors import HierarchyError, near_miss
 from kanopy.hierarchy.construct import forest, level_table
 
-Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 LabelSource = Sequence[str] | Callable[[], Sequence[str]]
 
@@ -58,7 +57,7 @@ class Hierarchy:
     """A generalization hierarchy over the values of one attribute.
 
     Build one with `from_rows` (a level table of labels), `from_parents` (a tree), `from_intervals` (a tree of
-    numeric intervals), `kanopy.build_hierarchy` (from data) or `kanopy.hierarchy.files.read_hierarchy`.
+    numeric intervals), `kanopy.build_hierarchy` (from data) or `kanopy.hierarchy.files.files.read_hierarchy`.
 
     >>> h = Hierarchy.from_rows([["Lyon", "France", "*"], ["Paris", "France", "*"], ["Rome", "Italy", "*"]])
     >>> h.height, h.size, h.labels_at(1)
@@ -243,7 +242,7 @@ class Hierarchy:
         sums[: self.size] = leaves
         parent = self.tree()
         if self.height > SHALLOW:
-            from kanopy.kernels.trees import subtree_sums
+            from kanopy.hierarchy.trees_kernel import subtree_sums
 
             return subtree_sums(parent, sums)
         for depth in range(int(self.depth.max()), 0, -1):
@@ -306,7 +305,7 @@ class Hierarchy:
 
     def common_ancestors(self, left: npt.ArrayLike, right: npt.ArrayLike) -> Ints:
         """Pairwise lowest common ancestors of two arrays of nodes; -1 where there is none."""
-        from kanopy.kernels.trees import common_ancestors
+        from kanopy.hierarchy.trees_kernel import common_ancestors
 
         a, b = np.broadcast_arrays(np.atleast_1d(np.asarray(left, np.int32)), np.asarray(right, np.int32))
         return common_ancestors(self.tree(), np.ascontiguousarray(a), np.ascontiguousarray(b))

@@ -20,18 +20,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import HierarchyError, near_miss
-from kanopy.hierarchy.base import Builder
-from kanopy.hierarchy.bins import EqualFrequency, EqualWidth, Widths
-from kanopy.hierarchy.cardinality import Cbgh, Han
+from kanopy._arrays import Floats, Longs
+from kanopy._errors import HierarchyError, near_miss
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
+from kanopy.hierarchy.builders.cardinality import Cbgh, Han
+from kanopy.hierarchy.builders.dates import Dates
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.grouping import Order
+from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
+from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
+from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.column import Column, column_of
-from kanopy.hierarchy.dates import Dates
-from kanopy.hierarchy.divisors import Cgh, Dbgh
-from kanopy.hierarchy.grouping import Order
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.masking import Prefix, Redact, Suppress
-from kanopy.hierarchy.on_the_fly import Iotf, KAware, Otf
-from kanopy.hierarchy.relaxation import Chu
 
 RULES = ("level", "cut")
 DEEPEST = 32
@@ -45,8 +46,6 @@ LONGEST_CODE = 20
 """A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
 
 
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Judge = Callable[[Hierarchy, Longs, Floats, int], tuple[float, int]]
 
 
@@ -206,7 +205,7 @@ def _widths(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.float64]:
 def _cut_loss(
     hierarchy: Hierarchy, rows: npt.NDArray[np.int64], width: npt.NDArray[np.float64], k: int
 ) -> tuple[float, int]:
-    from kanopy.kernels.trees import best_cut
+    from kanopy.hierarchy.trees_kernel import best_cut
 
     cost, groups = best_cut(hierarchy.tree(), rows, rows * width, k)
     roots = hierarchy.roots

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kanopy.kernels.likeness import TICKS, linkage, matrix
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy.masking.likeness_kernel import TICKS, linkage, matrix
 from kanopy.masking.result import Masked
-from kanopy.masking.table import Floats, Ints, Longs, MaskingTable
+from kanopy.masking.table import MaskingTable
 from kanopy.metrics.cluster_loss import average_class_size, discernibility
 from kanopy.metrics.partitions import Dendrogram, partition_distance, ward
 from kanopy.metrics.semantic_masking import (

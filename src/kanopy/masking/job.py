@@ -8,14 +8,14 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from kanopy.errors import JobError, near_miss, some
+from kanopy._errors import JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.masking.algorithms import MASKINGS, make_masking
-from kanopy.masking.fusion import SIZE_GUIDES
+from kanopy.masking.algorithms.fusion import SIZE_GUIDES
+from kanopy.masking.algorithms.registry import MASKINGS, make_masking
 from kanopy.masking.meanings import UNKNOWN_TEXT_POLICIES, Vectors
 from kanopy.masking.result import Masking
-from kanopy.ontology.measures import MEASURES
-from kanopy.ontology.senses import SenseChoices
+from kanopy.ontology.senses.senses import SenseChoices
+from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.taxonomy import Taxonomy
 
 GUIDES = (*MEASURES, *SIZE_GUIDES)
@@ -130,7 +130,7 @@ class MaskJob:
         ]
         return (
             '"""Repeats a masking made with Kanopy."""\n\n'
-            "from kanopy.masking.job import MaskJob\nfrom kanopy.masking_flow import mask\n\n"
+            "from kanopy.masking.job import MaskJob\nfrom kanopy.release.masking_flow import mask\n\n"
             f"result = mask({json.dumps(source, ensure_ascii=False)}, MaskJob({', '.join(changed)}))\n"
             'result.frame.write_csv("masked.csv")\n'
         )
@@ -150,7 +150,7 @@ PARAMETERS = ("text", "guide", "measure", "heuristics", "search", "seed", "ontol
 
 
 def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
-    """An ordinary job (`kanopy.spec.Job`) as one for masking.
+    """An ordinary job (`kanopy._job.job.Job`) as one for masking.
 
     `text` are the quasi-identifiers that are compared by meaning: all of them if not given.
     """

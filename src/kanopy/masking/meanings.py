@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import DataError, InputError, JobError, MissingDependency, near_miss, some
-from kanopy.ontology.labels import APPROXIMATE, Match, find_label, named_concepts, suggestions
-from kanopy.ontology.measures import Measure, find_measure
-from kanopy.ontology.pairwise import blocks
-from kanopy.ontology.senses import SenseChoices
+from kanopy._arrays import Floats, Ints
+from kanopy._errors import DataError, InputError, JobError, MissingDependency, near_miss, some
+from kanopy.ontology.senses.labels import APPROXIMATE, Match, find_label, named_concepts, suggestions
+from kanopy.ontology.senses.senses import SenseChoices
+from kanopy.ontology.similarity.measures import Measure, find_measure
+from kanopy.ontology.similarity.pairwise import blocks
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
 Vectors = Callable[[list[str]], Any]
 """Anything that turns texts into vectors of one length: `encode(["beach", …])`."""
 

@@ -8,8 +8,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from kanopy.masking.table import Ints, Longs, MaskingTable
-from kanopy.progress import Progress
+from kanopy._arrays import Ints, Longs
+from kanopy._progress import Progress
+from kanopy.masking.table import MaskingTable
 
 
 @dataclass(frozen=True, eq=False)

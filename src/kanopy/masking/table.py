@@ -9,14 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Sensitive
-from kanopy.errors import JobError
-from kanopy.kernels.likeness import MISSING_NUMBER, NUMBER, Likeness
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._core.classes import Sensitive
+from kanopy._errors import JobError
+from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, Likeness
 from kanopy.masking.meanings import Meanings
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 TEXT, CATEGORY, NUMERIC = "text", "category", "number"
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanopy.classes import Domain, Floats
-from kanopy.local_recoding import LocalRecoding
+from kanopy._arrays import Floats
+from kanopy._core.classes import Domain
+from kanopy._core.local_recoding import LocalRecoding
 
 
 def certainty_penalties(domain: Domain, recoding: LocalRecoding) -> Floats:
@@ -16,7 +17,7 @@ def certainty_penalties(domain: Domain, recoding: LocalRecoding) -> Floats:
 
     >>> import numpy as np
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.local_recoding import recoding_from_ends
+    >>> from kanopy._core.local_recoding import recoding_from_ends
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
     >>> rows = np.array([0, 1, 2, 2], np.int32)
     >>> one = Domain(("letter",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([1, 1, 2]), rows)

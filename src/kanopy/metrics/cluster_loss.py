@@ -1,7 +1,7 @@
 """What a clustering loses: the measures of Campan, Cooper, Truta 2011, section 3.
 
 All take `extents[cluster, attribute]`, the size of what a cluster publishes over the size of the whole attribute
-(see `kanopy.local_recoding`), and the number of rows of each cluster. They can be computed on the clusters an
+(see `kanopy._core.local_recoding`), and the number of rows of each cluster. They can be computed on the clusters an
 algorithm made, or on the classes after clusters that publish the same have merged: only DM and AVG differ much.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy.classes import Floats, Longs
+from kanopy._arrays import Floats, Longs
 
 
 def normalized_total_loss(sizes: Longs, extents: Floats) -> float:

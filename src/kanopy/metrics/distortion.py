@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kanopy.classes import Floats, Longs
-from kanopy.errors import HierarchyError, near_miss
+from kanopy._arrays import Floats, Longs
+from kanopy._errors import HierarchyError, near_miss
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.errors import JobError, near_miss
+from kanopy._arrays import Floats, Longs
+from kanopy._errors import JobError, near_miss
 from kanopy.hierarchy.hierarchy import Hierarchy
-
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kanopy.classes import Domain, Floats, Longs
-from kanopy.local_recoding import LocalRecoding
+from kanopy._arrays import Floats, Longs
+from kanopy._core.classes import Domain
+from kanopy._core.local_recoding import LocalRecoding
 from kanopy.metrics import certainty, cluster_loss
 
 Measured = Callable[[Domain, LocalRecoding, int], float]
@@ -42,7 +43,7 @@ def local_losses(domain: Domain, recoding: LocalRecoding, k: int) -> dict[str, f
     """All losses of a local recoding.
 
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.local_recoding import recoding_from_ends
+    >>> from kanopy._core.local_recoding import recoding_from_ends
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
     >>> rows = np.array([0, 1, 2, 2], np.int32)
     >>> one = Domain(("letter",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([1, 1, 2]), rows)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
+from kanopy._arrays import Floats, Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ def ward(distances: Floats, people: npt.ArrayLike) -> Dendrogram:
     >>> tree.merges.tolist()
     [[0.0, 1.0, 2.0, 2.0]]
     """
-    from kanopy.kernels.ward import ward_merges
+    from kanopy.metrics.ward_kernel import ward_merges
 
     sizes = np.asarray(people, np.float64)
     joint = sizes[:, None] * sizes[None, :] / (sizes[:, None] + sizes[None, :])

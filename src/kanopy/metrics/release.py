@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Domain, Recoding
+from kanopy._arrays import Floats
+from kanopy._core.classes import Domain, Recoding
 from kanopy.metrics.full_domain import AverageClassSize, Discernibility, GeometricLoss, Loss
-
-Floats = npt.NDArray[np.float64]
 
 
 def attribute_losses(domain: Domain, recoding: Recoding) -> Floats:

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
+from kanopy._arrays import Floats, Longs
 
 
 def semantic_quality(similarities: Floats, people: npt.ArrayLike) -> float:

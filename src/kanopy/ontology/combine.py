@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanopy.errors import OntologyError, some
-from kanopy.ontology.measures import Measure, find_measure
+from kanopy._errors import OntologyError, some
+from kanopy.ontology.similarity.measures import Measure, find_measure
+from kanopy.ontology.similarity.words import WordPair, word_similarity
 from kanopy.ontology.taxonomy import Taxonomy
-from kanopy.ontology.words import WordPair, word_similarity
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kanopy.errors import OntologyError
+from kanopy._errors import OntologyError
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.text_pool import TextPool
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy.ontology.taxonomy import Ints, Taxonomy
+from kanopy._arrays import Ints
+from kanopy.ontology.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True, eq=False)

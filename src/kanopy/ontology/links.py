@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.errors import OntologyError, some
-
-Ints = npt.NDArray[np.int32]
+from kanopy._arrays import Ints
+from kanopy._errors import OntologyError, some
 
 DEEPEST = 30_000
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kanopy.errors import OntologyError, near_miss
-from kanopy.ontology import lmf, obo, parent_csv, skos, wordnet
+from kanopy._errors import OntologyError, near_miss
 from kanopy.ontology.compiled import load_compiled, save
+from kanopy.ontology.readers import lmf, obo, parent_csv, skos, wordnet
 from kanopy.ontology.taxonomy import Taxonomy
 
 __all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save"]

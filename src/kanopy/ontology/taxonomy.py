@@ -40,11 +40,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import OntologyError, near_miss
-from kanopy.ontology.links import Concept, Ints, csr, depths, refuse_unknown_parents, topological_order
+from kanopy._arrays import Ints, Longs
+from kanopy._errors import OntologyError, near_miss
+from kanopy.ontology.links import Concept, csr, depths, refuse_unknown_parents, topological_order
 from kanopy.ontology.text_pool import TextPool
 
-Longs = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 __all__ = ["PARTS_OF_SPEECH", "VIRTUAL_KEY", "Bools", "Concept", "Ints", "Longs", "Taxonomy", "TreeLike", "fold"]

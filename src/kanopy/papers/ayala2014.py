@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kanopy._progress import SILENT, Progress
+from kanopy.hierarchy.builders.semantic.builders import Ontology, Proposal, SemanticBuilder, SemanticClusters
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.semantic import Ontology, Proposal, SemanticBuilder, SemanticClusters
-from kanopy.metrics.semantic_quality import SemanticQuality, evaluate_hierarchy
+from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.senses import SenseChoices
+from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.papers.reproduction import FAILS, HOLDS, Claim, Figure, Reproduction, Table
-from kanopy.progress import SILENT, Progress
-from kanopy.report.semantic_charts import CONFIG, SCHEMA, curve, loss_tree, sheet
+from kanopy.report.charts.semantic import CONFIG, SCHEMA, curve, loss_tree, sheet
 
 ANIMALS = (
     ("parrot", "bird", "homeotherm", "vertebrate"),
@@ -94,8 +94,8 @@ class Comparison:
 
 def compare_with_hand_written(method: type[SemanticBuilder] = Ontology) -> list[Comparison]:
     """The animals of the paper and five columns of Adult: hand-written hierarchies against proposed ones."""
-    from kanopy.ontology.senses_file import read_senses
-    from kanopy.table.datasets import adult_hierarchies, path
+    from kanopy._table.datasets import adult_hierarchies, path
+    from kanopy.ontology.senses.senses_file import read_senses
 
     taxonomy = load_ontology("wordnet")
     animals = Hierarchy.from_rows(ANIMALS, name="animals")

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from kanopy.classes import Domain
-from kanopy.hierarchy.bins import EqualWidth, Widths
-from kanopy.hierarchy.cardinality import Han
+from kanopy._core.classes import Domain
+from kanopy._progress import SILENT, Progress
+from kanopy._table.datasets import adult
+from kanopy._table.encode import distinct_tuples
+from kanopy.hierarchy.builders.bins import EqualWidth, Widths
+from kanopy.hierarchy.builders.cardinality import Han
+from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
+from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf, Otf
-from kanopy.hierarchy.relaxation import Chu
 from kanopy.metrics.local_losses import local_losses
 from kanopy.papers.figures import COLOURS, INK, lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
-from kanopy.progress import SILENT, Progress
-from kanopy.search.kmember import k_member_clusters
-from kanopy.table.datasets import adult
-from kanopy.table.encode import distinct_tuples
+from kanopy.search.clustering.kmember import k_member_clusters
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 SETTINGS = ("IOTF", "OTF", "Predefined", "Chu", "Han", "Free")

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from kanopy._progress import SILENT, Progress
+from kanopy._table.frames import to_polars
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
-from kanopy.masking_flow import encode_columns, masking_tables
 from kanopy.metrics.partitions import partition_distance
 from kanopy.papers.figures import lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
 from kanopy.papers.survey import ad_hoc_hierarchy, survey
-from kanopy.progress import SILENT, Progress
-from kanopy.table.frames import to_polars
+from kanopy.release.masking_flow import encode_columns, masking_tables
 
 ALL_K = tuple(range(2, 21))
 QUICK_K = (2, 5, 10, 15, 20)

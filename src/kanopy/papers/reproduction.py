@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kanopy.errors import InputError, near_miss
-from kanopy.progress import SILENT, Progress
+from kanopy._errors import InputError, near_miss
+from kanopy._progress import SILENT, Progress
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decidable"
 VERDICTS = (HOLDS, FAILS, UNDECIDED)

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from kanopy.classes import Ints, Longs
-from kanopy.hierarchy.cardinality import Cbgh
-from kanopy.hierarchy.divisors import Cgh, Dbgh
+from kanopy._arrays import Ints, Longs
+from kanopy._progress import SILENT, Progress
+from kanopy._table.datasets import adult
+from kanopy._table.encode import distinct_tuples
+from kanopy.hierarchy.builders.cardinality import Cbgh
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.on_the_fly import Iotf
 from kanopy.metrics.cluster_loss import discernibility
 from kanopy.metrics.distortion import node_distortions, nodes_per_level
 from kanopy.papers.figures import grouped_bars, lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table
-from kanopy.progress import SILENT, Progress
-from kanopy.table.datasets import adult
-from kanopy.table.encode import distinct_tuples
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 PROPOSED = ("CGH", "DBGH", "CBGH")

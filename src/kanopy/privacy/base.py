@@ -19,12 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, ClassLabels, ColumnFacts
-from kanopy.errors import DataError, JobError, near_miss
-
-Mask = npt.NDArray[np.bool_]
-Longs = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
+from kanopy._errors import DataError, JobError, near_miss
 
 TOLERANCE = 1e-12
 """Shares are ratios of whole numbers held as floats: a threshold met exactly must not fail by a rounding error."""

@@ -9,19 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, ColumnFacts
-from kanopy.errors import HierarchyError, JobError, near_miss, some
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._core.classes import Classes, ColumnFacts
+from kanopy._errors import HierarchyError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.base import (
-    TOLERANCE,
-    Floats,
-    Longs,
-    Mask,
-    SensitiveModel,
-    excess_rows,
-    require_number,
-    require_share,
-)
+from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, require_number, require_share
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class EqualCloseness(Closeness):
     """t-closeness where any two different values are equally far apart: half the sum of absolute differences.
 
     >>> import numpy as np
-    >>> from kanopy.classes import ColumnFacts
+    >>> from kanopy._core.classes import ColumnFacts
     >>> facts = {"ill": ColumnFacts(("a", "b"), np.array([4, 4]))}
     >>> classes = Classes(np.array([4, 4]), histograms={"ill": np.array([[3, 1], [1, 3]])}, facts=facts)
     >>> EqualCloseness("ill", 0.2).distances(classes).tolist()
@@ -79,13 +71,13 @@ class EqualCloseness(Closeness):
 
     def distances(self, classes: Classes) -> Floats:
         whole = self.facts(classes.facts).distribution
-        from kanopy.kernels.distances import total_variation
+        from kanopy.privacy.distances_kernel import total_variation
 
         counts = np.ascontiguousarray(self.counts(classes), np.int32)
         return total_variation(counts, classes.sizes, whole)
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
-        from kanopy.kernels.distances import most_kept
+        from kanopy.privacy.distances_kernel import most_kept
 
         # Kept parts of a class are each within t, so together they are too: a distance is convex.
         gone = np.zeros(classes.count, np.int64)

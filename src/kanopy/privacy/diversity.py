@@ -8,19 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kanopy.classes import Classes, ColumnFacts
-from kanopy.errors import JobError, some
-from kanopy.privacy.base import (
-    TOLERANCE,
-    Floats,
-    Longs,
-    Mask,
-    SensitiveModel,
-    excess_rows,
-    percent,
-    require_number,
-    require_share,
-)
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._core.classes import Classes, ColumnFacts
+from kanopy._errors import JobError, some
+from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, percent, require_number, require_share
 
 
 @dataclass(frozen=True)
@@ -225,7 +216,7 @@ class LPlus(SensitiveModel):
     `thresholds` maps values to their `l`; `other` is the `l` of all values not named (1: no limit).
 
     >>> import numpy as np
-    >>> from kanopy.classes import ColumnFacts
+    >>> from kanopy._core.classes import ColumnFacts
     >>> facts = {"ill": ColumnFacts(("flu", "hiv"), np.array([6, 2]))}
     >>> classes = Classes(np.array([4, 4]), histograms={"ill": np.array([[4, 0], [2, 2]])}, facts=facts)
     >>> LPlus("ill", {"hiv": 4}).violated(classes).tolist()

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.classes import Classes
-from kanopy.errors import JobError, near_miss, some
-from kanopy.privacy.base import Mask, Model
+from kanopy._arrays import Mask
+from kanopy._core.classes import Classes
+from kanopy._errors import JobError, near_miss, some
+from kanopy.privacy.base import Model
 from kanopy.privacy.closeness import (
     BasicLikeness,
     DeltaDisclosure,

@@ -9,19 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, ColumnFacts
-from kanopy.errors import DataError, HierarchyError, JobError, near_miss, some
+from kanopy._arrays import Mask
+from kanopy._core.classes import Classes, ColumnFacts
+from kanopy._errors import DataError, HierarchyError, JobError, near_miss, some
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.base import (
-    TOLERANCE,
-    Mask,
-    Model,
-    SensitiveModel,
-    labels_of,
-    percent,
-    require_number,
-    require_share,
-)
+from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent, require_number, require_share
 
 
 @dataclass(frozen=True)
@@ -31,7 +23,7 @@ class EpsilonM(SensitiveModel):
     Not monotonic: rows of another class may crowd around a value that the other class itself does not have.
 
     >>> import numpy as np
-    >>> from kanopy.classes import ColumnFacts
+    >>> from kanopy._core.classes import ColumnFacts
     >>> facts = {"pay": ColumnFacts(("10", "11", "90"), np.array([2, 1, 1]), np.array([10.0, 11.0, 90.0]))}
     >>> classes = Classes(np.array([2, 2]), histograms={"pay": np.array([[1, 1, 0], [1, 0, 1]])}, facts=facts)
     >>> EpsilonM("pay", 5, 2).violated(classes).tolist()

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanopy.classes import Classes
-from kanopy.errors import JobError
-from kanopy.privacy.base import TOLERANCE, Longs, Mask, Model, percent, require_number, require_share
+from kanopy._arrays import Longs, Mask
+from kanopy._core.classes import Classes
+from kanopy._errors import JobError
+from kanopy.privacy.base import TOLERANCE, Model, percent, require_number, require_share
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ class PopulationUniqueness(OfRelease):
         require_share(self.fraction, self.name, "The sampling fraction", above_zero=True)
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
-        from kanopy.metrics.population import dankar_choice, population_size
+        from kanopy.metrics.risk.population import dankar_choice, population_size
 
         sizes = kept.sizes[kept.sizes > 0]
         if not len(sizes):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kanopy.errors import MissingDependency
-from kanopy.report.charts import COLOURS
+from kanopy._errors import MissingDependency
+from kanopy.report.charts.release import COLOURS
 from kanopy.report.words import esc, printable
 
 VEGA_LITE = "5.20"
@@ -15,7 +15,7 @@ VEGA_LITE = "5.20"
 def svg(chart: dict[str, Any], name: str, description: str) -> str:
     """An SVG element for the page: the page's colours and fonts, ids of its own, a description for screen readers.
 
-    >>> from kanopy.report.charts import column_losses
+    >>> from kanopy.report.charts.release import column_losses
     >>> svg(column_losses({"age": 0.5}), "losses", "Loss per column")[:4]
     '<svg'
     """

@@ -14,18 +14,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.classes import Classes, Domain
+from kanopy._arrays import Ints
+from kanopy._core.classes import Classes, Domain
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.risk import Risk, SizeBin, risk, size_histogram
+from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
-    from kanopy.search.bound import Bound
+    from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
 
-Ints = npt.NDArray[np.int32]
 
 MOST_LABELS = 1_000
 """Columns with more published labels than this name only the first ones in the JSON."""
@@ -52,7 +51,7 @@ class Preview:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a closer look at the original and the release found, as plain data (see `kanopy.findings`).
+    """What a closer look at the original and the release found, as plain data (see `kanopy.study.findings`).
 
     `before` and `after` are what `RiskAssessment.to_dict` gives, `utility` what `Assessment.to_dict` gives;
     `distributions` name no value that fewer than `least_rows` rows have. `notes` say what was left out, and why.
@@ -302,7 +301,7 @@ class Report:
         `values=True` makes the steward's own copy, with original rows and all values of the hierarchies.
         """
         if values not in self._pages:
-            from kanopy.report.html import page
+            from kanopy.report.pages.release import page
 
             self._pages[values] = page(self, values=values)
         return self._pages[values]
@@ -315,7 +314,7 @@ class Report:
 
 
 def build_report(facts: Facts) -> Report:
-    """Compute a report from its facts. Risks leave out suppressed rows, as `kanopy.metrics.risk` explains."""
+    """Compute a report from its facts. Risks leave out suppressed rows (`kanopy.metrics.risk.class_sizes` says why)."""
     domain, recoding = facts.domain, facts.solution.recoding
     classes = recoding.classes
     excluded = domain.excluded_rows

@@ -51,7 +51,7 @@ def main() -> None:
         if not same:
             sys.exit(f"{{name}} is {{found[name]!r}}, not {{value!r}}: is this the same table?")
     if len(sys.argv) > 2:
-        from kanopy.table.sinks import write_table
+        from kanopy._table.sinks import write_table
 
         write_table(result.frame, sys.argv[2])
     print(report.sentence)

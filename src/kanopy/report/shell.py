@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kanopy.errors import MissingDependency
+from kanopy._errors import MissingDependency
 from kanopy.report.render import svg
 from kanopy.report.style import CSS
 from kanopy.report.words import esc

@@ -6,27 +6,27 @@ import dataclasses
 import importlib
 from typing import Any
 
-from kanopy.errors import JobError, near_miss
+from kanopy._errors import JobError, near_miss
 from kanopy.search.solution import Algorithm
 
 ALGORITHMS: dict[str, str] = {
-    "optimal": "kanopy.search.optimal.Optimal",
-    "samarati": "kanopy.search.samarati.Samarati",
-    "datafly": "kanopy.search.datafly.Datafly",
-    "incognito": "kanopy.search.incognito.Incognito",
-    "top-down-specialization": "kanopy.search.top_down_specialization.TopDownSpecialization",
-    "bayardo-agrawal": "kanopy.search.bayardo_agrawal.BayardoAgrawal",
-    "iyengar": "kanopy.search.iyengar.Iyengar",
-    "li-sps": "kanopy.search.li_sps.LiSPS",
-    "li-gsps": "kanopy.search.li_gsps.LiGSPS",
-    "li-gops": "kanopy.search.li_gops.LiGOPS",
-    "cell-level": "kanopy.search.cell_level.CellLevel",
-    "k-member": "kanopy.search.kmember.KMember",
-    "mondrian": "kanopy.search.mondrian.Mondrian",
-    "he-naughton": "kanopy.search.he_naughton.HeNaughton",
-    "xu": "kanopy.search.xu.Xu",
-    "iterative-local": "kanopy.search.iterative_local.IterativeLocal",
-    "best": "kanopy.search.best.Best",
+    "optimal": "kanopy.search.full_domain.optimal.Optimal",
+    "samarati": "kanopy.search.full_domain.samarati.Samarati",
+    "datafly": "kanopy.search.full_domain.datafly.Datafly",
+    "incognito": "kanopy.search.full_domain.incognito.Incognito",
+    "top-down-specialization": "kanopy.search.subtree.top_down_specialization.TopDownSpecialization",
+    "bayardo-agrawal": "kanopy.search.sets.bayardo_agrawal.BayardoAgrawal",
+    "iyengar": "kanopy.search.subtree.iyengar.Iyengar",
+    "li-sps": "kanopy.search.sets.li_sps.LiSPS",
+    "li-gsps": "kanopy.search.sets.li_gsps.LiGSPS",
+    "li-gops": "kanopy.search.sets.li_gops.LiGOPS",
+    "cell-level": "kanopy.search.cell.cell_level.CellLevel",
+    "k-member": "kanopy.search.clustering.kmember.KMember",
+    "mondrian": "kanopy.search.clustering.mondrian.Mondrian",
+    "he-naughton": "kanopy.search.local.he_naughton.HeNaughton",
+    "xu": "kanopy.search.local.xu.Xu",
+    "iterative-local": "kanopy.search.local.iterative_local.IterativeLocal",
+    "best": "kanopy.search.local.best.best.Best",
 }
 """Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.classes import Classes, ClassLabels, Domain, Histogram
-from kanopy.errors import DataError, JobError, near_miss, some
+from kanopy._arrays import Ints, Mask
+from kanopy._core.classes import Classes, ClassLabels, Domain, Histogram
+from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy.privacy.models import Model
 from kanopy.search.lattice import Levels
 from kanopy.search.tables import ClassTable, Packing, Tuples
-
-Ints = npt.NDArray[np.int32]
-Mask = npt.NDArray[np.bool_]
 
 LARGEST_HISTOGRAM = 400_000_000
 """Entries of the finest histogram: four bytes each."""

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.errors import JobError
+from kanopy._errors import JobError
 
 Levels = tuple[int, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kanopy.errors import NoSolution
+from kanopy._errors import NoSolution
 from kanopy.privacy.models import failing
 from kanopy.search.problem import Problem
 

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Classes, Histogram, Ints, Longs, Recoding, recoding_from_nodes
-from kanopy.errors import NoSolution
+from kanopy._arrays import Ints, Longs, Mask
+from kanopy._core.classes import Classes, Histogram, Recoding, recoding_from_nodes
+from kanopy._errors import NoSolution
 from kanopy.metrics.release import release_losses
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-
-Mask = npt.NDArray[np.bool_]
 
 MANY_COLUMNS = 64
 """Wider tables are added up row by row, narrower ones column by column, which is quicker."""
@@ -26,7 +25,7 @@ class PartitionJudge:
     For models that judge one class at a time (`Problem.require_local` refuses the others). With `unit_of_tuple` the
     classes are sets of units instead, where a unit is a set of tuples.
 
-    >>> from kanopy.classes import Domain
+    >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])

@@ -10,18 +10,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kanopy.classes import Domain, Recoding, full_domain_recoding
-from kanopy.errors import HierarchyError, JobError
-from kanopy.kernels.rollup import tally
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._core.classes import Domain, Recoding, full_domain_recoding
+from kanopy._errors import HierarchyError, JobError
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.evidence import Evidence
 from kanopy.search.lattice import Lattice, Levels
+from kanopy.search.rollup_kernel import tally
 from kanopy.search.tables import ClassTable, ClassTables
-
-Mask = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
 
 SCORE_TOLERANCE = 1e-12
 

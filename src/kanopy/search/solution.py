@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from kanopy.classes import Recoding
+from kanopy._core.classes import Recoding
+from kanopy._progress import Progress
 from kanopy.privacy.models import KAnonymity, Model
-from kanopy.progress import Progress
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy.classes import Domain
-from kanopy.kernels.rollup import roll_up, roll_up_histogram, smallest_finer
+from kanopy._arrays import Ints, Longs
+from kanopy._core.classes import Domain
 from kanopy.search.lattice import Lattice, Levels
-
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+from kanopy.search.rollup_kernel import roll_up, roll_up_histogram, smallest_finer
 
 WORD_BITS = 63
 

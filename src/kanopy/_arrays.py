@@ -1,0 +1,18 @@
+"""The array types that rooms pass to each other, and the two labels that every room writes alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+
+SUPPRESSED_LABEL = "*"
+"""What stands for a suppressed value, and at the top of a hierarchy."""
+MISSING_LABEL = "(missing)"
+"""What stands for a missing value where a label is needed."""

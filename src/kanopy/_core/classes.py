@@ -1,0 +1,276 @@
+"""What search, privacy models and metrics share: the domain, recodings, and the classes they produce.
+
+Rows are reduced once to distinct quasi-identifier tuples with counts (`Domain`). Every algorithm, whatever its
+kind, answers with a `Recoding`: groups of rows and, per group and attribute, the published label. `Classes` are
+the groups of rows that a release makes equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+Histogram = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What a privacy model may know of a column beyond the classes: the table as it was before anything was done.
+
+    `totals` counts all rows of the original table. `numbers` are the values as numbers (days, for dates) where they
+    are numbers; `hierarchy` has the values as its leaves, in the same order.
+    """
+
+    values: tuple[str, ...]
+    totals: Longs
+    numbers: Floats | None = None
+    hierarchy: Hierarchy | None = None
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Which values occur at all."""
+        return self.totals > 0
+
+    @property
+    def distribution(self) -> Floats:
+        """The share of the original rows that hold each value."""
+        return np.asarray(self.totals / max(1, int(self.totals.sum())), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A confidential column: its values and, per row, the code of the value."""
+
+    name: str
+    values: tuple[str, ...]
+    code_of_row: Ints
+    numbers: Floats | None = None
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def facts(self) -> ColumnFacts:
+        """What models may know of the column."""
+        totals = np.bincount(self.code_of_row, minlength=len(self.values)).astype(np.int64)
+        return ColumnFacts(self.values, totals, self.numbers, self.hierarchy)
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Everybody the rows could be about: distinct quasi-identifier tuples (leaves, as in the domain) with counts."""
+
+    tuples: Ints
+    counts: Longs
+
+    @property
+    def rows(self) -> int:
+        """How many people."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
+
+    `tuples[t, j]` is a leaf of `hierarchies[j]`; tuples are numbered by first appearance in the table.
+    `tuple_of_row[r]` is -1 for rows that the policy for missing or unknown values suppresses from the start.
+    """
+
+    names: tuple[str, ...]
+    hierarchies: tuple[Hierarchy, ...]
+    tuples: Ints
+    counts: Longs
+    tuple_of_row: Ints
+    sensitive: tuple[Sensitive, ...] = ()
+    population: Population | None = None
+
+    @cached_property
+    def facts(self) -> dict[str, ColumnFacts]:
+        """By sensitive column, what models may know of it."""
+        return {column.name: column.facts for column in self.sensitive}
+
+    def part(self, rows: npt.NDArray[np.integer[Any]]) -> Domain:
+        """The domain of some of its rows; what models may know of sensitive columns stays that of the whole table.
+
+        >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+        >>> whole = Domain(("l",), (tree,), np.array([[0], [1]], np.int32), np.array([2, 1]), np.array([0, 1, 0]))
+        >>> whole.part(np.array([0, 2])).counts.tolist()
+        [2]
+        """
+        used, number = np.unique(self.tuple_of_row[rows], return_inverse=True)
+        of_row = number.reshape(-1).astype(np.int32)
+        if len(used) and used[0] < 0:
+            used, of_row = used[1:], of_row - 1
+        counts = np.bincount(of_row[of_row >= 0], minlength=len(used)).astype(np.int64)
+        columns = tuple(replace(column, code_of_row=column.code_of_row[rows]) for column in self.sensitive)
+        for column, whole in zip(columns, self.sensitive, strict=True):
+            column.__dict__["facts"] = whole.facts
+        return Domain(self.names, self.hierarchies, self.tuples[used], counts, of_row, columns, self.population)
+
+    @property
+    def rows(self) -> int:
+        """All rows of the table, also those suppressed from the start."""
+        return len(self.tuple_of_row)
+
+    @cached_property
+    def excluded_rows(self) -> int:
+        """Rows suppressed from the start by the policy for missing or unknown values."""
+        return int((self.tuple_of_row < 0).sum())
+
+    @property
+    def width(self) -> int:
+        """The number of quasi-identifiers."""
+        return len(self.hierarchies)
+
+    @cached_property
+    def marginals(self) -> tuple[Longs, ...]:
+        """Per attribute, how many (not excluded) rows hold each value."""
+        return tuple(
+            np.bincount(self.tuples[:, j], weights=self.counts, minlength=h.size).astype(np.int64)
+            for j, h in enumerate(self.hierarchies)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """What will be published for the quasi-identifiers.
+
+    `group_of_row` is -1 for suppressed rows. `codes[group, j]` points into `labels[j]`; `shares[j][code]` is the
+    share of the attribute's domain that the label covers, so losses need nothing else.
+    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy.
+    """
+
+    group_of_row: Ints
+    codes: Ints
+    labels: tuple[tuple[str, ...], ...]
+    shares: tuple[Floats, ...]
+    nodes: tuple[Ints, ...] = ()
+
+    @cached_property
+    def group_sizes(self) -> Longs:
+        """Rows per group."""
+        kept = self.group_of_row[self.group_of_row >= 0]
+        return np.bincount(kept, minlength=len(self.codes)).astype(np.int64)
+
+    @property
+    def suppressed_rows(self) -> int:
+        """Rows whose quasi-identifiers are not published at all."""
+        return int((self.group_of_row < 0).sum())
+
+    @cached_property
+    def class_of_group(self) -> Ints:
+        """Groups whose published labels are equal belong to one class; unused groups get -1."""
+        used = self.group_sizes > 0
+        result = np.full(len(self.codes), -1, np.int32)
+        if used.any():
+            merged = [_first_of_equal(labels) for labels in self.labels]
+            codes = self.codes[used]
+            if any(same is not None for same in merged):
+                columns = [codes[:, j] if same is None else same[codes[:, j]] for j, same in enumerate(merged)]
+                codes = np.column_stack(columns)
+            result[used] = _number_rows(codes, [len(labels) for labels in self.labels])
+        return result
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The equivalence classes of the release, suppressed rows left out."""
+        used = self.class_of_group >= 0
+        sizes = np.bincount(self.class_of_group[used], weights=self.group_sizes[used]).astype(np.int64)
+        return Classes(sizes, suppressed_rows=self.suppressed_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassLabels:
+    """What one quasi-identifier publishes, per class: `labels[codes[c]]`."""
+
+    codes: npt.NDArray[np.integer[Any]]
+    labels: tuple[str, ...]
+    hierarchy: Hierarchy | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Groups of rows that are equal in the quasi-identifiers.
+
+    `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and
+    `facts[name]` what is known of that column beyond the classes. `population` counts, per class, the people of the
+    population who would fall into it. `labels[name]` says what a quasi-identifier publishes for each class.
+    """
+
+    sizes: Longs
+    suppressed_rows: int = 0
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    facts: Mapping[str, ColumnFacts] = field(default_factory=dict)
+    population: Longs | None = None
+    labels: Mapping[str, ClassLabels] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many classes there are."""
+        return len(self.sizes)
+
+    @property
+    def rows(self) -> int:
+        """Published rows."""
+        return int(self.sizes.sum())
+
+    @property
+    def smallest(self) -> int:
+        """The size of the smallest class; 0 if nothing is published."""
+        return int(self.sizes.min()) if len(self.sizes) else 0
+
+
+def _first_of_equal(labels: Sequence[str]) -> Ints | None:
+    """Per code the first one with the same label (a value `*` under a top `*`), or `None` if all labels differ."""
+    first: dict[str, int] = {}
+    codes = [first.setdefault(label, code) for code, label in enumerate(labels)]
+    return None if len(first) == len(codes) else np.array(codes, np.int32)
+
+
+def _number_rows(codes: Ints, sizes: Sequence[int]) -> Ints:
+    """Equal rows of codes get equal numbers, dense from 0."""
+    if math.prod(max(1, size) for size in sizes) < 2**62:
+        keys = np.zeros(len(codes), np.int64)
+        for j, size in enumerate(sizes):
+            keys = keys * max(1, size) + codes[:, j]
+        _, inverse = np.unique(keys, return_inverse=True)
+    else:
+        _, inverse = np.unique(codes, axis=0, return_inverse=True)
+    return inverse.reshape(-1).astype(np.int32)
+
+
+def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuples: npt.NDArray[np.bool_]) -> Recoding:
+    """The recoding that lifts every attribute to one level and suppresses the marked tuples."""
+    picked = [h.level(level) for h, level in zip(domain.hierarchies, levels, strict=True)]
+    codes = np.empty_like(domain.tuples)
+    for j, level in enumerate(picked):
+        codes[:, j] = level.codes[domain.tuples[:, j]]
+    lookup = np.append(np.where(suppressed_tuples, -1, np.arange(len(codes))), -1).astype(np.int32)
+    return Recoding(
+        group_of_row=lookup[domain.tuple_of_row],
+        codes=codes,
+        labels=tuple(h.labels_at(level) for h, level in zip(domain.hierarchies, levels, strict=True)),
+        shares=tuple(level.shares for level in picked),
+        nodes=tuple(level.nodes for level in picked),
+    )
+
+
+def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Recoding:
+    """The recoding of groups that each publish one hierarchy node per attribute (`nodes[group, j]`)."""
+    codes = np.empty_like(nodes)
+    labels, shares, used = [], [], []
+    for j, hierarchy in enumerate(domain.hierarchies):
+        distinct, inverse = np.unique(nodes[:, j], return_inverse=True)
+        codes[:, j] = inverse.reshape(-1)
+        labels.append(tuple(hierarchy.label(int(node)) for node in distinct))
+        shares.append(hierarchy.leaf_counts[distinct] / hierarchy.size)
+        used.append(distinct.astype(np.int32))
+    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used))

@@ -1,0 +1,77 @@
+"""A first job file for a table nobody has described yet: guessed roles, suggested hierarchies, and the reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_METHODS = {
+    "numeric": 'hierarchy = { method = "auto" }',
+    "date": 'hierarchy = { method = "dates" }',
+    "mask": 'hierarchy = { method = "redact" }',
+    "grouping": 'hierarchy = { method = "auto" }',
+    "semantic": 'hierarchy = { method = "auto" }',
+}
+
+
+@dataclass(frozen=True)
+class GuessedJob:
+    """The text of a commented job file, and per column what was guessed and why."""
+
+    text: str
+    columns: list[dict[str, str | None]]
+
+
+def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
+    """Guess a job for a table.
+
+    >>> import polars as pl
+    >>> from kanopy._job.job import Job
+    >>> guessed = guess_job(pl.DataFrame({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]}))
+    >>> Job.from_toml(guessed.text).quasi
+    ('age',)
+    """
+    from kanopy._job.toml_text import toml_key
+    from kanopy._table.roles import Role, guess_roles
+
+    lines = [
+        "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
+        *([f"# Table: {' '.join(source.split())}"] if source else []),
+        "",
+        "# How many rows must share each published combination of quasi-identifiers.",
+        "k = 5",
+        "# Rows that may be left out to keep the others more exact.",
+        'suppress = "2%"',
+        "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height.",
+        'metric = "loss"',
+        "# optimal: one level per column, proved to lose least. `kanopy algorithms` lists the others.",
+        'algorithm = "optimal"',
+        '# To lose far less, let rows with equal values be published differently: algorithm = "best".',
+        "# Missing values: as-value (a value of its own), suppress, error.",
+        'missing = "as-value"',
+        "# Values that a hierarchy does not know: error, suppress, add.",
+        'unknown = "error"',
+        "",
+        "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized),",
+        "# sensitive (published, guarded), insensitive (published as it is).",
+        '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
+    ]
+    columns: list[dict[str, str | None]] = []
+    for guess in guess_roles(frame):
+        hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
+        lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.reason}"]
+        lines.append(f'role = "{guess.role}"')
+        if hierarchy:
+            lines.append(hierarchy)
+        columns.append(
+            {
+                "column": guess.column,
+                "role": str(guess.role),
+                "hierarchy": hierarchy.split('"')[1] if hierarchy else None,
+                "reason": guess.reason,
+            }
+        )
+    return GuessedJob("\n".join(lines) + "\n", columns)

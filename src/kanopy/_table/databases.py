@@ -1,0 +1,162 @@
+"""Read one table or the answer to one query from DuckDB, SQLite or PostgreSQL. Databases are only ever read."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import urllib.parse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kanopy._errors import DataError, MissingDependency, near_miss, some
+from kanopy._table.dialects import check_names
+
+_QUERY = re.compile(r"\s*(select|with|from|values|table)\b", re.IGNORECASE)
+
+
+def read_duckdb(path: Path, table: str | None, query: str | None) -> pl.DataFrame:
+    """One table of a DuckDB file, or the answer to a query on it.
+
+    >>> import duckdb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.duckdb"
+    ...     with duckdb.connect(file) as made: _ = made.execute("create table people as select 41 as age")
+    ...     read_duckdb(file, "people", None).rows()
+    [(41,)]
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingDependency("DuckDB files need duckdb: pip install 'kanopy[duckdb]'.") from None
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            listed = connection.execute(
+                "select table_schema, table_name from information_schema.tables order by 1, 2"
+            ).fetchall()
+            names = [name if schema == "main" else f"{schema}.{name}" for schema, name in listed]
+            answer = connection.sql(_statement(names, table, query, str(path)))
+            check_names(list(answer.columns), str(path))
+            frame: pl.DataFrame = answer.pl()
+            return frame
+    except duckdb.Error as error:
+        raise _refused(str(path), error) from None
+
+
+def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFrame:
+    """One table of an SQLite file, or the answer to a query on it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.sqlite"
+    ...     with contextlib.closing(sqlite3.connect(file)) as made:
+    ...         _ = made.execute("create table people as select 41 age")
+    ...     read_sqlite(file, "people", None).rows()
+    [(41,)]
+    """
+    address = f"file:{urllib.parse.quote(str(path.resolve()))}?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            listed = connection.execute(
+                "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1"
+            ).fetchall()
+            cursor = connection.execute(_statement([name for (name,) in listed], table, query, str(path)))
+            names = [column[0] for column in cursor.description or ()]
+            check_names(names, str(path))
+            columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    except sqlite3.Error as error:
+        raise _refused(str(path), error) from None
+    return pl.DataFrame([_sqlite_column(name, values) for name, values in zip(names, columns, strict=True)])
+
+
+def _sqlite_column(name: str, values: Sequence[Any]) -> pl.Series:
+    """SQLite lets every row choose its type; a column must agree on one."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if not kinds:
+        return pl.Series(name, values, dtype=pl.String)
+    if kinds == {int, float}:
+        return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
+    if len(kinds) > 1:
+        examples = [next(value for value in values if type(value) is kind) for kind in sorted(kinds, key=str)]
+        raise DataError(
+            f"The column {name!r} mixes {' and '.join(sorted(kind.__name__ for kind in kinds))} values, e.g. "
+            f"{some(examples)}. Convert it in the query: cast({name} as text)."
+        )
+    return pl.Series(name, values)
+
+
+def read_postgres(address: str) -> pl.DataFrame:
+    """One table, or the answer to a query: `postgresql://user@host/database::table` or `…::SELECT …`."""
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise MissingDependency(
+            "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
+        ) from None
+    address, mark, wanted = address.partition("::")
+    parts = urllib.parse.urlparse(address)
+    parameters = urllib.parse.parse_qs(parts.query)
+    if not mark and "query" in parameters:
+        wanted = parameters.pop("query")[0]
+        rest = urllib.parse.urlencode(parameters, doseq=True)
+        address = urllib.parse.urlunparse(parts._replace(query=rest))
+    shown = _without_password(address)
+    is_query = bool(_QUERY.match(wanted)) and " " in wanted.strip()
+    try:
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            cursor.execute("set default_transaction_read_only = on")
+            cursor.execute(
+                "select table_schema, table_name from information_schema.tables "
+                "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
+            )
+            names = [name if schema == "public" else f"{schema}.{name}" for schema, name in cursor.fetchall()]
+            cursor.execute(_statement(names, None if is_query else wanted or None, wanted if is_query else None, shown))
+            answer = cursor.fetch_arrow_table()
+    except dbapi.Error as error:
+        raise _refused(shown, error) from None
+    check_names(list(answer.column_names), shown)
+    return pl.DataFrame([_postgres_column(name, answer.column(name)) for name in answer.column_names])
+
+
+def _postgres_column(name: str, values: Any) -> pl.Series:
+    """A column from the driver; types it does not know (numeric, uuid …) come as opaque text and stay text."""
+    import pyarrow
+
+    if isinstance(values.type, pyarrow.BaseExtensionType):
+        values = pyarrow.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
+    series = pl.from_arrow(values)
+    assert isinstance(series, pl.Series)
+    return series.rename(name)
+
+
+def _statement(names: list[str], table: str | None, query: str | None, where: str) -> str:
+    """The query to run: the one given, or all of the table named (or of the only one there is)."""
+    if query is not None:
+        if not _QUERY.match(query):
+            raise DataError(f"Only a query that reads is run on {where} (SELECT … or WITH …), not {query[:60]!r}.")
+        return query
+    if table is None and len(names) == 1:
+        table = names[0]
+    listed = f"Its tables: {some(names)}." if names else "It has no tables."
+    if table is None:
+        raise DataError(
+            f"Which table of {where}? Name it after '::', e.g. '{where}::{(names or ['people'])[0]}'. {listed}"
+        )
+    if table not in names:
+        hint = near_miss(table, names) if names else ""
+        raise DataError(f"{where} has no table {table!r}. {listed} {hint if hint.startswith('Did') else ''}".rstrip())
+    schema, dot, name = table.rpartition(".")
+    quoted = [part.replace('"', '""') for part in ((schema, name) if dot and schema else (table,))]
+    return "select * from " + ".".join(f'"{part}"' for part in quoted)
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", address)
+
+
+def _refused(where: str, error: Exception) -> DataError:
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return DataError(f"{where} cannot be read: {_without_password(reason)}. Check the name, the query and your rights.")

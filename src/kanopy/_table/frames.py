@@ -1,0 +1,345 @@
+"""The dataframe boundary: whatever kind of table comes in, the same kind goes out.
+
+Inside, everything is a Polars frame. `to_polars` returns it together with a function that turns the published frame
+back into the caller's kind: same library, same columns, same row order, pandas index kept. Columns that were not
+changed are taken from the caller's own table, so their exact types survive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Mask
+from kanopy._errors import DataError, some
+
+
+class Restore(Protocol):
+    """Turns a published frame back into the caller's kind; `kept` marks the rows that were not dropped."""
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any: ...
+
+
+def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
+    """The table as a Polars frame, and the way back.
+
+    Takes pandas, Polars (also lazy), PyArrow tables and record batches, DuckDB relations, whatever else narwhals
+    knows as an eager frame, a path or address (comes back as a Polars frame), a dictionary of columns, or a list of
+    dictionaries.
+
+    >>> frame, restore = to_polars({"age": [41, 29, 35]})
+    >>> restore(frame.with_columns(age=pl.lit("*")).head(2), np.array([True, True, False]))
+    {'age': ['*', '*']}
+    """
+    frame, restore = _converted(data)
+    twice = [name for name, times in Counter(frame.columns).items() if times > 1]
+    if twice:
+        raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
+    objects = [name for name, dtype in frame.schema.items() if dtype == pl.Object]
+    if objects:
+        raise _mixed(objects[0], frame[objects[0]].head(1000).to_list())
+    if frame.width == 0 or frame.height == 0:
+        what = "no columns" if frame.width == 0 else "columns but no records"
+        raise DataError(f"The table has {what}. Give one with at least one record.")
+    return frame, _Texts(frame.schema, restore)
+
+
+def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
+    # Narwhals is imported only for frames of other libraries: it would slow down every command that reads a file.
+    if isinstance(data, pl.DataFrame):
+        return data, _Same()
+    if isinstance(data, pl.LazyFrame):
+        return data.collect(), _Lazy()
+    if isinstance(data, (str, os.PathLike)):
+        from kanopy._table.sources import read_table
+
+        return read_table(data), _Same()
+    if isinstance(data, Mapping):
+        return _from_columns(data), _Columns()
+    if isinstance(data, Sequence) and not isinstance(data, (bytes, bytearray)):
+        return _from_records(data), _Records()
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_dataframe(data):
+        frame = _from_pandas(data)
+        return frame, _Pandas(data, frame)
+    if nw.dependencies.is_pyarrow_table(data):
+        frame = _from_arrow(data)
+        return frame, _Arrow(data, frame)
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatch":
+        import pyarrow
+
+        table = pyarrow.Table.from_batches([data])
+        frame = _from_arrow(table)
+        return frame, _ArrowBatch(table, frame)
+    if nw.dependencies.is_duckdb_relation(data):
+        return data.pl(), _DuckDB()
+    try:
+        wrapped = nw.from_native(data, eager_only=True)
+    except TypeError:
+        kind = f"{type(data).__module__}.{type(data).__name__}"
+        raise DataError(
+            f"Cannot read a table from {kind}. Give a pandas, Polars, Arrow or DuckDB table, a path, or a dictionary "
+            "of columns."
+        ) from None
+    return wrapped.to_polars(), _Narwhals(wrapped.implementation)
+
+
+def index_names(data: Any) -> tuple[str | None, ...]:
+    """The names of a pandas index that says more than the number of a row; it goes out as it came in.
+
+    >>> index_names({"age": [41]})
+    ()
+    """
+    if isinstance(data, (pl.DataFrame, pl.LazyFrame)):
+        return ()
+    import narwhals as nw
+
+    if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
+        return ()
+    return tuple(None if name is None else str(name) for name in data.index.names)
+
+
+# ---- the way in ---------------------------------------------------------------------------------------------
+
+
+def _from_columns(data: Mapping[Any, Any]) -> pl.DataFrame:
+    lengths = {str(name): len(values) for name, values in data.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"The columns have different lengths: {lengths}. Give each one value per record.")
+    return pl.DataFrame({str(name): _series(str(name), values) for name, values in data.items()})
+
+
+def _from_records(data: Sequence[Any]) -> pl.DataFrame:
+    if not data:
+        raise DataError("The table is empty. Give at least one record.")
+    wrong = next((row for row in data if not isinstance(row, Mapping)), None)
+    if wrong is not None:
+        raise DataError(f"A list must hold one dictionary per record, but one item is {wrong!r}.")
+    names = list(dict.fromkeys(name for row in data for name in row))
+    return pl.DataFrame({str(name): _series(str(name), [row.get(name) for row in data]) for name in names})
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    try:
+        series = pl.Series(name, values, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        kinds = {type(value) for value in values} - {type(None)}
+        if kinds == {int, float}:
+            return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
+        raise _mixed(name, list(values)) from None
+    return series.cast(pl.String) if series.dtype == pl.Null else series
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    import pandas as pd
+
+    if isinstance(data.columns, pd.MultiIndex):
+        raise DataError("Columns with several header rows are not supported. Flatten them: one name per column.")
+    names = [str(name) for name in data.columns]
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
+    return pl.DataFrame({name: _from_pandas_column(name, data.iloc[:, i]) for i, name in enumerate(names)})
+
+
+def _from_pandas_column(name: str, column: Any) -> pl.Series:
+    import pandas as pd
+
+    dtype = column.dtype
+    values = column.array.categories if isinstance(dtype, pd.CategoricalDtype) else column
+    if isinstance(values.dtype, (pd.IntervalDtype, pd.PeriodDtype)):
+        present = column.notna().to_numpy()
+        return pl.Series(name, [str(v) if ok else None for v, ok in zip(column, present, strict=True)], pl.String)
+    if pd.api.types.is_object_dtype(dtype):
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind == "empty":
+            return pl.Series(name, [None] * len(column), pl.String)
+        if kind == "mixed-integer-float":
+            column = column.astype("Float64")
+        elif kind.startswith("mixed") or kind in ("bytes", "complex", "unknown-array"):
+            raise _mixed(name, column.head(10_000).dropna().tolist())
+    try:
+        series: Any = pl.from_pandas(column, nan_to_null=True)
+    except Exception as error:  # pyarrow raises its own family, which is not imported here
+        raise _mixed(name, column.dropna().head(10_000).tolist(), str(error).splitlines()[0]) from None
+    result: pl.Series = (series.cast(pl.String) if series.dtype == pl.Null else series).rename(name)
+    return result
+
+
+def _from_arrow(data: Any) -> pl.DataFrame:
+    twice = [name for name, times in Counter(data.column_names).items() if times > 1]
+    if twice:
+        raise DataError(f"Several columns have the same name: {some(twice)}. Rename them.")
+    frame = pl.from_arrow(data)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
+    """The error for a column whose values are not of one kind, with one example of each kind."""
+    examples: dict[str, Any] = {}
+    for value in values:
+        if value is not None and value == value:
+            examples.setdefault(type(value).__name__, value)
+    shown = ", ".join(f"{value!r} ({kind})" for kind, value in list(examples.items())[:5])
+    because = f" ({reason})" if reason and len(examples) < 2 else ""
+    return DataError(
+        f"The column {name!r} holds values of different or unknown kinds: {shown or 'none readable'}{because}. Convert "
+        "it to one kind first, e.g. to text."
+    )
+
+
+# ---- the way back -------------------------------------------------------------------------------------------
+
+
+def _unchanged(column: pl.Series, original: pl.DataFrame, rows: pl.Series | None) -> bool:
+    """Whether a published column is the caller's own, so that the caller's exact type can be kept."""
+    if column.name not in original.columns:
+        return False
+    before = original[column.name]
+    if rows is not None:
+        before = before.filter(rows)
+    return before.dtype == column.dtype and before.equals(column, null_equal=True)
+
+
+class _Texts:
+    """Turns enumerations, which decoding uses to save memory, into text first, unless the caller had one there."""
+
+    def __init__(self, schema: pl.Schema, restore: Restore) -> None:
+        self._schema = schema
+        self._restore = restore
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        fresh = [
+            pl.col(name).cast(pl.String)
+            for name, dtype in frame.schema.items()
+            if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), (pl.Enum, pl.Categorical))
+        ]
+        return self._restore(frame.with_columns(fresh) if fresh else frame, kept)
+
+
+class _Same:
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> pl.DataFrame:
+        return frame
+
+
+class _Lazy:
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> pl.LazyFrame:
+        return frame.lazy()
+
+
+class _Columns:
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> dict[str, list[Any]]:
+        return frame.to_dict(as_series=False)
+
+
+class _Records:
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> list[dict[str, Any]]:
+        return frame.to_dicts()
+
+
+class _DuckDB:
+    """Comes back as a relation of DuckDB's default connection: a relation does not tell which one it belongs to."""
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import duckdb
+
+        return duckdb.from_arrow(frame.to_arrow())
+
+
+class _Narwhals:
+    def __init__(self, implementation: Any) -> None:
+        self._implementation = implementation
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import narwhals as nw
+
+        return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
+
+
+class _Pandas:
+    def __init__(self, data: Any, frame: pl.DataFrame) -> None:
+        self._data = data
+        self._frame = frame
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import pandas as pd
+
+        mask = None if kept is None else pl.Series(np.asarray(kept, bool))
+        own = self._data if kept is None else self._data.loc[np.asarray(kept, bool)]
+        _check_rows(frame.height, len(own))
+        position = {name: i for i, name in enumerate(self._frame.columns)}
+        columns = []
+        for column in frame.get_columns():
+            place = position.get(column.name)
+            if place is not None and _unchanged(column, self._frame, mask):
+                columns.append(own.iloc[:, place])
+                continue
+            fresh = column.to_pandas()
+            fresh.index = own.index
+            if place is not None and isinstance(self._data.dtypes.iloc[place], pd.CategoricalDtype):
+                fresh = fresh.astype("category")
+            columns.append(fresh)
+        result = pd.concat(columns, axis=1) if columns else own.iloc[:, :0]
+        result.columns = pd.Index([self._name(name, position) for name in frame.columns])
+        if len(result.columns) == len(self._data.columns) and list(result.columns) == list(self._data.columns):
+            result.columns = self._data.columns
+        result.attrs = dict(self._data.attrs)
+        return result
+
+    def _name(self, name: str, position: dict[str, int]) -> Any:
+        """The caller's own column name, which need not be a text."""
+        place = position.get(name)
+        return name if place is None else self._data.columns[place]
+
+
+class _Arrow:
+    def __init__(self, data: Any, frame: pl.DataFrame) -> None:
+        self._data = data
+        self._frame = frame
+
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import pyarrow
+
+        mask = None if kept is None else pl.Series(np.asarray(kept, bool))
+        own = self._data if kept is None else self._data.filter(pyarrow.array(np.asarray(kept, bool)))
+        _check_rows(frame.height, own.num_rows)
+        columns, fields = [], []
+        for column in frame.get_columns():
+            if _unchanged(column, self._frame, mask):
+                columns.append(own.column(column.name))
+                fields.append(own.schema.field(column.name))
+                continue
+            fresh = column.to_arrow()
+            if column.dtype == pl.String:
+                fresh = fresh.cast(pyarrow.string())
+            columns.append(fresh)
+            fields.append(pyarrow.field(column.name, fresh.type))
+        return pyarrow.table(columns, schema=pyarrow.schema(fields, metadata=self._metadata()))
+
+    def _metadata(self) -> Any:
+        """The caller's own metadata, without pandas' description of types and index, which no longer holds."""
+        kept = {key: value for key, value in (self._data.schema.metadata or {}).items() if key != b"pandas"}
+        return kept or None
+
+
+class _ArrowBatch(_Arrow):
+    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+        import pyarrow
+
+        table = super().__call__(frame, kept).combine_chunks()
+        batches = table.to_batches()
+        return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _check_rows(published: int, own: int) -> None:
+    if published != own:
+        raise DataError(
+            f"The published table has {published:,} rows but {own:,} were kept. Give the mask of the kept rows too."
+        )

@@ -1,0 +1,216 @@
+"""Rows that agree in some columns, found fast: every row becomes one integer, and equal integers are one class.
+
+Values are compared as they are (null is a value of its own, as when grouping a frame). This is the quick way for
+looking at a table; what is about to leave is regrouped by `kanopy.verify.verify` with code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Ints, Longs
+from kanopy._errors import DataError, near_miss, some
+
+SUPPRESSED_LABEL = "*"
+LARGEST_KEY = 2**62
+WIDEST_RANGE = 1 << 22
+BUCKETS = 1 << 16
+LARGE = 200_000
+SAMPLE, FEW_VALUES = 5_000, 300
+"""Texts with up to so many values among the first rows are coded by their hash."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column as integers from 0 to `size - 1` (not all need occur); `hidden` is the code of `*`, or -1."""
+
+    name: str
+    codes: Longs
+    size: int
+    hidden: int = -1
+
+
+def require_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    """Raise an error that names the columns a frame lacks, with the near misses."""
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+
+
+def code_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[CodedColumn]:
+    """Some columns of a frame as integers.
+
+    >>> [c.codes.tolist() for c in code_columns(pl.DataFrame({"a": [True, False], "b": [7, 9]}), ["a", "b"])]
+    [[1, 0], [0, 2]]
+    """
+    require_columns(frame, names)
+    return [_coded_text(frame[name]) if frame.schema[name] == pl.String else _coded(frame[name]) for name in names]
+
+
+def _coded_text(column: pl.Series) -> CodedColumn:
+    """Texts by sixteen bits of their hash, if these tell all values apart: every text is compared with the first of
+    its bucket, so that nothing rests on luck. Columns with many values are made categories, at twice the time."""
+    if column.head(SAMPLE).n_unique() <= FEW_VALUES:
+        hashes = column.hash().to_numpy()
+        star = pl.Series([SUPPRESSED_LABEL]).hash().to_numpy()
+        for shift in (48, 32, 16, 0):
+            mask = np.uint64(BUCKETS - 1)
+            buckets = ((hashes >> np.uint64(shift)) & mask).astype(np.int64)
+            example = np.full(BUCKETS, -1, np.int64)
+            example[buckets] = np.arange(len(buckets))
+            if not (hashes[example[buckets]] == hashes).all():
+                continue
+            if not column.gather(pl.Series(example[buckets])).eq_missing(column).all():
+                break
+            used = example >= 0
+            dense = np.cumsum(used) - 1
+            at = int((star[0] >> np.uint64(shift)) & mask)
+            hidden = bool(used[at]) and column[int(example[at])] == SUPPRESSED_LABEL
+            return CodedColumn(column.name, dense[buckets], int(used.sum()), int(dense[at]) if hidden else -1)
+    return _coded(column.cast(pl.Categorical))
+
+
+def _coded(column: pl.Series) -> CodedColumn:
+    name, dtype = column.name, column.dtype
+    hidden: int | None = None
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        physical = column.to_physical()
+        hidden = pl.Series([SUPPRESSED_LABEL]).cast(dtype, strict=False).to_physical()[0]
+    elif dtype == pl.Boolean:
+        physical = column.cast(pl.UInt8)
+    elif dtype.is_integer() or dtype.is_temporal():
+        physical = column.to_physical()
+    elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+        raise DataError(f"The column {name!r} holds {dtype} values. Convert it to numbers or text first.")
+    else:
+        physical = column.rank("dense")
+        if dtype.is_float() and column.is_nan().any():  # ranks may tell two NaN apart
+            physical = column.fill_nan(None).rank("dense").fill_null(0)
+            physical = pl.select(pl.when(column.is_null()).then(None).otherwise(physical)).to_series()
+    if physical.dtype in (pl.Int128, pl.UInt64, pl.UInt128):
+        physical = physical.rank("dense")
+    empty = physical.null_count()
+    if empty == len(physical):
+        return CodedColumn(name, np.zeros(len(physical), np.int64), 1)
+    low, high = int(physical.min()), int(physical.max())  # type: ignore[arg-type]
+    if high - low >= WIDEST_RANGE:
+        # Codes of categories may be shared with other columns and so lie far apart: number those that occur.
+        hidden_at = None if hidden is None else (physical == hidden).arg_max()
+        if hidden_at is not None and physical[hidden_at] != hidden:
+            hidden_at = None
+        physical = physical.rank("dense")
+        hidden = None if hidden_at is None else physical[hidden_at]
+        low, high = 1, int(physical.max())  # type: ignore[arg-type]
+    top = high - low + 1
+    if empty:
+        physical = physical.cast(pl.Int64).fill_null(low + top)
+        top += 1
+    codes = physical.to_numpy().astype(np.int64)
+    codes -= low
+    return CodedColumn(name, codes, top, hidden - low if hidden is not None and low <= hidden <= high else -1)
+
+
+def row_keys(columns: Sequence[CodedColumn]) -> tuple[Longs, Longs | None]:
+    """One integer per row, equal exactly where the rows are; and which rows have `*` in every column (or `None`).
+
+    >>> keys, hidden = row_keys(code_columns(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"]))
+    >>> len(set(keys.tolist())), hidden.tolist()
+    (2, [1])
+    """
+    if not columns:
+        raise DataError("Name at least one column to group by.")
+    rows = len(columns[0].codes)
+    keys = np.zeros(rows, np.int64)
+    product = 1
+    for column in columns:
+        if product * column.size > LARGEST_KEY:
+            # Too many combinations for one integer: number those that occur so far and go on from there.
+            found, keys = np.unique(keys, return_inverse=True)
+            keys = keys.astype(np.int64)
+            product = len(found)
+        keys *= column.size
+        keys += column.codes
+        product *= column.size
+    hidden = None
+    if all(column.hidden >= 0 for column in columns):
+        gone = columns[0].codes == columns[0].hidden
+        for column in columns[1:]:
+            gone &= column.codes == column.hidden
+        hidden = np.flatnonzero(gone)
+        if len(hidden) in (0, rows):  # if nothing tells anybody apart, the whole table is one class
+            hidden = None
+    return keys, hidden
+
+
+def class_sizes(frame: pl.DataFrame, names: Sequence[str]) -> tuple[Longs, int]:
+    """The sizes of the classes of some columns, and how many rows are suppressed (`*` in all of them).
+
+    >>> class_sizes(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"])
+    (array([2]), 1)
+    """
+    keys, hidden = row_keys(code_columns(frame, names))
+    if hidden is not None:
+        keys = np.delete(keys, hidden)
+    keys.sort()
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return np.diff(np.append(starts, len(keys))), 0 if hidden is None else len(hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRows:
+    """Classes numbered by first appearance: the class of every row (-1: suppressed), a row of each, and sizes."""
+
+    class_of_row: Ints
+    first: Longs
+    sizes: Longs
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are in no class."""
+        return len(self.class_of_row) - int(self.sizes.sum())
+
+
+def number_rows(frame: pl.DataFrame, names: Sequence[str]) -> NumberedRows:
+    """The classes of some columns; rows with `*` in all of them are suppressed.
+
+    >>> found = number_rows(pl.DataFrame({"a": ["x", "*", "y", "x"]}), ["a"])
+    >>> found.class_of_row.tolist(), found.first.tolist(), found.sizes.tolist()
+    ([0, -1, 1, 0], [0, 2], [2, 1])
+    """
+    from kanopy._core.distinct_kernel import number_keys, number_keys_plain
+
+    keys, hidden = row_keys(code_columns(frame, names))
+    if hidden is not None:
+        keys[hidden] = -1
+    number = np.empty(len(keys), np.int32)
+    # Loading compiled code takes longer than a small table.
+    first, sizes = (number_keys if len(keys) >= LARGE else number_keys_plain)(keys, 0, number)
+    return NumberedRows(number, first, sizes)
+
+
+def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
+    """The different values of a column as canonical labels, and the position of each row's; missing is `None`.
+
+    >>> label_codes(pl.Series([2.0, None, 0.5, 2.0]))
+    (['0.5', '2', None], array([1, 2, 0, 1], dtype=int32))
+    """
+    from kanopy._table.encode import canonical_label
+
+    plain = column.fill_nan(None) if column.dtype.is_float() else column
+    coded = code_columns(plain.to_frame(), [plain.name])[0]
+    # Codes lie below their size, so the first row of each is found without sorting.
+    first_row = np.full(coded.size, -1, np.int64)
+    first_row[coded.codes[::-1]] = np.arange(len(coded.codes) - 1, -1, -1)
+    used = first_row >= 0
+    first, inverse = first_row[used], (np.cumsum(used) - 1)[coded.codes]
+    values = plain.gather(first.tolist()).to_list()
+    labels = [None if value is None or value == "" else canonical_label(value) for value in values]
+    # Sorted, because the codes of categories depend on what else was read before.
+    ordered: list[str | None] = [*sorted({label for label in labels if label is not None})]
+    ordered += [None] if None in labels else []
+    places = {label: place for place, label in enumerate(ordered)}
+    return ordered, np.array([places[label] for label in labels], np.int32)[inverse]

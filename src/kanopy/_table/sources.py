@@ -1,0 +1,284 @@
+"""Read a table from a file, a database or an address, as a Polars frame.
+
+| what | how it is named |
+|---|---|
+| delimited text | `people.csv`, `.tsv`, `.txt`, also with `.gz` or `.zst`: separator, quotes, encoding are detected |
+| Parquet, Arrow | `people.parquet`, `.arrow`, `.feather`, `.ipc` |
+| Excel | `people.xlsx`, or `people.xlsx::Sheet2` |
+| databases | `people.duckdb::table`, `people.sqlite::table`, or `people.sqlite?SELECT …` |
+| PostgreSQL | `postgresql://user@host/database::table`, or `…::SELECT …` |
+
+Files may also be given as an `https://` address.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from kanopy._errors import DataError, MissingDependency, some
+from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
+from kanopy._table.dialects import Dialect, check_names
+
+KINDS: dict[str, str] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xls": "excel",
+    ".xlsb": "excel",
+    ".ods": "excel",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+}
+"""File suffixes and the kind of file they stand for."""
+
+POSTGRES = ("postgresql://", "postgres://")
+URL_SCHEMES = ("http://", "https://", "file://")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that was read: its frame, how it was written (text files), what kind it is, and where it lies.
+
+    `path` is the local file, or `None` for an address or a server.
+    """
+
+    frame: pl.DataFrame
+    dialect: Dialect | None
+    kind: str
+    path: Path | None
+
+
+def is_source(data: object) -> bool:
+    """Whether something names a table to read (a path or an address) rather than being one."""
+    return isinstance(data, (str, os.PathLike))
+
+
+def read_table(source: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read a table; delimited text comes as text columns, other formats keep their types.
+
+    >>> from kanopy._table.datasets import path
+    >>> read_table(path("adult.parquet"), columns=["age", "sex"]).shape
+    (48842, 2)
+    """
+    return read_source(source, columns=columns).frame
+
+
+def read_source(
+    source: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    separator: str | None = None,
+) -> Source:
+    """Read a table and keep what is needed to write it back the same way.
+
+    `encoding` and `separator` overrule what is detected in delimited text. Raises `DataError` for anything that
+    cannot be read, with the line where there is one.
+    """
+    wanted = None if columns is None else list(columns)
+    text = os.fspath(source)
+    if text.startswith(POSTGRES):
+        from kanopy._table.databases import read_postgres
+
+        return _checked(Source(read_postgres(text), None, "postgresql", None), text, wanted)
+    if text.startswith(URL_SCHEMES):
+        return _read_url(text, wanted, encoding, separator)
+    path, inner, query = _split(text)
+    kind = _kind(path)
+    _check_file(path)
+    if kind == "csv":
+        if inner or query:
+            raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
+        frame, dialect = read_delimited(path, str(path), columns=wanted, encoding=encoding, separator=separator)
+        return Source(frame, dialect, kind, path)
+    return _checked(Source(_READERS[kind](path, inner, query, wanted), None, kind, path), str(path), wanted)
+
+
+def local_path(source: str | os.PathLike[str]) -> Path | None:
+    """The file behind a source, or `None` for a server or a web address.
+
+    >>> str(local_path("people.duckdb::visits"))
+    'people.duckdb'
+    """
+    text = os.fspath(source)
+    if text.startswith((*POSTGRES, "http://", "https://")):
+        return None
+    if text.startswith("file://"):
+        text = urllib.request.url2pathname(urllib.parse.urlparse(text).path)
+    return _split(text)[0]
+
+
+def _split(text: str) -> tuple[Path, str | None, str | None]:
+    """A path, the table or sheet after `::`, and the query after `?`; an existing file's own name comes first."""
+    if Path(text).exists():
+        return Path(text), None, None
+    cuts = [(text.find(mark), mark) for mark in ("::", "?") if mark in text]
+    if not cuts:
+        return Path(text), None, None
+    position, mark = min(cuts)
+    name, rest = text[:position], text[position + len(mark) :]
+    return (Path(name), rest, None) if mark == "::" else (Path(name), None, rest.removeprefix("query="))
+
+
+def _kind(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+        if not suffixes or KINDS.get(suffixes[-1]) != "csv":
+            raise DataError(f"Of compressed files only text is read (e.g. people.csv.gz), not {path.name!r}.")
+    if not suffixes or suffixes[-1] not in KINDS:
+        if path.is_dir():
+            raise DataError(f"{path} is a folder. Give one file.")
+        shown = suffixes[-1] if suffixes else "no suffix"
+        raise DataError(
+            f"Cannot tell the format of {path.name!r} ({shown}). Known suffixes: {', '.join(KINDS)}; text files also "
+            f"with {' or '.join(COMPRESSIONS)}."
+        )
+    return KINDS[suffixes[-1]]
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Give one file.")
+    if not path.exists():
+        folder = path.parent if path.parent.is_dir() else None
+        near = [] if folder is None else _similar(path.name, folder)
+        hint = f" Did you mean {' or '.join(repr(str(path.parent / name)) for name in near)}?" if near else ""
+        raise DataError(f"There is no file {str(path)!r}. Check the path.{hint}")
+    if not os.access(path, os.R_OK):
+        raise DataError(f"{path} may not be read. Check its permissions.")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} is empty (0 bytes). Give a file with at least one record.")
+
+
+def _similar(name: str, folder: Path) -> list[str]:
+    import difflib
+
+    names = [entry.name for entry in os.scandir(folder) if Path(entry.name).suffix.lower() in KINDS]
+    return difflib.get_close_matches(name, names, n=2, cutoff=0.7)
+
+
+def _checked(source: Source, name: str, columns: list[str] | None) -> Source:
+    """The same rules for every kind: unique names, the columns asked for, at least one record."""
+    frame = source.frame
+    if columns is not None:
+        check_columns(columns, frame.columns, name)
+        frame = frame.select(columns)
+    if frame.width == 0:
+        raise DataError(f"{name} has no columns.")
+    if frame.height == 0:
+        raise DataError(f"{name} has columns but no records. Give a table with at least one record.")
+    return Source(frame, source.dialect, source.kind, source.path)
+
+
+def _read_parquet(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+    try:
+        if columns is not None:
+            check_columns(columns, list(pl.read_parquet_schema(path)), str(path))
+        return pl.read_parquet(path, columns=columns, glob=False, hive_partitioning=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _unreadable(path, "Parquet", error) from None
+
+
+def _read_arrow(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+    try:
+        return pl.read_ipc(path)
+    except (pl.exceptions.PolarsError, OSError) as file_error:
+        try:
+            return pl.read_ipc_stream(path)
+        except (pl.exceptions.PolarsError, OSError):
+            raise _unreadable(path, "Arrow", file_error) from None
+
+
+def _read_excel(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+    fastexcel = _optional("fastexcel", "excel", "Excel files")
+    try:
+        book = fastexcel.read_excel(path)
+    except Exception as error:  # fastexcel raises its own family, without a common public base in older releases
+        raise _unreadable(path, "Excel", error) from None
+    sheets: list[str] = list(book.sheet_names)
+    if inner is not None and inner not in sheets:
+        raise DataError(f"{path} has no sheet {inner!r}. Its sheets: {some(sheets)}.")
+    sheet = inner if inner is not None else sheets[0]
+    first = book.load_sheet(sheet, header_row=None, n_rows=1).to_polars()
+    if first.height == 0:
+        raise DataError(f"The sheet {sheet!r} of {path} is empty. Put the column names into its first row.")
+    check_names([str(name) for name in first.row(0) if name is not None], f"The sheet {sheet!r} of {path}")
+    frame: pl.DataFrame = book.load_sheet(sheet).to_polars()
+    return frame
+
+
+def _read_duckdb(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+    from kanopy._table.databases import read_duckdb
+
+    return read_duckdb(path, inner, query)
+
+
+def _read_sqlite(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+    from kanopy._table.databases import read_sqlite
+
+    return read_sqlite(path, inner, query)
+
+
+Reader = Callable[[Path, str | None, str | None, list[str] | None], pl.DataFrame]
+_READERS: dict[str, Reader] = {
+    "parquet": _read_parquet,
+    "arrow": _read_arrow,
+    "excel": _read_excel,
+    "duckdb": _read_duckdb,
+    "sqlite": _read_sqlite,
+}
+
+
+def _unreadable(path: Path, what: str, error: Exception) -> DataError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return DataError(f"{path} cannot be read as {what}: {reason}. Check that it is complete and that its suffix fits.")
+
+
+def _optional(module: str, extra: str, what: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingDependency(f"{what} need {module}: pip install 'kanopy[{extra}]'.") from None
+
+
+def _read_url(url: str, columns: list[str] | None, encoding: str | None, separator: str | None) -> Source:
+    """Fetch a file and read it; nothing of it stays on disk."""
+    if url.startswith("file://"):
+        path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
+        return read_source(path, columns=columns, encoding=encoding, separator=separator)
+    name = Path(urllib.parse.unquote(urllib.parse.urlparse(url).path)).name
+    _kind(Path(name))
+    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
+        copy = Path(folder) / name
+        try:
+            with urllib.request.urlopen(url, timeout=60) as answer, copy.open("wb") as file:
+                while block := answer.read(1 << 20):
+                    file.write(block)
+        except (urllib.error.URLError, OSError) as error:
+            raise DataError(f"Cannot fetch {url}: {error}. Check the address, or download the file yourself.") from None
+        found = read_source(copy, columns=columns, encoding=encoding, separator=separator)
+    return Source(found.frame, found.dialect, found.kind, None)

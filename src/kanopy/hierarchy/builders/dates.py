@@ -1,0 +1,219 @@
+"""Dates and times: month, quarter, year, decade and other granularities."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._errors import HierarchyError, near_miss, some
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, dates_column
+from kanopy.hierarchy.construct import parents_of_table
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+
+GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year", "iso_year", "decade", "century")
+_MULTIPLE = re.compile(r"(\d+) ?(day|month|year)s?")
+Span = tuple[str, dt.datetime, dt.datetime]
+"""A label, the moment a period begins, and the moment the next one begins."""
+
+
+@dataclass(frozen=True)
+class Dates(Builder):
+    """Generalize dates by calendar periods, finest first.
+
+    `granularities` are names (minute, hour, day, week, month, quarter, year, iso_year, decade, century), multiples
+    ("10 days", "2 months", "5 years") or formats with `%` ("%B" for the name of the month, whatever the year).
+    Periods must nest: ISO weeks nest in ISO years but neither in months nor in calendar years. `format` reads dates
+    from text that is not written like 2024-02-29.
+
+    >>> Dates().build([dt.date(2024, 2, 29), dt.date(2024, 3, 1)]).generalize("2024-02-29", 1)
+    '2024-02'
+    >>> Dates(("week", "iso_year")).build(["2021-01-01", "2021-01-04"]).labels_at(1)
+    ('2020-W53', '2021-W01')
+    """
+
+    method: ClassVar[str] = "dates"
+    summary: ClassVar[str] = "calendar periods: month, quarter, year, decade"
+    fits: ClassVar[frozenset[str]] = frozenset({"date", "datetime"})
+    granularities: tuple[str, ...] = ("month", "quarter", "year", "decade")
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.granularities:
+            raise HierarchyError("dates needs at least one granularity, for example ('month', 'year').")
+        for granularity in self.granularities:
+            period(granularity, dt.datetime(2000, 1, 1))
+
+    def build_column(self, column: Column) -> Hierarchy:
+        column = self.dates(column)
+        assert column.positions is not None
+        moments = [_moment(column, int(position)) for position in column.positions]
+        size = column.size
+        table = [np.arange(size, dtype=np.int32)]
+        labels = list(column.labels())
+        starts, stops = list(moments), [moment + self._unit(column) for moment in moments]
+        for granularity in self.granularities:
+            index: dict[str, int] = {}
+            codes = []
+            for moment in moments:
+                label, start, stop = period(granularity, moment)
+                if label not in index:
+                    index[label] = len(labels)
+                    labels.append(label)
+                    starts.append(start)
+                    stops.append(stop)
+                codes.append(index[label])
+            table.append(np.array(codes, np.int32))
+        table.append(np.full(size, len(labels), np.int32))
+        labels.append(SUPPRESSED)
+        starts.append(min(starts))
+        stops.append(max(stops))
+        codes_table = np.array(table, np.int32)
+        parent, broken = parents_of_table(codes_table, len(labels))
+        if broken:
+            level, nodes = broken
+            upper = self.granularities[level] if level < len(self.granularities) else "the top"
+            raise HierarchyError(
+                f"The periods do not nest: {some(labels[node] for node in nodes)} at level {level} lie in more than "
+                f"one {upper}. Leave one of the two granularities out (weeks nest in iso_year only)."
+            )
+        low = np.array([_position(column, start) for start in starts], np.int64)
+        high = np.array([_position(column, stop - self._unit(column)) for stop in stops], np.int64)
+        cyclic = any("%" in granularity for granularity in self.granularities)
+        return Hierarchy(
+            size,
+            labels,
+            parent,
+            name=column.name,
+            table=codes_table,
+            low=None if cyclic else low,
+            high=None if cyclic else high,
+        )
+
+    @staticmethod
+    def _unit(column: Column) -> dt.timedelta:
+        return dt.timedelta(days=1) if column.kind == "date" else MICROSECOND
+
+    def dates(self, column: Column) -> Column:
+        """The column as dates: as it is, or read from text."""
+        if column.kind in ("date", "datetime"):
+            return column
+        items, wrong = [], []
+        for label, count in zip(column.labels(), column.counts.tolist(), strict=True):
+            date = parse_date(label, self.format)
+            if date is None:
+                wrong.append(label)
+            else:
+                items.append((date, label, count))
+        if wrong:
+            raise HierarchyError(
+                f"{column.where} holds texts that are no dates: {some(wrong)}. Declare them missing, or say how "
+                "dates are written, for example format='%d.%m.%Y'."
+            )
+        return dates_column(items, column.name)
+
+
+def parse_date(text: str, written: str | None = None) -> dt.date | None:
+    """A date from text, or `None`.
+
+    >>> parse_date("2024-02-29"), parse_date("29.2.2024", "%d.%m.%Y"), parse_date("soon")
+    (datetime.date(2024, 2, 29), datetime.date(2024, 2, 29), None)
+    """
+    try:
+        if written is not None:
+            return dt.datetime.strptime(text.strip(), written).date()
+        return dt.date.fromisoformat(text.strip())
+    except ValueError:
+        return None
+
+
+def _moment(column: Column, position: int) -> dt.datetime:
+    if column.kind == "date":
+        return dt.datetime.combine(dt.date.fromordinal(position), dt.time())
+    return EPOCH + position * MICROSECOND
+
+
+def _position(column: Column, moment: dt.datetime) -> int:
+    return moment.toordinal() if column.kind == "date" else (moment - EPOCH) // MICROSECOND
+
+
+def period(granularity: str, moment: dt.datetime) -> Span:
+    """The period of a moment: its label, its first moment, and the first moment after it.
+
+    >>> period("quarter", dt.datetime(2024, 5, 17))[0]
+    '2024-Q2'
+    """
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if "%" in granularity:
+        return moment.strftime(granularity), day, day + dt.timedelta(days=1)
+    if match := _MULTIPLE.fullmatch(granularity):
+        return _multiple(int(match[1]), match[2], day)
+    if granularity == "minute":
+        start = moment.replace(second=0, microsecond=0)
+        return start.isoformat(timespec="minutes"), start, start + dt.timedelta(minutes=1)
+    if granularity == "hour":
+        start = moment.replace(minute=0, second=0, microsecond=0)
+        return start.isoformat(timespec="hours"), start, start + dt.timedelta(hours=1)
+    if granularity == "day":
+        return day.date().isoformat(), day, day + dt.timedelta(days=1)
+    if granularity == "week":
+        start = day - dt.timedelta(days=day.weekday())
+        year, week, _ = day.isocalendar()
+        return f"{year:04}-W{week:02}", start, start + dt.timedelta(days=7)
+    if granularity == "iso_year":
+        year = day.isocalendar().year
+        start = dt.datetime.combine(dt.date.fromisocalendar(year, 1, 1), dt.time())
+        stop = dt.datetime.combine(dt.date.fromisocalendar(year + 1, 1, 1), dt.time())
+        return f"ISO {year:04}", start, stop
+    if granularity == "month":
+        days = calendar.monthrange(day.year, day.month)[1]
+        start = day.replace(day=1)
+        return f"{day.year:04}-{day.month:02}", start, start + dt.timedelta(days=days)
+    if granularity == "quarter":
+        quarter = (day.month - 1) // 3
+        _, start, stop = _multiple(3, "month", day)
+        return f"{day.year:04}-Q{quarter + 1}", start, stop
+    years = {"year": 1, "decade": 10, "century": 100}.get(granularity)
+    if years is None:
+        raise HierarchyError(
+            f"There is no granularity {granularity!r}. {near_miss(granularity, GRANULARITIES)} Multiples such as "
+            "'5 years' and formats such as '%B' work too."
+        )
+    label, start, stop = _multiple(years, "year", day)
+    if granularity == "decade":
+        label = f"{day.year // 10 * 10}s"
+    return label, start, stop
+
+
+def _multiple(number: int, unit: str, day: dt.datetime) -> Span:
+    """Periods of several days, months or years, counted from year 0 (days: from 0001-01-01)."""
+    if number < 1:
+        raise HierarchyError(f"A period needs at least one {unit}.")
+    one = dt.timedelta(days=1)
+    if unit == "day":
+        start = dt.datetime.combine(dt.date.fromordinal((day.toordinal() - 1) // number * number + 1), dt.time())
+        stop = start + number * one
+        label = f"{start.date()}–{(stop - one).date()}" if number > 1 else f"{start.date()}"
+        return label, start, stop
+    if unit == "month":
+        index = (day.year * 12 + day.month - 1) // number * number
+        start, stop = _month(index), _month(index + number)
+        label = f"{start:%Y-%m}" + (f"–{stop - one:%Y-%m}" if number > 1 else "")
+        return label, start, stop
+    year = day.year // number * number
+    label = f"{year:04}" + (f"–{year + number - 1:04}" if number > 1 else "")
+    return label, _month(year * 12), _month((year + number) * 12)
+
+
+def _month(index: int) -> dt.datetime:
+    """The first moment of a month, counted from year 0; the calendar's own limits at both ends."""
+    if index < 12:
+        return dt.datetime.min
+    if index >= 12 * dt.MAXYEAR + 12:
+        return dt.datetime.max
+    return dt.datetime(index // 12, index % 12 + 1, 1)

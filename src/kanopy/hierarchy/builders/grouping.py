@@ -1,0 +1,147 @@
+"""Groups of values: explicit ones, or runs of neighbours in an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
+from kanopy.hierarchy.builders.masking import ANY
+from kanopy.hierarchy.column import Column, text_label
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+
+
+@dataclass(frozen=True)
+class Order(Builder):
+    """Runs of `fan_out` neighbours in ascending order (or in the order given), again and again until one is left.
+
+    `fan_out` may differ per level: (2, 5) puts two values into a group and five groups into the next. The last group
+    of a level may be smaller. Numbers stay numbers; groups of texts are named after their first and last value.
+
+    >>> Order(fan_out=(2,), order=("low", "mid", "high")).build(["high", "low", "mid"]).labels_at(1)
+    ('low–mid', 'high')
+    """
+
+    method: ClassVar[str] = "order"
+    summary: ClassVar[str] = "runs of neighbours with a fan-out"
+    fits: ClassVar[frozenset[str]] = ANY
+    fan_out: int | tuple[int, ...] = (2,)
+    order: tuple[str, ...] = ()
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self._steps or any(step < 2 for step in self._steps):
+            raise HierarchyError(f"fan_out must be at least 2 at every level, not {self.fan_out}.")
+        if self.label is not None:
+            label_format(self.label)
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        return (self.fan_out,) if isinstance(self.fan_out, int) else self.fan_out
+
+    def build_column(self, column: Column) -> Hierarchy:
+        column = column if self.order else column.inferred()
+        if self.order or column.kind == "text":
+            return self._named(column)
+        if column.size == 1:
+            return constant(column)
+        size = column.size
+        parent, first, last = [np.full(size, -1)], [np.arange(size)], [np.arange(size)]
+        start, step = 0, 0
+        while (nodes := len(first[-1])) > 1:
+            fan_out = self._steps[min(step, len(self._steps) - 1)]
+            heads = np.arange(0, nodes, fan_out)
+            tails = np.append(heads[1:], nodes) - 1
+            parent[-1] = start + nodes + np.arange(nodes) // fan_out
+            first.append(first[-1][heads])
+            last.append(last[-1][tails])
+            parent.append(np.full(len(heads), -1))
+            start, step = start + nodes, step + 1
+        spans = np.concatenate(first).astype(np.int32), np.concatenate(last).astype(np.int32)
+        return span_tree(column, np.concatenate(parent).astype(np.int32), *spans, self.label or "interval")
+
+    def _named(self, column: Column) -> Hierarchy:
+        labels = list(column.labels())
+        if self.order:
+            order = [text_label(value) for value in self.order]
+            missing = sorted(set(labels) - set(order))
+            if missing:
+                raise HierarchyError(f"The order given does not place {some(missing)}. Add them.")
+            labels = [label for label in order if label in set(labels)]
+        written = label_format(self.label or "dash")
+        level = [(i, i) for i in range(len(labels))]
+        rows: list[list[str]] = [[label] for label in labels]
+        step = 0
+        while len(level) > 1:
+            fan_out = self._steps[min(step, len(self._steps) - 1)]
+            level = [(run[0][0], run[-1][1]) for run in _runs(level, fan_out)]
+            for i, j in level:
+                top = len(level) == 1
+                name = labels[i] if i == j else written.format(low=labels[i], high=labels[j])
+                for row in rows[i : j + 1]:
+                    row.append(SUPPRESSED if top else name)
+            step += 1
+        if len(labels) == 1:
+            rows[0].append(SUPPRESSED)
+        return Hierarchy.from_rows(rows, name=column.name)
+
+
+def _runs(items: list[tuple[int, int]], length: int) -> Iterator[list[tuple[int, int]]]:
+    for start in range(0, len(items), length):
+        yield items[start : start + length]
+
+
+@dataclass(frozen=True)
+class Groups(Builder):
+    """Your own groups: `{"Europe": ["France", "Italy"], "Asia": ["Japan"]}`, nested as deep as you like, below `*`.
+
+    Values without a group go to `other` if it is given, and are an error otherwise. Values of the groups that the
+    column does not have stay in the hierarchy: it may be used for other tables.
+
+    >>> Groups({"Europe": ["France", "Italy"]}, other="elsewhere").build(["France", "Japan"]).generalize("Japan", 1)
+    'elsewhere'
+    """
+
+    method: ClassVar[str] = "groups"
+    summary: ClassVar[str] = "your own groups of values"
+    fits: ClassVar[frozenset[str]] = ANY
+    groups: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    other: str | None = None
+    top: str = SUPPRESSED
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.groups, Mapping) or not self.groups:
+            raise HierarchyError('groups needs labels and their values, for example {"Europe": ["France", "Italy"]}.')
+
+    def build_column(self, column: Column) -> Hierarchy:
+        pairs = list(self._pairs(self.groups, self.top))
+        children = {child for child, _ in pairs}
+        inner = {parent for _, parent in pairs}
+        strays = [value for value in column.labels() if value not in children or value in inner]
+        if strays and self.other is None:
+            raise HierarchyError(
+                f"No group holds {some(strays)}. Add them to a group, or name one for the rest with other=…"
+            )
+        if strays and self.other is not None:
+            pairs += [(value, self.other) for value in strays]
+            if self.other not in children:
+                pairs.append((self.other, self.top))
+        return Hierarchy.from_parents(pairs, name=column.name).balanced()
+
+    def _pairs(self, content: Any, above: str) -> Iterator[tuple[str, str]]:
+        if isinstance(content, Mapping):
+            for label, below in content.items():
+                yield str(label), above
+                yield from self._pairs(below, str(label))
+        elif isinstance(content, Sequence) and not isinstance(content, str):
+            for value in content:
+                if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
+                    yield from self._pairs(value, above)
+                else:
+                    yield text_label(value), above
+        else:
+            yield text_label(content), above

@@ -1,0 +1,140 @@
+"""Codes and texts: hide characters (ZIP), keep prefixes (ICD, NACE), or hide everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.column import Column
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+
+ANY = frozenset({"integer", "decimal", "real", "date", "datetime", "text"})
+LONGEST_CODE = 100
+
+
+@dataclass(frozen=True)
+class Redact(Builder):
+    """Hide ever more characters of a code, from the right (default) or from the left, until all are hidden.
+
+    `steps` says how many characters each level hides in addition (one by default). Codes of different lengths are
+    filled up to the longest at the side that is hidden; with `keep_length=False` the hidden part is one `char`.
+
+    >>> list(Redact(steps=(2,)).build(["75001", "75013", "13001"]).rows())
+    [('13001', '130**', '*****'), ('75001', '750**', '*****'), ('75013', '750**', '*****')]
+    """
+
+    method: ClassVar[str] = "redact"
+    summary: ClassVar[str] = "hide the characters of a code one by one (ZIP)"
+    fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
+    side: Literal["right", "left"] = "right"
+    steps: tuple[int, ...] = ()
+    char: str = "*"
+    keep_length: bool = True
+
+    def __post_init__(self) -> None:
+        if self.side not in ("right", "left"):
+            raise HierarchyError(f"side must be 'right' or 'left', not {self.side!r}.")
+        if len(self.char) != 1:
+            raise HierarchyError(f"char must be a single character, not {self.char!r}.")
+        if any(step < 1 for step in self.steps):
+            raise HierarchyError(f"Each step must hide at least one character; {self.steps} does not.")
+
+    def build_column(self, column: Column) -> Hierarchy:
+        codes = column.labels()
+        length = max(len(code) for code in codes)
+        if length > LONGEST_CODE:
+            raise HierarchyError(
+                f"{column.where} holds texts of up to {length} characters: too long to redact one by one. "
+                "Use prefix with a few lengths, or suppress."
+            )
+        return Hierarchy.from_rows(
+            ([code, *(self._masked(code, length, hidden) for hidden in self._hidden(length))] for code in codes),
+            name=column.name,
+        )
+
+    def _hidden(self, length: int) -> list[int]:
+        hidden, total = [], 0
+        for step in self.steps or (1,) * length:
+            total += step
+            if total >= length:
+                break
+            hidden.append(total)
+        return [*hidden, length]
+
+    def _masked(self, code: str, length: int, hidden: int) -> str:
+        shown = length - hidden
+        if self.side == "right":
+            kept = code[:shown]
+            return kept + self.char * (length - len(kept) if self.keep_length else 1)
+        kept = code[max(len(code) - shown, 0) :]
+        return self.char * (length - len(kept) if self.keep_length else 1) + kept
+
+
+@dataclass(frozen=True)
+class Prefix(Builder):
+    """Levels of ever shorter prefixes: the first `lengths` characters, or the first parts before `separator`.
+
+    >>> list(Prefix(lengths=(3, 1)).build(["A01.1", "A01.2", "B20"]).rows())
+    [('A01.1', 'A01', 'A', '*'), ('A01.2', 'A01', 'A', '*'), ('B20', 'B20', 'B', '*')]
+    >>> Prefix(separator=".").build(["10.1.1", "10.1.2", "20.3"]).labels_at(1)
+    ('10.1', '20.3')
+    """
+
+    method: ClassVar[str] = "prefix"
+    summary: ClassVar[str] = "ever shorter prefixes (ICD, paths)"
+    fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
+    lengths: tuple[int, ...] = ()
+    separator: str | None = None
+
+    def __post_init__(self) -> None:
+        if any(length < 1 for length in self.lengths) or list(self.lengths) != sorted(set(self.lengths), reverse=True):
+            raise HierarchyError(f"lengths must be positive and descend, for example (3, 1); {self.lengths} do not.")
+        if self.separator == "":
+            raise HierarchyError("separator must not be empty. Leave it out to count characters.")
+
+    def build_column(self, column: Column) -> Hierarchy:
+        codes = column.labels()
+        longest = max(self._measure(code) for code in codes)
+        lengths = self.lengths or tuple(range(longest - 1, 0, -1))
+        if len(lengths) > LONGEST_CODE:
+            raise HierarchyError(
+                f"{column.where} holds texts of up to {longest} characters. "
+                "Say which prefixes to keep, for example lengths=(3, 1)."
+            )
+        columns = [list(codes)]
+        for length in lengths:
+            level = [self._cut(code, length) for code in codes]
+            if level != columns[-1]:  # a level that changes nothing only makes searches longer
+                columns.append(level)
+        columns.append([SUPPRESSED] * len(codes))
+        return Hierarchy.from_rows(zip(*columns, strict=True), name=column.name)
+
+    def _measure(self, code: str) -> int:
+        return len(code) if self.separator is None else code.count(self.separator) + 1
+
+    def _cut(self, code: str, length: int) -> str:
+        return code[:length] if self.separator is None else self.separator.join(code.split(self.separator)[:length])
+
+
+@dataclass(frozen=True)
+class Suppress(Builder):
+    """One level above the values: `*`.
+
+    >>> list(Suppress().build(["f", "m"]).rows())
+    [('f', '*'), ('m', '*')]
+    """
+
+    method: ClassVar[str] = "suppress"
+    summary: ClassVar[str] = "the value, or nothing at all"
+    fits: ClassVar[frozenset[str]] = ANY
+    top: str = SUPPRESSED
+
+    def build_column(self, column: Column) -> Hierarchy:
+        return Hierarchy.flat(_labels(column.labels()), name=column.name, top=self.top)
+
+
+def _labels(labels: Iterable[str]) -> list[str]:
+    return list(labels)

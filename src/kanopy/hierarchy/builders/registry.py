@@ -1,0 +1,95 @@
+"""Every builder by name, and one function to use them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from kanopy._errors import HierarchyError, near_miss
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.builders.bins import Cuts, EqualFrequency, EqualWidth, Widths
+from kanopy.hierarchy.builders.cardinality import Cbgh, Han
+from kanopy.hierarchy.builders.dates import Dates
+from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
+from kanopy.hierarchy.builders.grouping import Groups, Order
+from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
+from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
+from kanopy.hierarchy.builders.relaxation import Chu
+from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
+from kanopy.hierarchy.column import column_of
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+BUILDERS: dict[str, type[Builder]] = {
+    "iotf": Iotf,
+    "otf": Otf,
+    "chu": Chu,
+    "han": Han,
+    "equal_width": EqualWidth,
+    "equal_frequency": EqualFrequency,
+    "widths": Widths,
+    "cgh": Cgh,
+    "dbgh": Dbgh,
+    "cbgh": Cbgh,
+    "k_aware": KAware,
+    "cuts": Cuts,
+    "dates": Dates,
+    "redact": Redact,
+    "order": Order,
+    "groups": Groups,
+    "ontology": Ontology,
+    "semantic_clusters": SemanticClusters,
+    "prefix": Prefix,
+    "suppress": Suppress,
+}
+
+
+def make_builder(method: str, **parameters: Any) -> Builder:
+    """The builder of a method with its parameters; unknown names are answered with the near misses.
+
+    >>> make_builder("otf", linkage="single")
+    Otf(label='interval', linkage='single')
+    """
+    kind = BUILDERS.get(method.replace("-", "_"))
+    if kind is None:
+        raise HierarchyError(f"There is no method {method!r} to build a hierarchy. {near_miss(method, BUILDERS)}")
+    known = [field.name for field in dataclasses.fields(kind)]
+    for name in parameters:
+        if name not in known:
+            hint = near_miss(name, known) if known else "It has none."
+            raise HierarchyError(f"The method {method!r} has no parameter {name!r}. {hint}")
+    try:
+        return kind(**{name: _frozen(value) for name, value in parameters.items()})
+    except TypeError as error:
+        raise HierarchyError(f"The parameters of {method!r} do not fit: {error}. Check their types.") from error
+
+
+def _frozen(value: Any) -> Any:
+    """Lists become tuples, so that builders stay immutable."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def build_hierarchy(
+    values: Iterable[Any],
+    method: str = "auto",
+    *,
+    counts: Iterable[int] | None = None,
+    name: str = "",
+    **parameters: Any,
+) -> Hierarchy:
+    """A hierarchy over the values of a column (a list, an array, a Polars or pandas column; nulls are left out).
+
+    `method` is one of `BUILDERS`, with its parameters, or `auto`: the methods that fit the column are tried and the one
+    that loses least on this data at `k` (5 unless given) is taken.
+
+    >>> build_hierarchy([17, 18, 25, 90], "iotf").labels_at(1)
+    ('25', '90', '[17, 18]')
+    """
+    column = column_of(values, counts, name=name)
+    if method == "auto":
+        from kanopy.hierarchy.suggest import suggest_hierarchies
+
+        # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
+        parameters.setdefault("k", min(5, column.rows))
+        return suggest_hierarchies(column, **parameters)[0].hierarchy
+    return make_builder(method, **parameters).build_column(column)

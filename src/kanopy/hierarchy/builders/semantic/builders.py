@@ -1,0 +1,359 @@
+"""Hierarchies made from an ontology: cuts of its own tree, or clusters of similar values named by what they share.
+
+This is the future work of Ayala-Rivera et al. (2014): from the words of a column to a hierarchy that keeps their
+meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Ints
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.builders.base import Builder
+from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
+from kanopy.hierarchy.column import Column, column_of
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
+from kanopy.ontology.join import JoinTree, clearest_term, join_tree, least_common_subsumer
+from kanopy.ontology.senses.labels import Match, find_label, root_of
+from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_values
+from kanopy.ontology.similarity.measures import find_measure
+from kanopy.ontology.taxonomy import Taxonomy
+
+MOST_CLUSTERED = 5_000
+"""So many different concepts can be clustered: the matrix of their similarities is kept."""
+
+UNKNOWN = ("top", "error")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A hierarchy made from an ontology, what its labels mean, how much meaning it loses, and what to know about it."""
+
+    hierarchy: Hierarchy
+    senses: Senses
+    score: float
+    level_scores: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SemanticBuilder(Builder):
+    """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
+
+    fits: ClassVar[frozenset[str]] = frozenset({"text"})
+    levels: int = 4
+    ontology: str = "wordnet"
+    measure: str = "wu-palmer"
+    weights: str | tuple[float, ...] = "constant"
+    senses: str = ""
+    synonyms: Mapping[str, str] | None = field(default=None, hash=False)
+    unknown: str = "top"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.levels, int) or self.levels < 2:
+            raise HierarchyError(f"levels must be at least 2 (the values and the top), not {self.levels}.")
+        if self.unknown not in UNKNOWN:
+            raise HierarchyError(f"unknown must be 'top' or 'error', not {self.unknown!r}.")
+        if isinstance(self.weights, str) and self.weights not in WEIGHTS:
+            level_weights(1, self.weights)
+        find_measure(self.measure)
+
+    def build_column(self, column: Column) -> Hierarchy:
+        """The hierarchy alone; `propose` also says what it means and how good it is."""
+        return self.propose_column(column).hierarchy
+
+    def propose(self, values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Proposal:
+        """The hierarchy with its senses, its score and notes."""
+        return self.propose_column(column_of(values, counts, name=name))
+
+    def propose_column(self, column: Column) -> Proposal:
+        """The same from an already reduced column."""
+        from kanopy.ontology.load import load_ontology  # with all its readers: only when it is needed
+
+        taxonomy = load_ontology(self.ontology)
+        labels = list(column.labels())
+        senses = senses_of_values(taxonomy, labels, self._choices())
+        concepts = np.array([senses.concept(label) for label in labels], np.int32)
+        known = np.flatnonzero(concepts >= 0)
+        notes = self._check_unknown(column, taxonomy, senses, len(known))
+        groups = self._group(taxonomy, concepts[known], notes)
+        table = np.full((len(groups) + 1, len(labels)), -1, np.int32)
+        table[0] = concepts
+        for level, row in enumerate(groups, 1):
+            table[level, known] = row
+        return _proposal(taxonomy, labels, table, senses, self, column.name, notes)
+
+    def _choices(self) -> SenseChoices:
+        own = dict(self.synonyms or {})
+        if not self.senses:
+            return SenseChoices(synonyms=own)
+        from kanopy.ontology.senses.senses_file import read_senses
+
+        read = read_senses(self.senses)
+        return SenseChoices(read.senses, {**read.synonyms, **own}, read.source)
+
+    def _check_unknown(self, column: Column, taxonomy: Taxonomy, senses: Senses, known: int) -> list[str]:
+        unknown = [choice.label for choice in senses.unknown]
+        where, source = column.where, taxonomy.name or self.ontology
+        hints = "; ".join(
+            f"{choice.label!r}: perhaps {some(choice.match.suggestions)}"
+            for choice in senses.unknown[:5]
+            if choice.match.suggestions
+        )
+        help_ = f" ({hints})." if hints else "."
+        if unknown and (not known or self.unknown == "error"):
+            raise HierarchyError(
+                f"{where}: {source} does not know {some(unknown)}{help_} Say what they mean in a table of synonyms "
+                "or a senses file."
+            )
+        notes = []
+        if unknown:
+            notes.append(
+                f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, {SUPPRESSED!r}."
+            )
+            if known * 2 < known + len(unknown):
+                notes.append(
+                    f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
+                    "hand-written hierarchy may keep more meaning. Say what the others mean first."
+                )
+        if ambiguous := [choice.label for choice in senses.ambiguous]:
+            notes.append(f"Taken in their most frequent sense for want of a better reason: {some(ambiguous)}.")
+        if approximate := [f"{choice.label} as {choice.match.term}" for choice in senses.approximate]:
+            notes.append(f"Found only by stem, head noun or adjective: {some(approximate)}.")
+        return notes
+
+    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+        """Level by level the concept each value is generalized to; -1 where it stays as it is."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ontology(SemanticBuilder):
+    """Cut the ontology itself: values under the concepts where they meet, in levels that lose least meaning.
+
+    `levels` counts the values and the top. Levels shrink evenly as far as the ontology has concepts for it; with
+    `max_fan_out` no node has more children, if the ontology allows. Unknown values stay as they are up to the top (or
+    are an error with `unknown="error"`). `propose` also returns the senses and the score.
+
+    >>> h = Ontology(levels=3).build(["cat", "dog", "snake", "crocodile", "salmon"])
+    >>> sorted(h.labels_at(1)), h.labels_at(2)
+    (['carnivore', 'diapsid', 'salmon'], ('vertebrate',))
+    """
+
+    method: ClassVar[str] = "ontology"
+    summary: ClassVar[str] = "cut from an ontology (WordNet), losing least meaning"
+    max_fan_out: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_fan_out is not None and self.max_fan_out < 2:
+            raise HierarchyError(f"max_fan_out must be at least 2, not {self.max_fan_out}.")
+
+    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+        tree = join_tree(taxonomy, concepts.tolist())
+        parent, source, loss = with_partial_groups(tree.parent, tree.size, edge_losses(taxonomy, tree, self.measure))
+        cuts = CutTree(parent, tree.size, loss)
+        height = self.levels - 1
+        weights = self.weights if isinstance(self.weights, str) else "constant"
+        cut = cut_levels(cuts, height, level_weights(height, weights), self.max_fan_out)
+        if len(cut.table) < self.levels:
+            notes.append(f"The ontology offers {len(cut.table)} different levels for these values, not {self.levels}.")
+        if cut.fan_out is not None and self.max_fan_out is not None and cut.fan_out > self.max_fan_out:
+            notes.append(
+                f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The "
+                f"smallest possible with {self.levels} levels is {cut.fan_out}."
+            )
+        return [
+            np.where(row < tree.size, -1, tree.concept[source[row]]).astype(np.int32)  # a value alone stays as it is
+            for row in cut.table[1:]
+        ]
+
+
+@dataclass(frozen=True)
+class SemanticClusters(SemanticBuilder):
+    """Cluster the values by similarity (average linkage) and name each cluster by its lowest common subsumer.
+
+    Any measure can be used. Clusters that share their name at a level are one.
+
+    >>> h = SemanticClusters(levels=3).build(["cat", "dog", "car", "bus"])
+    >>> sorted(h.labels_at(1))
+    ['carnivore', 'transport']
+    """
+
+    method: ClassVar[str] = "semantic_clusters"
+    summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
+
+    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+        if len(concepts) == 1:
+            above = taxonomy.parents_of(int(concepts[0]))
+            return [np.array(above[:1] or concepts, np.int32)]
+        distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
+        if len(distinct) > MOST_CLUSTERED:
+            raise HierarchyError(
+                f"{len(distinct):,} different concepts are too many to cluster (at most {MOST_CLUSTERED:,}). "
+                "Use the method ontology."
+            )
+        from kanopy.hierarchy.builders.semantic.linkage_kernel import average_linkage
+        from kanopy.ontology.similarity.pairwise import matrix
+
+        similarity = matrix(taxonomy, distinct, measure=self.measure)
+        similarity = (similarity + similarity.T) / 2  # some measures are not symmetric
+        merges, heights = average_linkage(similarity, count.astype(np.int64))
+        height = min(self.levels - 1, max(1, len(distinct) - 1))
+        partitions = [_partition(len(distinct), merges, heights, size) for size in even_sizes(len(distinct), height)]
+        rows = _named_clusters(taxonomy, distinct, partitions)
+        rows = [row for at, row in enumerate(rows) if at == 0 or not np.array_equal(row, rows[at - 1])]
+        if len(rows) < self.levels - 1:
+            notes.append(f"The clusters have {len(rows) + 1} different levels, not {self.levels}.")
+        sizes = np.bincount(position, minlength=len(distinct))
+        found = []
+        for row in rows:
+            alone = np.bincount(np.unique(row, return_inverse=True)[1], weights=sizes)
+            found.append(
+                np.where(alone[np.unique(row, return_inverse=True)[1]] == 1, -1, row)[position].astype(np.int32)
+            )
+        if (found[-1] < 0).all():
+            found[-1] = rows[-1][position]
+        return found
+
+
+def edge_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray[np.float64]:
+    """Per node of a join tree the largest loss (TransGSL) of a value under it when it becomes the node's parent."""
+    leaf: Ints = np.arange(tree.size, dtype=np.int32)
+    below = leaf
+    leaves, edges = [], []
+    while len(leaf):
+        leaves.append(leaf)
+        edges.append(below)
+        above = tree.parent[below]
+        inside = tree.parent[above] >= 0
+        leaf, below = leaf[inside], above[inside]
+    value, edge = np.concatenate(leaves), np.concatenate(edges)
+    pairs, position = np.unique(
+        tree.concept[value].astype(np.int64) * taxonomy.size + tree.concept[tree.parent[edge]], return_inverse=True
+    )
+    left, right = np.divmod(pairs, taxonomy.size)
+    loss = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
+    out = np.full(len(tree.parent), -np.inf)
+    np.maximum.at(out, edge, loss[position])
+    return out
+
+
+def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], clusters: int) -> Ints:
+    """Cluster numbers after the most similar merges, until so many clusters are left."""
+    leader = list(range(size))
+
+    def find(item: int) -> int:
+        while leader[item] != item:
+            leader[item] = leader[leader[item]]
+            item = leader[item]
+        return item
+
+    for merge in np.argsort(-heights, kind="stable")[: size - clusters].tolist():
+        a, b = find(int(merges[merge, 0])), find(int(merges[merge, 1]))
+        leader[max(a, b)] = min(a, b)
+    return np.array([find(item) for item in range(size)], np.int32)
+
+
+def _named_clusters(taxonomy: Taxonomy, concepts: Ints, partitions: Sequence[Ints]) -> list[Ints]:
+    """The common subsumer of every item's cluster, level by level; clusters of one name are joined and stay nested."""
+    rows: list[Ints] = []
+    below = np.arange(len(concepts), dtype=np.int32)
+    for partition in partitions:
+        groups = _joined(below, partition)
+        while True:
+            name = np.empty(len(groups), np.int32)
+            for group in np.unique(groups):
+                members = np.flatnonzero(groups == group)
+                name[members] = least_common_subsumer(taxonomy, concepts[members].tolist())
+            merged = _joined(groups, name)
+            if np.array_equal(merged, groups):
+                break
+            groups = merged
+        rows.append(name)
+        below = groups
+    return rows
+
+
+def _joined(a: Ints, b: npt.NDArray[Any]) -> Ints:
+    """The finest grouping that is coarser than both; a group is numbered by its first member."""
+    leader: dict[int, int] = {}
+    group = np.arange(len(a), dtype=np.int32)
+    changed = True
+    while changed:
+        changed = False
+        for keys in (a, b):
+            leader.clear()
+            for item, key in enumerate(keys.tolist()):
+                leader[key] = min(leader.get(key, item), int(group[item]))
+            new = np.array([min(int(group[item]), leader[key]) for item, key in enumerate(keys.tolist())], np.int32)
+            if not np.array_equal(new, group):
+                group, changed = new, True
+    return group
+
+
+def _proposal(
+    taxonomy: Taxonomy,
+    labels: list[str],
+    table: Ints,
+    senses: Senses,
+    builder: SemanticBuilder,
+    name: str,
+    notes: list[str],
+) -> Proposal:
+    """Concepts become labels. -1 above the first row means: as the level below."""
+    top = np.unique(table[-1])
+    all_under_one = len(top) == 1 and top[0] >= 0 and top[0] != root_of(taxonomy)
+    words = _unique_terms(taxonomy, labels, table)
+    rows: list[list[str]] = []
+    concepts = table.copy()
+    for value, label in enumerate(labels):
+        row = [label]
+        for level in range(1, len(table)):
+            concept = int(table[level, value])
+            row.append(row[-1] if concept < 0 else words[concept])
+            if concept < 0:
+                concepts[level, value] = concepts[level - 1, value]
+        if not all_under_one:
+            row[-1] = SUPPRESSED
+            concepts[-1, value] = root_of(taxonomy)
+        rows.append(row)
+    hierarchy = Hierarchy.from_rows(rows, name=name)
+    losses = level_losses(loss_table(taxonomy, concepts, builder.measure))
+    weights = level_weights(len(losses), builder.weights, where=f"The hierarchy of {name}".removesuffix(" of "))
+    choices = dict(senses)
+    for concept in np.unique(table[1:][table[1:] >= 0]).tolist():
+        word = words[concept]
+        if word not in choices:
+            match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))
+            choices[word] = Choice(match, concept, "the hierarchy was cut from this concept")
+    if SUPPRESSED in hierarchy.labels:
+        choices[SUPPRESSED] = Choice(find_label(taxonomy, SUPPRESSED), root_of(taxonomy), "says nothing")
+    return Proposal(hierarchy, Senses(taxonomy, choices), float(weights @ losses), tuple(losses.tolist()), tuple(notes))
+
+
+def _unique_terms(taxonomy: Taxonomy, labels: Sequence[str], table: Ints) -> dict[int, str]:
+    """A label for every concept above the values: its clearest term, told apart from others by its hypernym."""
+    leaves: dict[str, int] = {label: value for value, label in enumerate(labels)}
+    used: dict[str, int] = {}
+    words: dict[int, str] = {}
+    for concept in dict.fromkeys(int(c) for row in table[1:][::-1] for c in row if c >= 0):
+        term = clearest_term(taxonomy, concept)
+        parents = taxonomy.parents_of(concept)
+        options = [term, f"{term} ({clearest_term(taxonomy, parents[0])})" if parents else term]
+        options.append(taxonomy.sense_name(concept))
+        for option in options:
+            # A value of the same name is no trouble if it lies under this concept: the two never stand side by side.
+            own_value = option in leaves and concept in table[1:, leaves[option]]
+            if option not in used and (option not in leaves or own_value):
+                break
+        used[option] = concept
+        words[concept] = option
+    return words

@@ -1,0 +1,234 @@
+"""Hierarchies as CSV: a level table (one row per value, as ARX writes it) or a list of child and parent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+
+SEPARATORS = (";", "\t", "|", ",")
+"""In the order they are tried: a comma comes last because labels such as [17, 25] contain it."""
+
+CHILD_NAMES = frozenset({"child", "value", "node", "id", "term"})
+LEVEL_NAME = re.compile(r"level[ _-]?\d+|generali[sz]ation[ _-]?\d*", re.IGNORECASE)
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")
+SHOWN = 5
+
+Numbered = list[tuple[int, list[str]]]
+
+
+def parse_csv(text: str, where: str, *, name: str = "", require_nesting: bool = True) -> Hierarchy:
+    """A hierarchy from CSV text; `where` names the file in errors.
+
+    >>> parse_csv("Lyon;France;*\\nRome;Italy;*\\n", "cities.csv").labels_at(1)
+    ('France', 'Italy')
+    >>> parse_csv("child,parent\\ncat,mammal\\ncarp,animal\\nmammal,animal\\n", "animals.csv").height
+    2
+    """
+    rows = _rows(text, where)
+    first = [cell.strip().casefold() for cell in rows[0][1]]
+    if len(first) == 2 and "parent" in first and (first[0] in CHILD_NAMES or first[1] in CHILD_NAMES):
+        return _parent_child(rows[1:], where, name, flipped=first[0] == "parent")
+    if _is_header(first, name):
+        rows = rows[1:]
+        if not rows:
+            raise HierarchyError(f"{where} has a header but no rows. Give one row per value.")
+    if len(first) == 2 and _chains(rows):
+        return _parent_child(rows, where, name, flipped=False)
+    return _level_table(rows, where, name, require_nesting)
+
+
+def _rows(text: str, where: str) -> Numbered:
+    """Non-empty rows with their line numbers, read with the separator that fits best."""
+    if not text.strip():
+        raise HierarchyError(f"{where} is empty. A hierarchy file has one row per value: value;broader;…;*")
+    best: tuple[tuple[bool, bool, int, int], Numbered] | None = None
+    for separator in SEPARATORS:
+        rows = _split(text, separator, where)
+        widths = Counter(len(row) for _, row in rows)
+        width, same = max(widths.items(), key=lambda item: (item[1], item[0]))
+        if width == 1 and len(widths) == 1:
+            continue
+        # The right separator gives every row the same number of cells and cuts through no quoted label; among
+        # several such the first wins. If there is none, errors report on the one that comes closest.
+        whole = len(widths) == 1
+        torn = any(cell.count('"') % 2 for _, row in rows for cell in row)
+        score = (whole, not torn) + ((0, 0) if whole else (same if width > 1 else 0, width))
+        if best is None or score > best[0]:
+            best = (score, rows)
+    if best is None:
+        raise HierarchyError(
+            f"{where} has only one column, so it generalizes nothing. Separate the levels of each value by "
+            "semicolon, comma, tab or |, for example: Paris;France;*"
+        )
+    return best[1]
+
+
+def _split(text: str, separator: str, where: str) -> Numbered:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        return [(reader.line_num, row) for row in reader if any(row)]
+    except csv.Error as error:
+        raise HierarchyError(f"{where}, line {reader.line_num}: {error}. Check the quotes in this line.") from error
+
+
+def _is_header(first: Sequence[str], name: str) -> bool:
+    starts = first[0] in CHILD_NAMES or first[0] == name.casefold() or LEVEL_NAME.fullmatch(first[0]) is not None
+    return starts and len(first) > 1 and all(LEVEL_NAME.fullmatch(cell) for cell in first[1:])
+
+
+def _chains(rows: Numbered) -> bool:
+    """Whether two columns are child and parent: some parent is itself a child, or is empty (a root)."""
+    if any(len(row) != 2 for _, row in rows):
+        return False
+    children = {row[0] for _, row in rows if row[0] != row[1]}
+    return any(row[1] in children or not row[1] for _, row in rows if row[0] != row[1])
+
+
+def _parent_child(rows: Numbered, where: str, name: str, *, flipped: bool) -> Hierarchy:
+    if not rows:
+        raise HierarchyError(f"{where} has a header but no rows. Give one row per child: child,parent")
+    seen: dict[str, tuple[int, str]] = {}
+    twice = []
+    for line, row in rows:
+        if len(row) != 2:
+            raise HierarchyError(
+                f"{where}, line {line}: expected child and parent, found {len(row)} cells: {some(row)}."
+            )
+        child, parent = (row[1], row[0]) if flipped else (row[0], row[1])
+        parent = "" if parent == child else parent
+        earlier = seen.setdefault(child, (line, parent))
+        if earlier[1] != parent:
+            twice.append(f"{child!r} under {earlier[1]!r} (line {earlier[0]}) and {parent!r} (line {line})")
+    if twice:
+        raise HierarchyError(
+            f"{where}: {len(twice)} with two parents: {'; '.join(twice[:SHOWN])}. Keep one parent each."
+        )
+    return Hierarchy.from_parents(((child, parent or None) for child, (_, parent) in seen.items()), name=name)
+
+
+def _level_table(rows: Numbered, where: str, name: str, require_nesting: bool) -> Hierarchy:
+    width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
+    ragged = [f"line {line} has {len(row)}" for line, row in rows if len(row) != width]
+    if ragged:
+        raise HierarchyError(
+            f"{where}: every row needs the same number of levels. Most rows have {width}, but "
+            f"{_list(ragged)}. Repeat a label to fill a level, and quote labels that contain the separator."
+        )
+    empty = [f"line {line}, level {row.index('', 1)}" for line, row in rows if "" in row[1:]]
+    if empty:
+        raise HierarchyError(f"{where}: empty labels at {_list(empty)}. Repeat the label of the level before.")
+    values: dict[str, tuple[int, list[str]]] = {}
+    twice = []
+    for line, row in rows:
+        earlier = values.setdefault(row[0], (line, row))
+        if earlier[1] != row:
+            twice.append(f"{row[0]!r} (lines {earlier[0]} and {line})")
+    if twice:
+        raise HierarchyError(f"{where}: values with two parents: {_list(twice)}. Keep one row per value.")
+    if require_nesting:
+        _check_nesting(values.values(), width, where)
+    h = Hierarchy.from_rows((row for _, row in values.values()), name=name, require_nesting=require_nesting)
+    return _with_intervals(h)
+
+
+def _with_intervals(h: Hierarchy) -> Hierarchy:
+    """Give a hierarchy its intervals back if all its labels are numbers or intervals as our builders write them."""
+    if h.parent is None:
+        return h
+    low, high = [], []
+    for label in h.labels:
+        match = INTERVAL.fullmatch(label)
+        ends = (match[1], match[2]) if match else (label, label)
+        if not (NUMBER.fullmatch(ends[0]) and NUMBER.fullmatch(ends[1])):
+            return h
+        low.append(float(ends[0]))
+        high.append(float(ends[1]))
+    whole = not any("." in label for label in h.labels)
+    lows: Bounds = np.array(low, np.float64)
+    highs: Bounds = np.array(high, np.float64)
+    if whole and max(map(abs, low + high)) < 2**53:
+        lows, highs = lows.astype(np.int64), highs.astype(np.int64)
+    inner = h.parent >= 0
+    above = h.parent[inner]
+    if (lows > highs).any() or (lows[inner] < lows[above]).any() or (highs[inner] > highs[above]).any():
+        return h
+    return Hierarchy(h.size, h.labels, h.parent, name=h.name, table=h.table, low=lows, high=highs)
+
+
+def _check_nesting(rows: Iterable[tuple[int, list[str]]], width: int, where: str) -> None:
+    rows = list(rows)
+    for level in range(width - 1):
+        above: dict[str, tuple[int, str]] = {}
+        broken: dict[str, str] = {}
+        for line, row in rows:
+            earlier = above.setdefault(row[level], (line, row[level + 1]))
+            if earlier[1] != row[level + 1]:
+                broken.setdefault(
+                    row[level],
+                    f"{row[level]!r} under {earlier[1]!r} (line {earlier[0]}) and {row[level + 1]!r} (line {line})",
+                )
+        if broken:
+            raise HierarchyError(
+                f"{where} does not nest between level {level} and {level + 1}: {_list(list(broken.values()))}. "
+                "Each label must have one parent: give the parts different labels."
+            )
+
+
+def _list(items: Sequence[str]) -> str:
+    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return "; ".join(items[:SHOWN]) + more
+
+
+def level_table_csv(h: Hierarchy, separator: str = ";") -> str:
+    """The level table as text: one row per value, one column per level, no header (what ARX reads).
+
+    >>> print(level_table_csv(Hierarchy.flat(["a;b", "c"])), end="")
+    "a;b";*
+    c;*
+    """
+    for level in range(h.height + 1):
+        repeated = [label for label, times in Counter(h.labels_at(level)).items() if times > 1]
+        if repeated:
+            raise HierarchyError(
+                f"A CSV file cannot hold this hierarchy: at level {level} different nodes share the labels "
+                f"{some(repeated)}, and would become one. Rename them, or save as JSON."
+            )
+    return "".join(separator.join(_quoted(label, separator) for label in row) + "\n" for row in h.rows())
+
+
+def parent_child_csv(h: Hierarchy, separator: str = ",") -> str:
+    """The tree as text: a header, then one row per child and its parent.
+
+    >>> print(parent_child_csv(Hierarchy.flat(["a", "b"])), end="")
+    child,parent
+    a,*
+    b,*
+    """
+    repeated = [label for label, times in Counter(h.labels).items() if times > 1]
+    if repeated:
+        raise HierarchyError(
+            f"A child–parent file needs a different label for every node; these occur twice or more: "
+            f"{some(repeated)}. Save as a level table (CSV) or as JSON."
+        )
+    labels = h.labels
+    lines = [f"child{separator}parent\n"]
+    for node, parent in enumerate(h.tree().tolist()):
+        if parent >= 0:
+            lines.append(f"{_quoted(labels[node], separator)}{separator}{_quoted(labels[parent], separator)}\n")
+    return "".join(lines)
+
+
+def _quoted(label: str, separator: str) -> str:
+    # Quoting every possible separator, not only the one in use, keeps the detection of separators certain.
+    if label == "" or label != label.strip() or any(c in label for c in (separator, *SEPARATORS, '"', "\n", "\r")):
+        return '"' + label.replace('"', '""') + '"'
+    return label

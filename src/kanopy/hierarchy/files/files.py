@@ -1,0 +1,151 @@
+"""Read and write hierarchy files, and find the ones that belong to the columns of a table."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
+from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
+from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+KINDS = (".csv", ".json", ".dot", ".gv", ".tsv", ".txt")
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesting: bool = True) -> Hierarchy:
+    """A hierarchy from a file: CSV (level table or child,parent; separator and encoding detected), JSON or DOT.
+
+    `column` names the hierarchy; without it the name is the one in the file, or the file's. Errors name the file
+    and the line.
+
+    >>> path = write_hierarchy(Hierarchy.flat(["f", "m"], name="sex"), Path(tempfile.mkdtemp()) / "sex.csv")
+    >>> read_hierarchy(path)
+    <Hierarchy of sex: 2 values, 2 levels>
+    """
+    path = Path(path)
+    text = _text(path)
+    where = path.name
+    kind = _kind(path)
+    if kind == ".json":
+        h = parse_json(text, where, name=column or "")
+        return h if h.name else h.renamed(path.stem)
+    if kind in (".dot", ".gv"):
+        return parse_dot(text, where, name=column or "")
+    return parse_csv(text, where, name=column if column is not None else path.stem, require_nesting=require_nesting)
+
+
+def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) -> Path:
+    """Write a hierarchy in the format of the file's ending; the file appears whole or not at all.
+
+    `.csv` is a level table with semicolons (or child,parent with `parents=True`), `.tsv` the same with tabs,
+    `.json` keeps everything, `.dot` can be drawn by Graphviz.
+    """
+    path = Path(path)
+    kind = _kind(path)
+    if kind == ".json":
+        text = hierarchy_json(h) + "\n"
+    elif kind in (".dot", ".gv"):
+        text = hierarchy_dot(h)
+    else:
+        separator = "\t" if kind == ".tsv" else "," if parents else ";"
+        text = parent_child_csv(h, separator) if parents else level_table_csv(h, separator)
+    write_text_whole(path, text)
+    return path
+
+
+def write_text_whole(path: Path, text: str) -> None:
+    """Write beside the target first and then move it there, so that nobody ever sees half a file."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise HierarchyError(f"Cannot write {path}: {error.strerror}. Choose a folder you may write to.") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise HierarchyError(f"Cannot write {path}: {error.strerror}. Nothing was written.") from error
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Path]:
+    """Which file of a folder holds the hierarchy of which column.
+
+    `<column>.csv` and `<column>.json` come first, then any file that ends in `_<column>.csv` (or `.json`). Case,
+    and `-` or space for `_`, may differ if nothing fits exactly. Columns without a file are left out; two files
+    for one column are an error.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise HierarchyError(f"There is no folder {folder} to read hierarchies from.")
+    columns = list(columns)
+    files = sorted(path for path in folder.iterdir() if path.suffix.casefold() in (".csv", ".json") and path.is_file())
+    found: dict[str, Path] = {}
+    for fold in (str, _folded):
+        # A file may end in several column names ("net_income" and "income"): it belongs to the longest.
+        owner = {path: max(fits, key=len) for path in files if (fits := _fits(path, columns, fold))}
+        for column in columns:
+            mine = [path for path, name in owner.items() if name == column]
+            exact = [path for path in mine if fold(path.stem) == fold(column)]
+            candidates = exact or mine
+            if len(candidates) > 1:
+                raise HierarchyError(
+                    f"Several files may be the hierarchy of {column!r}: {some(path.name for path in candidates)}. "
+                    "Keep one of them in the folder."
+                )
+            if candidates:
+                found.setdefault(column, candidates[0])
+        columns = [column for column in columns if column not in found]
+        files = [path for path in files if path not in found.values()]
+    return found
+
+
+def _fits(path: Path, columns: Iterable[str], fold: type[str] | object) -> list[str]:
+    assert callable(fold)
+    stem = fold(path.stem)
+    return [column for column in columns if stem == fold(column) or stem.endswith("_" + fold(column))]
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_").replace(" ", "_")
+
+
+def _kind(path: Path) -> str:
+    kind = path.suffix.casefold()
+    if kind not in KINDS:
+        raise HierarchyError(f"{path.name}: hierarchy files end in .csv, .json or .dot, not in {kind or 'nothing'!r}.")
+    return kind
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise HierarchyError(f"There is no file {path}. Check the path.") from error
+    except OSError as error:
+        raise HierarchyError(f"Cannot read {path}: {error.strerror}.") from error
+    encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "utf-8")
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        # Windows programs write cp1252; its five unassigned bytes are the only ones that can fail here.
+        text = content.decode("cp1252", errors="replace")
+    if "\x00" in text:
+        raise HierarchyError(f"{path.name} is not a text file. Save the hierarchy as CSV or JSON.")
+    return text.removeprefix("\ufeff")

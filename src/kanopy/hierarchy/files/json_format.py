@@ -1,0 +1,195 @@
+"""Hierarchies as JSON, without loss: labels, node numbers, intervals, name, and whether the levels were given.
+
+Nesting hierarchies are written as nested nodes, which people can read and edit; very deep trees and tables that
+do not nest are written as arrays. Plain nested JSON of other origin (`{"label": …, "children": […]}` or a
+dictionary of dictionaries and lists) can be read too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kanopy._arrays import Ints
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+
+FORMAT = "kanopy-hierarchy"
+DEEPEST_NESTED = 200
+LABEL_KEYS = ("label", "name", "value", "id")
+
+
+def hierarchy_json(h: Hierarchy) -> str:
+    """The hierarchy as JSON text.
+
+    >>> print(hierarchy_json(Hierarchy.flat(["a", "b"], name="x")))  # doctest: +ELLIPSIS
+    {"format": "kanopy-hierarchy", "version": 1, "name": "x", "values": 2, "levels": 2,...
+    """
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "version": 1,
+        "name": h.name,
+        "values": h.size,
+        "levels": (h.height + 1) if h.has_table else None,
+    }
+    if h.nested and h.height <= DEEPEST_NESTED and _levels_follow_from_depth(h):
+        head["tree"] = [_node(h, int(root)) for root in h.roots]
+    else:
+        head["nodes"] = {
+            "label": list(h.labels),
+            "parent": None if h.parent is None else h.parent.tolist(),
+            "low": None if h.low is None else h.low.tolist(),
+            "high": None if h.high is None else h.high.tolist(),
+        }
+        head["table"] = h.table.tolist() if h.has_table else None
+        head["level_of"] = None if h.level_of is None else h.level_of.tolist()
+    return json.dumps(head, ensure_ascii=False, allow_nan=False)
+
+
+def _levels_follow_from_depth(h: Hierarchy) -> bool:
+    """Whether the level table can be rebuilt from the tree alone."""
+    if not h.has_table:
+        return True
+    return bool((h.depth[h.table] == np.arange(h.height, -1, -1)[:, None]).all())
+
+
+def _node(h: Hierarchy, node: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {"label": h.labels[node], "id": node}
+    if h.low is not None and h.high is not None:
+        entry["low"], entry["high"] = h.low[node].item(), h.high[node].item()
+    children = h.children(node)
+    if children:
+        entry["children"] = [_node(h, child) for child in children]
+    return entry
+
+
+def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
+    """A hierarchy from JSON text; `where` names the file in errors.
+
+    >>> parse_json('{"animal": {"mammal": ["cat", "dog"], "fish": ["carp"]}}', "animals.json").height
+    2
+    """
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise HierarchyError(
+            f"{where}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})."
+        ) from error
+    except RecursionError as error:
+        raise HierarchyError(f"{where} is nested too deeply to be read.") from error
+    if not content:
+        raise HierarchyError(f"{where} is empty. Give a tree of labels, or save one with `write_hierarchy`.")
+    try:
+        if isinstance(content, dict) and content.get("format") == FORMAT:
+            return _own(content, name)
+        return Hierarchy.from_parents(list(_foreign(content, None, where)), name=name)
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise HierarchyError(
+            f"{where} does not hold a hierarchy as expected ({type(error).__name__}: {error}). "
+            'Expected {"label": …, "children": […]} or a file that Kanopy wrote.'
+        ) from error
+
+
+def _own(content: dict[str, Any], name: str) -> Hierarchy:
+    name = name or content["name"]
+    size = int(content["values"])
+    if "nodes" in content:
+        nodes, level_of = content["nodes"], content.get("level_of")
+        table = None if content["table"] is None else np.array(content["table"], np.int32)
+        parent = None if nodes["parent"] is None else np.array(nodes["parent"], np.int32)
+        low, high = _bounds(nodes["low"]), _bounds(nodes["high"])
+        checked = _checked(size, nodes["label"], parent, low, high, table)
+        return Hierarchy(*checked, name=name, table=table, low=low, high=high, level_of=_ints(level_of))
+    flat: list[tuple[dict[str, Any], int]] = []
+    for root in content["tree"]:
+        _collect(root, -1, flat)
+    number = len(flat)
+    if sorted(entry["id"] for entry, _ in flat) != list(range(number)):
+        raise ValueError("node ids must be 0, 1, 2, …, each once")
+    labels, parent = [""] * number, np.full(number, -1, np.int32)
+    lows: list[Any] = [None] * number
+    highs: list[Any] = [None] * number
+    for entry, above in flat:
+        node = entry["id"]
+        labels[node], parent[node] = str(entry["label"]), above
+        lows[node], highs[node] = entry.get("low"), entry.get("high")
+    low = None if None in lows else _bounds(lows)
+    high = None if None in highs else _bounds(highs)
+    checked = _checked(size, labels, parent, low, high, None)
+    h = Hierarchy(*checked, name=name, low=low, high=high)
+    if content["levels"] is None:
+        return h
+    level_of = (h.height - h.depth).astype(np.int32)
+    return Hierarchy(*checked, name=name, low=low, high=high, table=h.table, level_of=level_of)
+
+
+def _checked(
+    size: int, labels: list[str], parent: Ints | None, low: Bounds | None, high: Bounds | None, table: Ints | None
+) -> tuple[int, list[str], Ints | None]:
+    """Refuse arrays that would not make a hierarchy, whoever edited the file."""
+    number = len(labels)
+    if not 0 < size <= number:
+        raise ValueError(f"{size} values but {number} nodes")
+    if len(set(labels[:size])) < size:
+        raise HierarchyError(f"Some values occur twice: {some(_repeated(labels[:size]))}. Keep one of each.")
+    for array in (parent, low, high):
+        if array is not None and len(array) != number:
+            raise ValueError("labels, parents and bounds differ in length")
+    if parent is not None:
+        inner = parent >= 0
+        if (parent[inner] <= np.flatnonzero(inner)).any() or (parent >= number).any() or (parent[inner] < size).any():
+            raise ValueError("a parent must be an inner node with a larger id than its children")
+    if table is not None and (table.ndim != 2 or table.shape[1] != size or table.min() < 0 or table.max() >= number):
+        raise ValueError("the level table does not fit the nodes")
+    return size, labels, parent
+
+
+def _repeated(labels: list[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for label in labels:
+        if label in seen:
+            yield label
+        seen.add(label)
+
+
+def _collect(entry: dict[str, Any], above: int, flat: list[tuple[dict[str, Any], int]]) -> None:
+    flat.append((entry, above))
+    for child in entry.get("children", ()):
+        _collect(child, int(entry["id"]), flat)
+
+
+def _bounds(values: list[Any] | None) -> Bounds | None:
+    if values is None:
+        return None
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, np.int64)
+    return np.array(values, np.float64)
+
+
+def _ints(values: list[int] | None) -> Ints | None:
+    return None if values is None else np.array(values, np.int32)
+
+
+def _foreign(content: Any, above: str | None, where: str) -> Iterator[tuple[str, str | None]]:
+    """Child and parent labels of nested JSON from elsewhere."""
+    if isinstance(content, list):
+        for item in content:
+            yield from _foreign(item, above, where)
+    elif isinstance(content, dict):
+        key = next((key for key in LABEL_KEYS if isinstance(content.get(key), str | int | float)), None)
+        if key is not None and ("children" in content or above is not None):
+            label = str(content[key])
+            yield label, above
+            yield from _foreign(content.get("children") or [], label, where)
+            return
+        for label, below in content.items():
+            yield label, above
+            if below:
+                yield from _foreign(below, label, where)
+    elif isinstance(content, str | int | float):
+        yield str(content), above
+    else:
+        raise HierarchyError(f"{where}: expected labels, lists or objects, found {content!r}.")

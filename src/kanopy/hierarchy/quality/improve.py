@@ -1,0 +1,359 @@
+"""Propose the fewest edits that make a hierarchy keep more meaning (a lower VghGSL, Ayala-Rivera et al. 2014).
+
+Four kinds of edit, each tried only where a level is at its worst: *relabel* a node by the lowest concept above all its
+values, *move* a value under another node, *insert* a node for those children of a node that share more than the node
+says, and *drop* a level that loses more than the level above it. The best edit is taken, then the next, as long as the
+score falls; edits that turn out not to matter in the end are taken back. The top `*` is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Ints
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.quality.semantic_loss import level_losses, level_weights, loss_table
+from kanopy.ontology.join import clearest_term, least_common_subsumer
+from kanopy.ontology.senses.labels import Match
+from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_hierarchy
+from kanopy.ontology.taxonomy import Taxonomy
+
+Labels = npt.NDArray[np.object_]
+
+SMALLEST_GAIN = 1e-6
+EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit: its kind, the node or value it changes, the level, what it becomes, and the score after it."""
+
+    kind: str
+    label: str
+    level: int
+    to: str
+    message: str
+    score: float
+    values: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The edit as plain data."""
+        return {**vars(self), "values": list(self.values)}
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The improved hierarchy, the edits that lead to it, the scores before and after, and what its labels mean."""
+
+    hierarchy: Hierarchy
+    edits: tuple[Edit, ...]
+    before: float
+    after: float
+    senses: Senses
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A level table of labels with its concepts; -1 is unknown."""
+
+    labels: Labels
+    concepts: Ints
+
+    def with_cells(self, rows: Any, columns: Any, labels: Any, concepts: Any) -> _State:
+        new_labels, new_concepts = self.labels.copy(), self.concepts.copy()
+        new_labels[rows, columns] = labels
+        new_concepts[rows, columns] = concepts
+        return _State(new_labels, new_concepts)
+
+
+def improve_hierarchy(
+    hierarchy: Hierarchy,
+    taxonomy: Taxonomy,
+    *,
+    measure: str = "wu-palmer",
+    weights: str | Sequence[float] = "constant",
+    choices: SenseChoices | None = None,
+    max_edits: int = 10,
+) -> Improvement:
+    """The fewest edits that lower VghGSL; none if there is nothing to gain.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> rows = [["cat", "homeotherm", "animal"], ["dog", "homeotherm", "animal"], ["salmon", "fish", "animal"]]
+    >>> better = improve_hierarchy(Hierarchy.from_rows(rows), load_ontology("wordnet"), max_edits=1)
+    >>> [edit.message for edit in better.edits]
+    ["relabel 'homeotherm' (level 1) as 'carnivore'"]
+    """
+    if max_edits < 1:
+        raise HierarchyError(f"max_edits must be at least 1, not {max_edits}.")
+    hierarchy.tree()  # only hierarchies that nest can be edited node by node
+    rows = list(hierarchy.rows())
+    senses = senses_of_hierarchy(taxonomy, rows, choices)
+    labels = np.array([list(row) for row in zip(*rows, strict=True)], object)
+    concepts = np.array([[senses.concept(label) for label in row] for row in labels], np.int32)
+    if (concepts[0] < 0).all():
+        raise HierarchyError(
+            f"{taxonomy.name or 'The ontology'} knows none of the values. Give a senses file with synonyms."
+        )
+    search = _Search(taxonomy, measure, weights)
+    start = _State(labels, concepts)
+    state, steps = search.run(start, max_edits)
+    score = search.score(state)[0]
+    edits = [step.edit for step in steps]
+    improved = Hierarchy.from_rows((tuple(row) for row in state.labels.T), name=hierarchy.name)
+    return Improvement(improved, tuple(edits), search.score(start)[0], score, _senses_after(taxonomy, senses, state))
+
+
+def _senses_after(taxonomy: Taxonomy, senses: Senses, state: _State) -> Senses:
+    found: dict[str, Choice] = {}
+    for label, concept in zip(state.labels.ravel().tolist(), state.concepts.ravel().tolist(), strict=True):
+        if label in found:
+            continue
+        if label in senses:
+            found[label] = senses[label]
+        else:
+            match = Match(label, "chosen", taxonomy.sense_name(concept), (concept,))
+            found[label] = Choice(match, concept, "the lowest concept above its values")
+    return Senses(taxonomy, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A state after an edit, and what is needed to make the same edit elsewhere."""
+
+    edit: Edit
+    state: _State
+    key: tuple[float, float]
+    columns: Ints
+    concept: int
+    chain: int = -1
+
+
+class _Search:
+    def __init__(self, taxonomy: Taxonomy, measure: str, weights: str | Sequence[float]) -> None:
+        self.taxonomy, self.measure, self.weights = taxonomy, measure, weights
+
+    def losses(self, state: _State) -> Floats:
+        return loss_table(self.taxonomy, state.concepts, self.measure)
+
+    def score(self, state: _State) -> tuple[float, float]:
+        """VghGSL with the worst values, and with the mean: the second breaks ties between edits."""
+        losses = self.losses(state)
+        weights = level_weights(len(losses), self.weights)
+        return float(weights @ level_losses(losses)), float(weights @ np.nanmean(losses, axis=1))
+
+    def run(self, state: _State, max_edits: int) -> tuple[_State, list[_Step]]:
+        steps: list[_Step] = []
+        start, key = state, self.score(state)
+        gained_at = 0
+        while len(steps) < max_edits:
+            better = [
+                step
+                for step in self.candidates(state)
+                if step.key[0] < key[0] - SMALLEST_GAIN
+                or (step.key[0] <= key[0] + EQUAL and step.key[1] < key[1] - SMALLEST_GAIN)
+            ]
+            if not better:
+                break
+            best = min(better, key=lambda step: step.key)
+            if best.key[0] < key[0] - SMALLEST_GAIN:
+                gained_at = len(steps) + 1
+            steps.append(best)
+            state, key = best.state, best.key
+        return self.without_idle_edits(start, steps[:gained_at])
+
+    def without_idle_edits(self, start: _State, steps: list[_Step]) -> tuple[_State, list[_Step]]:
+        """Take back the edits that the final score does not need (several nodes can be at their worst together)."""
+        if not steps:
+            return start, []
+        kept, final = steps, steps[-1].key[0]
+        for step in steps:
+            if step.edit.kind == "drop":
+                continue
+            rest = [other for other in kept if other is not step]
+            state = self.replay(start, rest)
+            if state is not None and self.score(state)[0] <= final + EQUAL:
+                kept = rest
+        kept = self.without_detours(start, kept, final)
+        state, shown = start, []
+        for step in kept:
+            following = self.replay(state, [step])
+            assert following is not None
+            state = following
+            shown.append(replace(step, edit=replace(step.edit, score=self.score(state)[0])))
+        return state, shown
+
+    def without_detours(self, start: _State, steps: list[_Step], final: float) -> list[_Step]:
+        """A node relabelled twice is relabelled once, with the later label."""
+        for later in [step for step in steps if step.edit.kind == "relabel"]:
+            level, between = later.edit.level, later.edit.label
+            for step in steps:
+                if step is later:
+                    break
+                if step.edit.kind != "relabel" or step.edit.level != level or step.edit.to != between:
+                    continue
+                direct = [_renamed(other, level, between, later) for other in steps if other is not later]
+                state = self.replay(start, direct)
+                if state is not None and self.score(state)[0] <= final + EQUAL:
+                    return self.without_detours(start, direct, final)
+                break
+        return steps
+
+    def replay(self, state: _State, steps: Sequence[_Step]) -> _State | None:
+        """The same edits made one after the other; `None` if one has lost its node or its label is taken."""
+        for step in steps:
+            level = step.edit.level
+            if step.edit.kind == "drop":
+                keep = [row for row in range(len(state.labels)) if row != level]
+                state = _State(state.labels[keep], state.concepts[keep])
+            elif step.edit.kind == "move":
+                state = _moved(state, int(step.columns[0]), step.chain)
+            else:
+                here = np.flatnonzero(state.labels[level] == step.edit.label)
+                columns = here if step.edit.kind == "relabel" else np.intersect1d(here, step.columns)
+                others = np.setdiff1d(np.arange(state.labels.shape[1]), columns)
+                if not len(columns) or step.edit.to in state.labels[level, others]:
+                    return None
+                state = state.with_cells(level, columns, step.edit.to, step.concept)
+        return state
+
+    # ---- candidates ---------------------------------------------------------------------------------------
+
+    def candidates(self, state: _State) -> Iterator[_Step]:
+        losses = self.losses(state)
+        highest = level_losses(losses)
+        for level in range(1, len(state.labels)):
+            worst = losses[level - 1] >= highest[level - 1] - EQUAL
+            for label in dict.fromkeys(state.labels[level, worst].tolist()):
+                columns = np.flatnonzero(state.labels[level] == label).astype(np.int32)
+                if label != SUPPRESSED and not (level == 0 or label == state.labels[0, columns[0]]):
+                    yield from self.relabelled(state, level, label, columns)
+                    yield from self.inserted(state, level, label, columns, np.flatnonzero(worst))
+            yield from self.moved(state, np.flatnonzero(worst), level)
+            above = level + 1 < len(state.labels)
+            if above and isinstance(self.weights, str) and highest[level - 1] > highest[level] + SMALLEST_GAIN:
+                yield self.dropped(state, level)
+
+    def step(self, kind: str, state: _State, edit: tuple[str, int, str, str], **more: Any) -> _Step:
+        label, level, to, message = edit
+        key = self.score(state)
+        values = tuple(more.pop("values", ()))
+        return _Step(Edit(kind, label, level, to, message, key[0], values), state, key, **more)
+
+    def relabelled(self, state: _State, level: int, label: str, columns: Ints) -> Iterator[_Step]:
+        known = state.concepts[0, columns]
+        known = known[known >= 0]
+        if not len(known):
+            return
+        concept = least_common_subsumer(self.taxonomy, known.tolist())
+        term = self.free_term(state, level, concept, columns)
+        if concept == state.concepts[level, columns[0]] or term is None:
+            return
+        changed = state.with_cells(level, columns, term, concept)
+        message = f"relabel {label!r} (level {level}) as {term!r}"
+        yield self.step("relabel", changed, (label, level, term, message), columns=columns, concept=concept)
+
+    def inserted(
+        self, state: _State, level: int, label: str, columns: Ints, worst: npt.NDArray[np.intp]
+    ) -> Iterator[_Step]:
+        """Children of the node that share a lower concept with its worst child get a node of their own."""
+        below = state.labels[level - 1]
+        children = list(dict.fromkeys(below[columns].tolist()))
+        if len(children) < 3:
+            return
+        meets: dict[int, list[str]] = {}
+        value = next(int(column) for column in worst if state.labels[level, column] == label)
+        own = self.known(state, columns[below[columns] == below[value]])
+        whole = least_common_subsumer(self.taxonomy, self.known(state, columns))
+        for child in children:
+            other = self.known(state, columns[below[columns] == child])
+            if child != below[value] and own and other:
+                meets.setdefault(least_common_subsumer(self.taxonomy, [*own, *other]), []).append(child)
+        lower = [concept for concept in meets if self.taxonomy.depth[concept] > self.taxonomy.depth[whole]]
+        for concept in lower:
+            members = {below[value]}
+            for other_concept, found in meets.items():
+                if self.taxonomy.is_a(other_concept, concept):
+                    members |= set(found)
+            chosen = columns[np.isin(below[columns].astype(str), sorted(map(str, members)))]
+            term = self.free_term(state, level, concept, chosen)
+            if len(members) == len(children) or term is None:
+                continue
+            changed = state.with_cells(level, chosen, term, concept)
+            names = ", ".join(repr(name) for name in sorted(map(str, members))[:5])
+            message = f"insert {term!r} at level {level} beside {label!r}, for {names}"
+            yield self.step("insert", changed, (label, level, term, message), columns=chosen, concept=concept,
+                            values=state.labels[0, chosen].tolist())  # fmt: skip
+
+    def known(self, state: _State, columns: Ints) -> list[int]:
+        found = state.concepts[0, columns]
+        return [int(concept) for concept in found if concept >= 0]
+
+    def moved(self, state: _State, worst: npt.NDArray[np.intp], level: int) -> Iterator[_Step]:
+        """Each of the worst values under the node where it would lose least, of those that mean something broader."""
+        if len(worst) > 50:  # where so many values are at their worst, moving one of them changes nothing
+            return
+        first: dict[str, int] = {}
+        for column, name in enumerate(state.labels[1].tolist()):
+            if name not in (state.labels[0, column], SUPPRESSED):
+                first.setdefault(name, column)
+        for value in worst.tolist():
+            above = self.taxonomy.ancestors_of(int(state.concepts[0, value]))
+            options = [
+                column
+                for name, column in first.items()
+                if name != state.labels[1, value] and int(state.concepts[1, column]) in above
+            ]
+            if not options or (state.labels[1] == state.labels[1, value]).sum() == 1:
+                continue  # a node would be left without values
+            trial = state.concepts[:, options].copy()
+            trial[0] = state.concepts[0, value]
+            cost = loss_table(self.taxonomy, trial, self.measure)
+            best = options[int(np.argmin(cost.max(axis=0) + cost.sum(axis=0) * EQUAL))]
+            changed = _moved(state, value, best)
+            leaf, to = str(state.labels[0, value]), str(state.labels[1, best])
+            message = f"move {leaf!r} from {state.labels[1, value]!r} to {to!r}"
+            columns = np.array([value], np.int32)
+            yield self.step("move", changed, (leaf, level, to, message), columns=columns, concept=-1, chain=best)
+
+    def dropped(self, state: _State, level: int) -> _Step:
+        keep = [row for row in range(len(state.labels)) if row != level]
+        changed = _State(state.labels[keep], state.concepts[keep])
+        names = list(dict.fromkeys(map(str, state.labels[level])))
+        shown = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
+        message = f"drop level {level} ({shown}): it loses more than the level above it"
+        nothing = np.empty(0, np.int32)
+        return self.step("drop", changed, (names[0], level, "", message), columns=nothing, concept=-1)
+
+    def free_term(self, state: _State, level: int, concept: int, columns: Ints) -> str | None:
+        """The clearest term for a concept, unless another node or value of the level has it."""
+        term = clearest_term(self.taxonomy, concept)
+        others = np.setdiff1d(np.arange(state.labels.shape[1]), columns)
+        if term not in state.labels[level, others]:
+            return term
+        parents = self.taxonomy.parents_of(concept)
+        longer = f"{term} ({clearest_term(self.taxonomy, parents[0])})" if parents else term
+        same = state.concepts[level, others][state.labels[level, others] == term]
+        # Two nodes of one meaning would not be two nodes: only a different meaning justifies a longer name.
+        return None if (same == concept).any() or longer in state.labels[level, others] else longer
+
+
+def _renamed(step: _Step, level: int, between: str, later: _Step) -> _Step:
+    """A step in which a label that is no longer made on the way is replaced by the one that comes in the end."""
+    edit = step.edit
+    if edit.level != level or between not in (edit.label, edit.to):
+        return step
+    swap = {between: later.edit.to}
+    message = edit.message.replace(repr(between), repr(later.edit.to))
+    changed = replace(edit, label=swap.get(edit.label, edit.label), to=swap.get(edit.to, edit.to), message=message)
+    return replace(step, edit=changed, concept=later.concept if edit.to == between else step.concept)
+
+
+def _moved(state: _State, value: int, chain: int) -> _State:
+    rows = np.arange(1, len(state.labels))
+    return state.with_cells(rows, value, state.labels[1:, chain], state.concepts[1:, chain])

@@ -1,0 +1,107 @@
+"""The loss of meaning of concepts in a level table: the numbers behind `kanopy.hierarchy.quality.semantic_quality`.
+
+They are here, apart from labels and faults, because the builders that minimise them need nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Ints
+from kanopy._errors import HierarchyError, InputError, near_miss, some
+from kanopy.ontology.senses.labels import root_of
+from kanopy.ontology.similarity.measures import Measure, find_measure
+from kanopy.ontology.taxonomy import Taxonomy
+
+WEIGHTS = ("constant", "level")
+TOLERANCE = 1e-6
+
+
+def transition_loss(
+    taxonomy: Taxonomy, leaf: npt.ArrayLike, ancestor: npt.ArrayLike, measure: str | Measure = "wu-palmer"
+) -> Floats:
+    """TransGSL of concepts (equation 1 of Ayala-Rivera et al. 2014).
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> round(float(transition_loss(w, w.sense("salmon"), w.sense("fish"))), 4)
+    0.0769
+    """
+    chosen = find_measure(measure)
+    loss: Floats = chosen.maximum(taxonomy) - np.asarray(chosen(taxonomy, leaf, ancestor), np.float64)
+    return loss
+
+
+def level_weights(height: int, weights: str | Sequence[float] = "constant", *, where: str = "") -> Floats:
+    """One weight per level above the leaves: `constant` 1/h, `level` 2(h-l+1)/(h(h+1)), or your own that sum to 1.
+
+    >>> level_weights(4, "level").round(1).tolist()
+    [0.4, 0.3, 0.2, 0.1]
+    """
+    if height < 1:
+        raise HierarchyError(f"{where or 'The hierarchy'} has no level above its values: there is nothing to judge.")
+    if isinstance(weights, str):
+        if weights == "constant":
+            return np.full(height, 1.0 / height)
+        if weights == "level":
+            return 2.0 * np.arange(height, 0, -1) / (height * (height + 1))
+        raise InputError(
+            f"There are no weights {weights!r}. {near_miss(weights, WEIGHTS)} Or give one number per level."
+        )
+    own = np.asarray(weights, np.float64)
+    if own.ndim != 1 or len(own) != height:
+        raise InputError(
+            f"{where or 'The hierarchy'} has {height} levels above its values but {own.size} weights were given. "
+            "Give one weight per level, the lowest level first."
+        )
+    if not np.isfinite(own).all() or (own < 0).any():
+        raise InputError(f"Weights must be numbers of at least 0, not {some(own.tolist())}.")
+    if abs(own.sum() - 1.0) > TOLERANCE:
+        raise InputError(
+            f"Weights must sum to 1; {some(own.tolist())} sum to {own.sum():.6g}. Divide them by their sum."
+        )
+    return own
+
+
+def parse_weights(text: str) -> str | tuple[float, ...]:
+    """Weights as written on the command line: `constant`, `level`, or numbers with commas.
+
+    >>> parse_weights("0.5,0.3,0.2")
+    (0.5, 0.3, 0.2)
+    """
+    name = text.strip().lower()
+    if name in WEIGHTS:
+        return name
+    try:
+        return tuple(float(part) for part in name.split(","))
+    except ValueError:
+        raise InputError(
+            f"There are no weights {text!r}. Use constant, level, or one number per level with commas, such as "
+            "0.5,0.3,0.2."
+        ) from None
+
+
+def loss_table(taxonomy: Taxonomy, concepts: Ints, measure: str | Measure = "wu-palmer") -> Floats:
+    """TransGSL of every value (column) at every level above it, from concepts `[level, value]`.
+
+    Unknown concepts are -1: as an ancestor they count as the root, as a value they make the column NaN.
+    """
+    leaves = np.broadcast_to(concepts[0], concepts[1:].shape)
+    above = np.where(concepts[1:] < 0, root_of(taxonomy), concepts[1:])
+    known = leaves >= 0
+    losses = np.full(above.shape, np.nan)
+    if known.any():
+        pairs, position = np.unique(leaves[known].astype(np.int64) * taxonomy.size + above[known], return_inverse=True)
+        left, right = np.divmod(pairs, taxonomy.size)
+        found = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
+        losses[known] = found[position]
+    return losses
+
+
+def level_losses(losses: Floats) -> Floats:
+    """LevelGSL with max (equation 2) of a table of losses."""
+    highest: Floats = np.nanmax(losses, axis=1)
+    return highest

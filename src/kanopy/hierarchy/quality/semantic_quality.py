@@ -1,0 +1,234 @@
+"""How much meaning a hierarchy loses: generalization semantic loss (GSL) of Ayala-Rivera et al. 2014.
+
+"Ontology-Based Quality Evaluation of Value Generalization Hierarchies for Data Anonymization", PSD 2014:
+
+- TransGSL(leaf, ancestor): the largest similarity possible minus the similarity of the two (equation 1);
+- LevelGSL(level): the largest TransGSL over the leaves (equation 2), beside it mean and standard deviation;
+- VghGSL: the weighted sum of the levels (equation 3). Lower is better.
+
+Our conventions where the paper says nothing: `*` is the root of the ontology, for it says nothing. An ancestor whose
+label the ontology does not know counts as such a root, so that an unknown word never wins over a known one. A value it
+does not know is left out of the sums (the same in every hierarchy over these values). Both are reported as faults. The
+standard deviation is that of the population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints
+from kanopy._errors import HierarchyError, some
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
+from kanopy.hierarchy.quality.semantic_loss import (
+    level_losses,
+    level_weights,
+    loss_table,
+    parse_weights,
+    transition_loss,
+)
+from kanopy.ontology.senses.senses import SenseChoices, Senses, senses_of_hierarchy
+from kanopy.ontology.similarity.measures import Measure, find_measure
+from kanopy.ontology.taxonomy import Taxonomy
+
+EQUAL = 1e-12
+
+__all__ = [
+    "LevelLoss",
+    "SemanticQuality",
+    "Transition",
+    "concept_table",
+    "evaluate_hierarchy",
+    "level_losses",
+    "level_weights",
+    "loss_table",
+    "parse_weights",
+    "rank",
+    "transition_loss",
+]
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A value and one of its ancestors: how similar they are, and what is lost (`None` if the value is unknown)."""
+
+    leaf: str
+    ancestor: str
+    level: int
+    similarity: float | None
+    loss: float | None
+    leaf_sense: str | None
+    ancestor_sense: str | None
+
+
+@dataclass(frozen=True)
+class LevelLoss:
+    """One level: largest loss, mean, standard deviation, its share in the score, and the worst transitions."""
+
+    level: int
+    gsl: float
+    mean: float
+    sd: float
+    weighted: float
+    worst: tuple[Transition, ...]
+
+
+@dataclass(frozen=True)
+class SemanticQuality:
+    """The judgement of one hierarchy. `score` is VghGSL; `losses[level - 1, value]` holds every TransGSL."""
+
+    name: str
+    score: float
+    weights: tuple[float, ...]
+    levels: tuple[LevelLoss, ...]
+    faults: tuple[Fault, ...]
+    senses: Senses
+    measure: str
+    ontology: str
+    losses: Floats = field(repr=False)
+    maximum: float = field(repr=False)
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
+
+    @property
+    def transitions(self) -> list[Transition]:
+        """Every transition, level by level."""
+        return [
+            self.transition(level, value)
+            for level in range(1, len(self.labels))
+            for value in range(len(self.labels[0]))
+        ]
+
+    def transition(self, level: int, value: int) -> Transition:
+        """The transition of one value to one level."""
+        return _transition(self.labels, self.losses, self.maximum, self.senses, level, value)
+
+    def worst(self, count: int = 10) -> list[Transition]:
+        """The transitions that lose most."""
+        known = np.argwhere(~np.isnan(self.losses))
+        order = np.argsort(-self.losses[tuple(known.T)], kind="stable")[:count]
+        return [self.transition(int(level) + 1, int(value)) for level, value in known[order]]
+
+    def to_dict(self, file: str = "") -> dict[str, Any]:
+        """The judgement as plain data, in the shape that `kanopy hierarchy evaluate --json` prints."""
+        return {
+            "file": file or self.name,
+            "score": self.score,
+            "weights": list(self.weights),
+            "levels": [
+                {
+                    "level": level.level,
+                    "gsl": level.gsl,
+                    "mean": level.mean,
+                    "sd": level.sd,
+                    "weighted": level.weighted,
+                    "worst": [{"leaf": t.leaf, "ancestor": t.ancestor, "loss": t.loss} for t in level.worst],
+                }
+                for level in self.levels
+            ],
+            "transitions": [vars(transition) for transition in self.transitions],
+            "faults": [fault.to_dict() for fault in self.faults],
+        }
+
+
+def concept_table(labels: Sequence[Sequence[str]], senses: Senses) -> Ints:
+    """The concepts of a level table of labels `[level][value]`."""
+    known: Mapping[str, int] = {label: senses.concept(label) for label in senses}
+    return np.array([[known[label] for label in row] for row in labels], np.int32)
+
+
+def evaluate_hierarchy(
+    hierarchy: Hierarchy,
+    taxonomy: Taxonomy,
+    *,
+    measure: str | Measure = "wu-palmer",
+    weights: str | Sequence[float] = "constant",
+    choices: SenseChoices | None = None,
+    senses: Senses | None = None,
+) -> SemanticQuality:
+    """Judge a hierarchy against an ontology: VghGSL, its levels and transitions, and what is wrong with it.
+
+    `choices` are the user's senses and synonyms (see `kanopy.ontology.senses.senses_file`). Unbalanced hierarchies are
+    balanced by repeating the leaf. Ayala-Rivera et al. 2014.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> h = Hierarchy.from_rows([["cat", "mammal", "animal"], ["salmon", "fish", "animal"]], name="pets")
+    >>> quality = evaluate_hierarchy(h, load_ontology("wordnet"))
+    >>> round(quality.score, 4), [round(level.gsl, 4) for level in quality.levels]
+    (0.2291, [0.1538, 0.3043])
+    """
+    chosen = find_measure(measure)
+    where = f"The hierarchy {hierarchy.name}" if hierarchy.name else "The hierarchy"
+    weighing = level_weights(hierarchy.height, weights, where=where)
+    rows = list(hierarchy.rows())
+    if senses is None:
+        senses = senses_of_hierarchy(taxonomy, rows, choices)
+    labels = tuple(zip(*rows, strict=True))
+    concepts = concept_table(labels, senses)
+    if (concepts[0] < 0).all():
+        raise HierarchyError(
+            f"{where}: {taxonomy.name or 'the ontology'} knows none of its values ({some(labels[0])}). Give a senses "
+            "file with synonyms, or another ontology."
+        )
+    losses = loss_table(taxonomy, concepts, chosen)
+    maximum = chosen.maximum(taxonomy)
+    highest = level_losses(losses)
+    levels = []
+    for level, row in enumerate(losses, 1):
+        worst = np.flatnonzero(row >= highest[level - 1] - EQUAL)
+        levels.append(
+            LevelLoss(
+                level,
+                float(highest[level - 1]),
+                float(np.nanmean(row)),
+                float(np.nanstd(row)),
+                float(highest[level - 1] * weighing[level - 1]),
+                tuple(_transition(labels, losses, maximum, senses, level, int(value)) for value in worst),
+            )
+        )
+    return SemanticQuality(
+        name=hierarchy.name,
+        score=float(weighing @ highest),
+        weights=tuple(weighing.tolist()),
+        levels=tuple(levels),
+        faults=find_faults(taxonomy, labels, concepts, losses, senses),
+        senses=senses,
+        measure=chosen.name,
+        ontology=taxonomy.name,
+        losses=losses,
+        maximum=maximum,
+        labels=labels,
+    )
+
+
+def rank(scores: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Hierarchies from the best (lowest VghGSL) to the worst; equal scores share a rank.
+
+    >>> rank([("a", 0.3), ("b", 0.2)])
+    [{'rank': 1, 'file': 'b', 'score': 0.2}, {'rank': 2, 'file': 'a', 'score': 0.3}]
+    """
+    ordered = sorted(scores, key=lambda item: item[1])
+    return [
+        {"rank": 1 + sum(other < score - EQUAL for _, other in ordered), "file": file, "score": score}
+        for file, score in ordered
+    ]
+
+
+def _transition(
+    labels: Sequence[Sequence[str]], losses: Floats, maximum: float, senses: Senses, level: int, value: int
+) -> Transition:
+    loss = float(losses[level - 1, value])
+    leaf, ancestor = labels[0][value], labels[level][value]
+    known = not np.isnan(loss)
+    return Transition(
+        leaf,
+        ancestor,
+        level,
+        maximum - loss if known else None,
+        loss if known else None,
+        senses.name(leaf),
+        senses.name(ancestor),
+    )

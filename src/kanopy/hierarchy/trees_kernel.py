@@ -1,0 +1,149 @@
+"""Walks over parent arrays in which every parent has a larger number than its children.
+
+One pass in node order is enough for each, so a chain of a million nodes costs no more than a bush of the same
+size. The plain twins jump pointers (depth doubles each round) or simply loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import kernel
+
+
+def _depths_plain(parent: Ints) -> Ints:
+    depth = (parent >= 0).astype(np.int32)
+    jump = parent.copy()
+    while (jump >= 0).any():
+        inside = jump >= 0
+        depth[inside] += depth[jump[inside]]
+        jump[inside] = jump[jump[inside]]
+    return depth
+
+
+@kernel(_depths_plain)
+def depths(parent: Ints) -> Ints:
+    """Edges from each node up to its root."""
+    depth = np.zeros(len(parent), np.int32)
+    for node in range(len(parent) - 1, -1, -1):
+        above = parent[node]
+        if above >= 0:
+            depth[node] = depth[above] + 1
+    return depth
+
+
+def _subtree_sums_plain(parent: Ints, own: Longs) -> Longs:
+    sums = own.tolist()
+    for node, above in enumerate(parent.tolist()):
+        if above >= 0:
+            sums[above] += sums[node]
+    return np.array(sums, np.int64)
+
+
+@kernel(_subtree_sums_plain)
+def subtree_sums(parent: Ints, own: Longs) -> Longs:
+    """The sum of `own` over each node and everything below it (leaf counts, row counts, …)."""
+    sums = own.copy()
+    for node in range(len(parent)):
+        above = parent[node]
+        if above >= 0:
+            sums[above] += sums[node]
+    return sums
+
+
+def _common_ancestors_plain(parent: Ints, left: Ints, right: Ints) -> Ints:
+    a, b = left.copy(), right.copy()
+    while True:
+        # A parent's number is larger than its child's, so the smaller of two different nodes must climb.
+        differ = (a != b) & (a >= 0) & (b >= 0)
+        if not differ.any():
+            return np.where(a == b, a, np.int32(-1)).astype(np.int32)
+        climb_a = differ & (a < b)
+        climb_b = differ & (b < a)
+        a[climb_a] = parent[a[climb_a]]
+        b[climb_b] = parent[b[climb_b]]
+
+
+@kernel(_common_ancestors_plain)
+def common_ancestors(parent: Ints, left: Ints, right: Ints) -> Ints:
+    """Pairwise lowest common ancestors; -1 where two nodes have none."""
+    found = np.full(len(left), -1, np.int32)
+    for i in range(len(left)):
+        a, b = left[i], right[i]
+        while a != b and a >= 0 and b >= 0:
+            if a < b:
+                a = parent[a]
+            else:
+                b = parent[b]
+        if a == b:
+            found[i] = a
+    return found
+
+
+def _ancestors_at_depth_plain(parent: Ints, depth: Ints, target: int) -> Ints:
+    found = list(range(len(parent)))
+    above = parent.tolist()
+    for node in range(len(parent) - 1, -1, -1):
+        if depth[node] > target:
+            found[node] = found[above[node]]
+    return np.array(found, np.int32)
+
+
+@kernel(_ancestors_at_depth_plain)
+def ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
+    """For each node the ancestor at depth `target`; nodes at or above that depth are their own."""
+    found = np.empty(len(parent), np.int32)
+    for node in range(len(parent) - 1, -1, -1):
+        if depth[node] > target:
+            found[node] = found[parent[node]]
+        else:
+            found[node] = node
+    return found
+
+
+def _best_cut_plain(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+    n = len(parent)
+    below, groups_below, blocked = [0.0] * n, [0] * n, [False] * n
+    inner = [False] * n
+    best, groups = [0.0] * n, [0] * n
+    for node, above in enumerate(parent.tolist()):
+        best[node], groups[node] = float(cost[node]), int(rows[node] > 0)
+        if inner[node] and not blocked[node] and below[node] < best[node]:
+            best[node], groups[node] = below[node], groups_below[node]
+        if above >= 0:
+            inner[above] = True
+            below[above] += best[node]
+            groups_below[above] += groups[node]
+            blocked[above] = blocked[above] or 0 < rows[node] < k
+    return np.array(best), np.array(groups, np.int64)
+
+
+@kernel(_best_cut_plain)
+def best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+    """Per node the least total cost of replacing its values by nodes at or below it that hold at least `k` rows.
+
+    The second result is how many nodes that takes. A node that itself holds fewer than `k` rows is not judged: its
+    entry is its own cost, and no cut of the nodes above it goes below them.
+    """
+    n = len(parent)
+    below = np.zeros(n)
+    groups_below = np.zeros(n, np.int64)
+    blocked = np.zeros(n, np.bool_)
+    inner = np.zeros(n, np.bool_)
+    best = np.zeros(n)
+    groups = np.zeros(n, np.int64)
+    for node in range(n):
+        best[node] = cost[node]
+        groups[node] = 1 if rows[node] > 0 else 0
+        if inner[node] and not blocked[node] and below[node] < best[node]:
+            best[node] = below[node]
+            groups[node] = groups_below[node]
+        above = parent[node]
+        if above >= 0:
+            inner[above] = True
+            below[above] += best[node]
+            groups_below[above] += groups[node]
+            if 0 < rows[node] < k:
+                blocked[above] = True
+    return best, groups

@@ -1,0 +1,139 @@
+"""Global masking by record fusion (Martínez 2010, chapter 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Longs
+from kanopy._errors import JobError, NoSolution, near_miss
+from kanopy._progress import SILENT, Progress
+from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
+from kanopy.masking.algorithms.refinement import refine
+from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
+from kanopy.masking.result import Masked
+from kanopy.masking.table import MaskingTable
+
+SIZE_GUIDES = ("discernibility", "random")
+SEARCHES = ("greedy", "refined")
+PAIRS_AT_ONCE = 200_000_000
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """Groups that are too small take the values of the group most like them, until none is left.
+
+    `guide` is "similarity" (whatever the table's attributes were compared by), "discernibility" or "random".
+    `heuristics` are those of section 4.2 that are switched on: 1 (smallest group first), 2 (most similar fusion first;
+    without it targets are random) and 3 (smallest result first). `search="refined"` improves the result until nothing
+    gains any more. Ties are settled by `seed`.
+    """
+
+    guide: str = "similarity"
+    heuristics: str = "123"
+    search: str = "greedy"
+    seed: int = 0
+
+    name: ClassVar[str] = "fusion"
+    guarantees_k: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.guide not in ("similarity", *SIZE_GUIDES):
+            raise JobError(f"No guide is called {self.guide!r}. {near_miss(self.guide, ('similarity', *SIZE_GUIDES))}")
+        if self.search not in SEARCHES:
+            raise JobError(f"There is no search {self.search!r}. {near_miss(self.search, SEARCHES)}")
+        if set(self.heuristics) - set("123"):
+            raise JobError(f"Heuristics are named by their numbers, e.g. '123' or '12'; not {self.heuristics!r}.")
+        if self.search == "refined" and (self.guide != "similarity" or "2" not in self.heuristics):
+            raise JobError("The refined search needs a similarity to improve: leave it out with this guide.")
+
+    def mask(
+        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
+    ) -> Masked:
+        """Fuse the table's tuples until every group has `k` records (and enough different confidential values)."""
+        needed = needed or {}
+        check_feasible(table, k, needed)
+        rng = np.random.default_rng(self.seed)
+        priority = rng.permutation(len(table.counts)).astype(np.int64)
+        if self.guide == "similarity" and "2" in self.heuristics:
+            into, fusions, scans = self._by_similarity(table, k, needed, priority, progress)
+        else:
+            seen = [_value_sets(table, name) for name in needed]
+            if self.guide == "discernibility":
+                into = fuse_smallest(table.counts, priority, k, seen, list(needed.values()))
+            else:
+                into = fuse_at_random(
+                    table.counts, priority, k, rng,
+                    smallest_first="1" in self.heuristics, seen=seen, needed=list(needed.values()),
+                )  # fmt: skip
+            fusions, scans = int((into >= 0).sum()), 0
+        center = final_targets(into)
+        if self.search == "refined":
+            symmetric = all(a.meanings is None or a.meanings.measure.is_symmetric for a in table.attributes)
+            center = refine(
+                table.likeness, table.counts, center, k,
+                only_join=bool(needed), symmetric=symmetric, progress=progress,
+            )  # fmt: skip
+        return Masked.per_tuple(self.name, table, table.tuples[center], fusions=fusions, scans=scans)
+
+    def _by_similarity(
+        self, table: MaskingTable, k: int, needed: Mapping[str, int], priority: Longs, progress: Progress
+    ) -> tuple[Longs, int, int]:
+        like = table.likeness
+        needs = np.array(list(needed.values()), np.int64)
+        seen = np.full((len(table.counts), len(needs), max(1, int(needs.max(initial=1)))), -1, np.int32)
+        for column, (name, need) in enumerate(needed.items()):
+            for group, values in enumerate(_value_sets(table, name)):
+                kept = sorted(values)[:need]
+                seen[group, column, : len(kept)] = kept
+        state = begin_fusion(like, table.counts, seen, priority)
+        rules = FusionRules(k, "1" in self.heuristics, "3" in self.heuristics, needs)
+        expected = max(1, int((table.counts < k).sum()))
+        finished = False
+        while not finished:
+            progress("fusing", min(1.0, state.numbers[FUSIONS] / expected), f"{int(state.numbers[LEFT]):,} groups left")
+            budget = max(200, PAIRS_AT_ONCE // max(1, int(state.numbers[LEFT])))
+            finished = fuse(like, state, rules, budget)
+        return state.into, int(state.numbers[FUSIONS]), int(state.numbers[SCANS])
+
+
+def final_targets(into: Longs) -> Longs:
+    """Follow the fusions to the group that is left.
+
+    >>> final_targets(np.array([1, 2, -1, -1])).tolist()
+    [2, 2, 2, 3]
+    """
+    target = np.where(into < 0, np.arange(len(into)), into)
+    while True:
+        further = target[target]
+        if (further == target).all():
+            return target
+        target = further
+
+
+def check_feasible(table: MaskingTable, k: int, needed: Mapping[str, int]) -> None:
+    """Raise what is impossible from the start, with what would help."""
+    if k > table.rows:
+        raise JobError(f"k is {k:,} but the table has only {table.rows:,} rows. Choose a smaller k.")
+    known = {column.name: column for column in table.sensitive}
+    for name, need in needed.items():
+        if name not in known:
+            raise JobError(f"The confidential column {name!r} was not named sensitive. {near_miss(name, known)}")
+        present = len(np.unique(known[name].code_of_row))
+        if present < need:
+            raise NoSolution(
+                f"Every group should show {need} different values of {name!r}, but the whole column has {present}.",
+                advice=[f"ask for at most {present} different values of {name!r}"],
+            )
+
+
+def _value_sets(table: MaskingTable, name: str) -> list[set[int]]:
+    column = next(column for column in table.sensitive if column.name == name)
+    sets: list[set[int]] = [set() for _ in table.counts]
+    pairs = np.unique(np.column_stack([table.tuple_of_row, column.code_of_row]), axis=0)
+    for group, value in pairs.tolist():
+        sets[group].add(value)
+    return sets

@@ -1,0 +1,368 @@
+"""Improve a finished masking: members that lie closer to another published tuple move there, a group publishes the
+member that is most like all of it, and new groups open where enough people gain by them.
+
+A masking is `center[t]`, the tuple whose values tuple `t` publishes; centers publish themselves. Similarity is counted
+in whole ticks times people, every accepted change gains at least one, so the improvement ends and never loses.
+`toward` is the likeness with its tables transposed: its rows say how similar all tuples are *to* one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import helper, kernel
+from kanopy.masking.likeness_kernel import TICKS, Likeness, likeness_of, likeness_row, plain_row
+
+LARGEST_GROUP = 1024
+"""Tuples in a group up to which every member is tried as the published one."""
+
+
+def published_likeness_plain(like: Likeness, center: Longs) -> Longs:
+    """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
+    return np.array(
+        [TICKS if c == t else int(plain_row(like, t, np.array([c]))[0]) for t, c in enumerate(center)], np.int64
+    )
+
+
+@kernel(published_likeness_plain)
+def published_likeness(like: Likeness, center: Longs) -> Longs:
+    """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
+    out = np.empty(len(center), np.int64)
+    for t in range(len(center)):
+        out[t] = TICKS if center[t] == t else likeness_of(like, t, center[t])
+    return out
+
+
+def loads_plain(counts: Longs, center: Longs) -> Longs:
+    """People per published tuple; 0 for tuples that are not published."""
+    return np.bincount(center, weights=counts, minlength=len(counts)).astype(np.int64)
+
+
+def reassign_plain(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
+    """Move tuples to the published tuple most like them, as long as the group they leave keeps `k`; the gain."""
+    load = loads_plain(counts, center)
+    now = published_likeness_plain(like, center)
+    centers = np.flatnonzero(load)
+    gain = 0
+    for t in range(len(counts)):
+        if center[t] == t or load[center[t]] - counts[t] < k:
+            continue
+        row = plain_row(like, t, centers)
+        best = int(np.argmax(row))
+        if row[best] > now[t]:
+            gain += int(counts[t] * (row[best] - now[t]))
+            load[center[t]] -= counts[t]
+            load[centers[best]] += counts[t]
+            center[t] = centers[best]
+    return gain
+
+
+@helper
+def _loads(counts: Longs, center: Longs) -> Longs:
+    load = np.zeros(len(counts), np.int64)
+    for t in range(len(counts)):
+        load[center[t]] += counts[t]
+    return load
+
+
+@helper
+def _columns(like: Likeness, chosen: Longs) -> tuple[Ints, Floats]:
+    codes = np.empty((like.codes.shape[0], len(chosen)), np.int32)
+    values = np.empty((like.codes.shape[0], len(chosen)))
+    for j in range(like.codes.shape[0]):
+        for x in range(len(chosen)):
+            codes[j, x] = like.codes[j, chosen[x]]
+            values[j, x] = like.numbers[j, chosen[x]]
+    return codes, values
+
+
+@kernel(reassign_plain)
+def reassign(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
+    """Move tuples to the published tuple most like them, as long as the group they leave keeps `k`; the gain."""
+    load = _loads(counts, center)
+    centers = np.flatnonzero(load)
+    codes, values = _columns(like, centers)
+    score = np.empty(len(centers))
+    gain = 0
+    for t in range(len(counts)):
+        if center[t] == t or load[center[t]] - counts[t] < k:
+            continue
+        now = likeness_of(like, t, center[t])
+        likeness_row(like, t, codes, values, len(centers), score)
+        best = -1
+        at = 0
+        for x in range(len(centers)):
+            ticks = int(score[x] * TICKS + 0.5)
+            if ticks > best:
+                best = ticks
+                at = x
+        if best > now:
+            gain += counts[t] * (best - now)
+            load[center[t]] -= counts[t]
+            load[centers[at]] += counts[t]
+            center[t] = centers[at]
+    return gain
+
+
+def recenter_plain(like: Likeness, counts: Longs, center: Longs) -> int:
+    """Let each group publish the member that is most like all its people; the gain."""
+    gain = 0
+    for own in np.unique(center):
+        members = np.flatnonzero(center == own)
+        if len(members) < 2 or len(members) > LARGEST_GROUP:
+            continue
+        likeness = np.array([plain_row(like, int(t), members) for t in members])
+        np.fill_diagonal(likeness, TICKS)
+        totals = counts[members] @ likeness
+        now = int(totals[members == own][0])
+        best = int(np.argmax(totals))
+        if totals[best] > now:
+            gain += int(totals[best]) - now
+            center[members] = members[best]
+    return gain
+
+
+@kernel(recenter_plain)
+def recenter(like: Likeness, counts: Longs, center: Longs) -> int:
+    """Let each group publish the member that is most like all its people; the gain."""
+    order = np.argsort(center, kind="mergesort")
+    tuples = len(counts)
+    gain = 0
+    begin = 0
+    while begin < tuples:
+        own = center[order[begin]]
+        end = begin
+        while end < tuples and center[order[end]] == own:
+            end += 1
+        if 2 <= end - begin <= LARGEST_GROUP:
+            now = 0
+            best = -1
+            chosen = own
+            for x in range(begin, end):
+                total = 0
+                for y in range(begin, end):
+                    ticks = TICKS if x == y else likeness_of(like, order[y], order[x])
+                    total += counts[order[y]] * ticks
+                if order[x] == own:
+                    now = total
+                if total > best:
+                    best = total
+                    chosen = order[x]
+            if best > now:
+                gain += best - now
+                # `order` is kept from before, so a changed center cannot be met twice.
+                for x in range(begin, end):
+                    center[order[x]] = chosen
+        begin = end
+    return gain
+
+
+def open_groups_plain(
+    toward: Likeness, counts: Longs, center: Longs, now: Longs, load: Longs, k: int, first: int, last: int
+) -> int:
+    """Open new groups at the tuples `first … last-1`, where people gain more than those who must join lose; the gain.
+
+    `now` and `load` are kept up to date.
+    """
+    everyone = np.arange(len(counts))
+    total = 0
+    for own in range(first, last):
+        if center[own] == own or load[center[own]] - counts[own] < k:
+            continue
+        row = plain_row(toward, own, everyone)
+        others = np.array([t for t in everyone if t != own and center[t] != t], np.int64)
+        change = row[others] - now[others]
+        start = int(counts[own] * (TICKS - now[own]))
+        most = start + int((np.maximum(change, 0) * counts[others]).sum())
+        able = others[change > -most]
+        able = able[np.argsort(now[able] - row[able], kind="stable")]
+        gain, people, taken = start, int(counts[own]), [own]
+        left = {int(center[own]): int(counts[own])}
+        for t in able:
+            step = int(row[t] - now[t])
+            if step <= 0 and people >= k:
+                break
+            donor = int(center[t])
+            if load[donor] - left.get(donor, 0) - counts[t] < k:
+                continue
+            left[donor] = left.get(donor, 0) + int(counts[t])
+            people += int(counts[t])
+            gain += int(counts[t]) * step
+            taken.append(int(t))
+        if people < k or gain <= 0:
+            continue
+        for t in taken:
+            load[center[t]] -= counts[t]
+            center[t] = own
+            now[t] = row[t]
+        now[own] = TICKS
+        load[own] = people
+        total += gain
+    return total
+
+
+@kernel(open_groups_plain)
+def open_groups(
+    toward: Likeness, counts: Longs, center: Longs, now: Longs, load: Longs, k: int, first: int, last: int
+) -> int:
+    """See `open_groups_plain`."""
+    tuples = len(counts)
+    score = np.empty(tuples)
+    able = np.empty(tuples, np.int64)
+    left = np.zeros(tuples, np.int64)
+    taken = np.empty(tuples, np.int64)
+    total = 0
+    for own in range(first, last):
+        if center[own] == own or load[center[own]] - counts[own] < k:
+            continue
+        likeness_row(toward, own, toward.codes, toward.numbers, tuples, score)
+        start = counts[own] * (TICKS - now[own])
+        most = start
+        for t in range(tuples):
+            if t != own and center[t] != t:
+                change = int(score[t] * TICKS + 0.5) - now[t]
+                if change > 0:
+                    most += change * counts[t]
+        if most <= 0:
+            continue
+        count = 0
+        for t in range(tuples):
+            if t != own and center[t] != t and int(score[t] * TICKS + 0.5) - now[t] > -most:
+                able[count] = t
+                count += 1
+        loss = np.empty(count, np.int64)
+        for x in range(count):
+            loss[x] = now[able[x]] - int(score[able[x]] * TICKS + 0.5)
+        order = np.argsort(loss, kind="mergesort")
+        gain = start
+        people = counts[own]
+        left[center[own]] += counts[own]
+        taken[0] = own
+        joined = 1
+        for x in range(count):
+            t = able[order[x]]
+            step = -loss[order[x]]
+            if step <= 0 and people >= k:
+                break
+            donor = center[t]
+            if load[donor] - left[donor] - counts[t] < k:
+                continue
+            left[donor] += counts[t]
+            people += counts[t]
+            gain += counts[t] * step
+            taken[joined] = t
+            joined += 1
+        for x in range(joined):
+            left[center[taken[x]]] = 0
+        if people < k or gain <= 0:
+            continue
+        for x in range(joined):
+            t = taken[x]
+            load[center[t]] -= counts[t]
+            center[t] = own
+            now[t] = int(score[t] * TICKS + 0.5)
+        now[own] = TICKS
+        load[own] = people
+        total += gain
+    return total
+
+
+def close_groups_plain(like: Likeness, counts: Longs, center: Longs) -> int:
+    """Close groups whose people all fare better in other groups, taken together; the gain."""
+    now = published_likeness_plain(like, center)
+    total = 0
+    for own in np.unique(center):
+        members = np.flatnonzero(center == own)
+        centers = np.unique(center)
+        centers = centers[centers != own]
+        if not len(centers):
+            break
+        rows = np.array([plain_row(like, int(t), centers) for t in members])
+        best = rows.argmax(axis=1)
+        values = rows[np.arange(len(members)), best]
+        gain = int((counts[members] * (values - now[members])).sum())
+        if gain > 0:
+            center[members] = centers[best]
+            now[members] = values
+            total += gain
+    return total
+
+
+@kernel(close_groups_plain)
+def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
+    """Close groups whose people all fare better in other groups, taken together; the gain."""
+    tuples = len(counts)
+    now = np.empty(tuples, np.int64)
+    for t in range(tuples):
+        now[t] = TICKS if center[t] == t else likeness_of(like, t, center[t])
+    is_center = np.zeros(tuples, np.bool_)
+    for t in range(tuples):
+        is_center[center[t]] = True
+    centers = np.flatnonzero(is_center)
+    codes, values = _columns(like, centers)
+    score = np.empty(len(centers))
+    # Members of a group as a list: the first, and per tuple the next one; lists change as groups close.
+    first = np.full(tuples, -1, np.int64)
+    following = np.full(tuples, -1, np.int64)
+    for t in range(tuples - 1, -1, -1):
+        following[t] = first[center[t]]
+        first[center[t]] = t
+    to = np.empty(tuples, np.int64)
+    ticks = np.empty(tuples, np.int64)
+    left = len(centers)
+    total = 0
+    for y in range(len(centers)):
+        own = centers[y]
+        if left < 2:
+            break
+        # The published tuple itself loses most: if nobody gains as much as it loses, no need to look further.
+        gain = 0
+        could = 0
+        t = first[own]
+        while t >= 0:
+            could += counts[t] * (TICKS - now[t])
+            t = following[t]
+        t = own
+        visited_own = False
+        t = own
+        while t >= 0:
+            likeness_row(like, t, codes, values, len(centers), score)
+            best = -1
+            at = -1
+            for x in range(len(centers)):
+                if is_center[centers[x]] and centers[x] != own:
+                    here = int(score[x] * TICKS + 0.5)
+                    if here > best:
+                        best = here
+                        at = x
+            to[t] = centers[at]
+            ticks[t] = best
+            gain += counts[t] * (best - now[t])
+            could -= counts[t] * (TICKS - now[t])
+            if gain + could <= 0:
+                break
+            if not visited_own:
+                visited_own = True
+                t = first[own]
+                if t == own:
+                    t = following[t]
+            else:
+                t = following[t]
+                if t == own:
+                    t = following[t]
+        if t >= 0 or gain <= 0:
+            continue
+        t = first[own]
+        while t >= 0:
+            upcoming = following[t]
+            center[t] = to[t]
+            now[t] = ticks[t]
+            following[t] = first[to[t]]
+            first[to[t]] = t
+            t = upcoming
+        first[own] = -1
+        is_center[own] = False
+        left -= 1
+        total += gain
+    return total

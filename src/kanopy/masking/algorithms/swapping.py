@@ -1,0 +1,101 @@
+"""Semantic swapping: people whose answers are rare exchange them with people whose answers mean nearly the same.
+
+Named as future work in Martínez 2010. How often each value occurs does not change at all, but no number of equal
+records is promised: whoever publishes it should look at the linkage figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Ints, Longs
+from kanopy._errors import DataError, JobError, some
+from kanopy._progress import SILENT, Progress
+from kanopy.masking.algorithms.fusion import check_feasible
+from kanopy.masking.result import Masked
+from kanopy.masking.table import Attribute, MaskingTable
+
+
+@dataclass(frozen=True)
+class SemanticSwapping:
+    """Every record in a group of fewer than `k` exchanges each of its values for the most similar other one."""
+
+    seed: int = 0
+
+    name: ClassVar[str] = "semantic-swapping"
+    guarantees_k: ClassVar[bool] = False
+
+    def mask(
+        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
+    ) -> Masked:
+        """Swap values between records, one attribute after the other."""
+        if needed:
+            raise JobError("Swapping promises nothing about confidential columns. Use algorithm='fusion' for that.")
+        check_feasible(table, k, {})
+        rng = np.random.default_rng(self.seed)
+        rows = table.tuples[table.tuple_of_row].copy()
+        rare = np.flatnonzero(table.counts[table.tuple_of_row] < k)
+        for j, attribute in enumerate(table.attributes):
+            progress("swapping", j / len(table.attributes), attribute.name)
+            rows[:, j] = _swapped(attribute, rows[:, j], rng.permutation(rare), rng)
+        keys = np.column_stack([table.tuple_of_row, rows])
+        moves, move_of_row, people = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+        return Masked(
+            self.name,
+            np.ascontiguousarray(moves[:, 1:], np.int32),
+            moves[:, 0].astype(np.int64),
+            people.astype(np.int64),
+            move_of_row.reshape(-1).astype(np.int32),
+            guarantees_k=False,
+            fusions=len(rare),
+            notes=("Swapping keeps every column's values but promises no k: see the linkage figures.",),
+        )
+
+
+def _swapped(attribute: Attribute, column: Ints, rare: Longs, rng: np.random.Generator) -> Ints:
+    """The column after swapping; each row takes part at most once, unless nothing else is left for the last ones."""
+    values = len(attribute.labels)
+    waiting: list[list[int]] = [[] for _ in range(values)]
+    for row in rng.permutation(len(column)).tolist():
+        waiting[column[row]].append(row)
+    out = column.copy()
+    swapped = np.zeros(len(column), bool)
+    nearest: dict[int, Longs] = {}
+    reached: dict[int, int] = {}
+    stuck = []
+    for row in rare.tolist():
+        if swapped[row]:
+            continue
+        own = int(column[row])
+        if own not in nearest:
+            order = np.argsort(-attribute.row(own), kind="stable")
+            nearest[own], reached[own] = order[order != own], 0
+        partner = -1
+        while reached[own] < len(nearest[own]):
+            bin_ = waiting[nearest[own][reached[own]]]
+            while bin_ and swapped[bin_[-1]]:
+                bin_.pop()
+            if bin_:
+                partner = bin_.pop()
+                break
+            reached[own] += 1
+        if partner < 0:
+            stuck.append(row)
+            continue
+        out[row], out[partner] = column[partner], own
+        swapped[row] = swapped[partner] = True
+    for row in stuck:
+        own = column[row]
+        able = np.flatnonzero((column != own) & (out != own))
+        if not len(able):
+            raise DataError(
+                f"The value {some([attribute.labels[own]])} of {attribute.name!r} cannot be swapped: too few records "
+                "have another one. Use algorithm='fusion', or a smaller k."
+            )
+        partner = int(able[rng.integers(len(able))])
+        out[row], out[partner] = out[partner], out[row]
+    return out

@@ -1,0 +1,293 @@
+"""Which columns tell people apart: distinction and separation of every small set of columns.
+
+Distinction is the share of different combinations among all rows; separation the share of pairs of rows that differ
+(Motwani and Xu 2007, "Efficient algorithms for masking and finding quasi-identifiers"). Both can only grow when a
+column is added, which prunes the search: once a set tells all rows apart that can be told apart, larger sets add
+nothing. A set of columns is refined from a smaller one, and rows that already stand alone are not looked at again
+(stripped partitions, Huhtala et al. 1999, TANE).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from kanopy._arrays import Longs
+from kanopy._errors import JobError
+
+MOST_SUBSETS = 1500
+DIRECT = 0.95
+"""A column that alone tells this share of rows apart names people directly; it is an identifier."""
+
+LARGEST_DIRECT_TABLE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A set of columns: how many combinations occur, distinction, separation, and rows that stand alone."""
+
+    columns: tuple[str, ...]
+    combinations: int
+    distinction: float
+    separation: float
+    unique_rows: int
+    unique_share: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        return {
+            "columns": list(self.columns),
+            "combinations": self.combinations,
+            "distinction": self.distinction,
+            "separation": self.separation,
+            "unique_rows": self.unique_rows,
+            "unique_share": self.unique_share,
+        }
+
+
+@dataclass(frozen=True)
+class Identifying:
+    """Every set of columns looked at, the smallest first, and what follows from them.
+
+    `largest` is the size up to which sets were looked at; `passed_over` columns were left out because there are too
+    many; `identifiers` tell nearly everybody apart alone; `suggested` are the quasi-identifiers: columns that single
+    out at least `level` of the rows more when added to a set looked at, or to all other columns. `keys` are the
+    smallest sets that single out `level` of the rows, `gain` is by how much distinction grows on average.
+    """
+
+    rows: int
+    subsets: tuple[Subset, ...]
+    all_columns: Subset
+    largest: int
+    passed_over: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    suggested: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    gain: dict[str, float]
+    level: float
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        return {
+            "subsets": [subset.to_dict() for subset in self.subsets],
+            "all_columns": self.all_columns.to_dict(),
+            "largest": self.largest,
+            "passed_over": list(self.passed_over),
+            "identifiers": list(self.identifiers),
+            "suggested": list(self.suggested),
+            "keys": [list(key) for key in self.keys],
+            "gain": self.gain,
+            "level": self.level,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Partition:
+    """Combinations not yet told apart (`members`, with the number of their group) and the sums over those that are."""
+
+    members: Longs
+    group: Longs
+    groups: int
+    classes: int
+    pairs: int
+    unique: int
+
+
+def identifying_columns(
+    names: Sequence[str],
+    codes: Sequence[Longs],
+    sizes: Sequence[int],
+    *,
+    largest: int = 3,
+    level: float = 0.05,
+    most_subsets: int = MOST_SUBSETS,
+) -> Identifying:
+    """Distinction and separation of every set of up to `largest` columns.
+
+    `codes[j]` are integers below `sizes[j]`. With many columns `largest` is lowered, and at last the columns that
+    separate least are passed over, until at most `most_subsets` sets remain.
+
+    >>> found = identifying_columns(["zip", "sex"], [np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0])], [2, 2])
+    >>> [(s.columns, s.distinction, round(s.separation, 3), s.unique_rows) for s in found.subsets]
+    [(('zip',), 0.5, 0.667, 0), (('sex',), 0.5, 0.5, 1), (('zip', 'sex'), 0.75, 0.833, 2)]
+    >>> found.suggested
+    ('zip', 'sex')
+    """
+    if not names:
+        raise JobError("Name at least one column to look at.")
+    if largest < 1:
+        raise JobError(f"Sets of columns have at least 1 column, not {largest}.")
+    rows = len(codes[0])
+    tuples, counts = _combinations(codes, sizes)
+    start = _refined(_Partition(np.arange(len(counts)), np.zeros(len(counts), np.int64), 1, 0, 0, 0), None, 1, counts)
+    singles = {}
+    for j, name in enumerate(names):
+        refined = _refined(start, tuples[j], sizes[j], counts)
+        singles[name] = _subset((name,), refined, counts, rows)
+    everything = _finest(tuple(names), counts, rows)
+    identifiers = tuple(name for name in names if singles[name].distinction >= DIRECT and rows > 1)
+    order = [name for name in names if name not in identifiers]
+    passed: tuple[str, ...] = ()
+    largest = min(largest, max(len(order), 1))
+    while largest > 2 and sum(comb(len(order), size) for size in range(2, largest + 1)) > most_subsets:
+        largest -= 1
+    if largest > 1:
+        ranked = sorted(order, key=lambda name: -singles[name].separation)
+        while comb(len(ranked), 2) > most_subsets:
+            ranked.pop()
+        passed = tuple(name for name in order if name not in ranked)
+        order = [name for name in order if name in ranked]
+    found = [singles[name] for name in names]
+    place = {name: j for j, name in enumerate(names)}
+
+    def grow(held: tuple[str, ...], partition: _Partition, rest: Sequence[str]) -> None:
+        for number, name in enumerate(rest):
+            j = place[name]
+            refined = _refined(partition, tuples[j], sizes[j], counts)
+            columns = (*held, name)
+            if len(columns) > 1:
+                found.append(_subset(columns, refined, counts, rows))
+            if len(columns) < largest and len(refined.members):
+                grow(columns, refined, rest[number + 1 :])
+
+    grow((), start, order)
+    found.sort(key=lambda subset: len(subset.columns))
+    without: dict[str, float] = {}
+
+    def leave_out(partition: _Partition, columns: Sequence[str]) -> None:
+        """What all columns but one single out; halving the columns shares most of the work."""
+        if len(columns) == 1:
+            without[columns[0]] = partition.unique / rows
+            return
+        middle = len(columns) // 2
+        for kept, others in ((columns[:middle], columns[middle:]), (columns[middle:], columns[:middle])):
+            refined = partition
+            for name in others:
+                refined = _refined(refined, tuples[place[name]], sizes[place[name]], counts)
+            leave_out(refined, kept)
+
+    if len(order) > largest:  # larger sets were not looked at: at least all columns but one
+        leave_out(start, order)
+        partition = start
+        for name in order:
+            partition = _refined(partition, tuples[place[name]], sizes[place[name]], counts)
+        without = {name: partition.unique / rows - share for name, share in without.items()}
+    plain = [subset for subset in found if not set(subset.columns) & set(identifiers)]
+    contributors = _contributors(plain, level) | {name for name, lost in without.items() if lost >= level}
+    return Identifying(
+        rows=rows,
+        subsets=tuple(found),
+        all_columns=everything,
+        largest=largest,
+        passed_over=passed,
+        identifiers=identifiers,
+        suggested=tuple(name for name in names if name in contributors),
+        keys=tuple(_smallest(plain, level)),
+        gain=_gains(found, order, rows),
+        level=level,
+    )
+
+
+def _combinations(codes: Sequence[Longs], sizes: Sequence[int]) -> tuple[list[Longs], Longs]:
+    """The different combinations of all columns and how many rows each has."""
+    from kanopy._core.distinct_kernel import number_keys
+
+    rows = len(codes[0])
+    keys = np.zeros(rows, np.int64)
+    number = np.empty(rows, np.int32)
+    product = 1
+    for column, size in zip(codes, sizes, strict=True):
+        if product * size > 2**62:
+            first, _ = number_keys(keys, 0, number)
+            keys, product = number.astype(np.int64), len(first)
+        keys = keys * size + column
+        product *= size
+    first, counts = number_keys(keys, _direct(product, rows), number)
+    return [np.asarray(column)[first] for column in codes], counts
+
+
+def _direct(product: int, rows: int) -> int:
+    return product if product <= min(LARGEST_DIRECT_TABLE, max(4 * rows, 1024)) else 0
+
+
+def _refined(partition: _Partition, column: Longs | None, size: int, counts: Longs) -> _Partition:
+    """Split every group by one more column; a combination that is alone in its group is done with."""
+    from kanopy._core.distinct_kernel import number_keys
+
+    members = partition.members
+    if not len(members):
+        return partition
+    keys = partition.group * size + (0 if column is None else column[members])
+    number = np.empty(len(keys), np.int32)
+    _, tuples = number_keys(keys, _direct(partition.groups * size, len(keys)), number)
+    done = tuples[number] == 1
+    alone = counts[members[done]]
+    left = ~done
+    # Numbers of the groups that go on, without gaps.
+    dense = np.cumsum(tuples > 1) - 1
+    return _Partition(
+        members[left],
+        dense[number[left]].astype(np.int64),
+        int((tuples > 1).sum()),
+        partition.classes + len(alone),
+        partition.pairs + int((alone * (alone - 1) // 2).sum()),
+        partition.unique + int((alone == 1).sum()),
+    )
+
+
+def _subset(columns: tuple[str, ...], partition: _Partition, counts: Longs, rows: int) -> Subset:
+    weights = np.bincount(partition.group, weights=counts[partition.members], minlength=partition.groups)
+    joined = weights.astype(np.int64)
+    together = partition.pairs + int((joined * (joined - 1) // 2).sum())
+    classes = partition.classes + partition.groups
+    return Subset(
+        columns, classes, classes / rows, _separation(together, rows), partition.unique, partition.unique / rows
+    )
+
+
+def _finest(columns: tuple[str, ...], counts: Longs, rows: int) -> Subset:
+    together, alone = int((counts * (counts - 1) // 2).sum()), int((counts == 1).sum())
+    return Subset(columns, len(counts), len(counts) / rows, _separation(together, rows), alone, alone / rows)
+
+
+def _separation(together: int, rows: int) -> float:
+    """The share of pairs that differ; a single row has no pairs and nothing to be told apart from."""
+    pairs = rows * (rows - 1) // 2
+    return 1.0 - together / pairs if pairs else 0.0
+
+
+def _smallest(subsets: Sequence[Subset], level: float) -> list[tuple[str, ...]]:
+    """The sets that single out `level` of the rows and have no smaller set within that does."""
+    found: list[tuple[str, ...]] = []
+    for subset in subsets:  # the smaller come first
+        if subset.unique_share >= level and not any(set(key) <= set(subset.columns) for key in found):
+            found.append(subset.columns)
+    return found
+
+
+def _contributors(subsets: Sequence[Subset], level: float) -> set[str]:
+    """The columns that single out `level` of the rows more when added to a set."""
+    known = {frozenset(subset.columns): subset.unique_share for subset in subsets}
+    known[frozenset()] = 0.0
+    return {
+        name
+        for columns, share in known.items()
+        for name in columns
+        if columns - {name} in known and share - known[columns - {name}] >= level
+    }
+
+
+def _gains(subsets: Sequence[Subset], names: Sequence[str], rows: int) -> dict[str, float]:
+    """Per column, by how much distinction grows on average when it is added to a set looked at."""
+    known = {frozenset(subset.columns): subset.distinction for subset in subsets}
+    known[frozenset()] = 1 / rows  # without columns all rows are alike: one combination
+    gains: dict[str, list[float]] = {name: [] for name in names}
+    for columns, distinction in known.items():
+        for name in columns & set(names):
+            before = known.get(columns - {name})
+            if before is not None:
+                gains[name].append(distinction - before)
+    return {name: float(np.mean(values)) if values else 0.0 for name, values in gains.items()}

@@ -1,0 +1,183 @@
+"""The published groups nearest to a person: exact search in a tree of the groups, one column per level.
+
+The groups are kept as a prefix tree: all groups that agree in the first columns share a path. A search follows the
+branches, adds the distance of each column, and leaves a branch as soon as it cannot come below the best one found,
+so that most groups are never looked at. Which columns agree thereby blocks the rest; nothing is approximated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._compiler import helper, kernel
+
+TABLE, EXPECTED, OUTSIDE = 0, 1, 2
+"""How the distance of a column is found: looked up, the mean distance to an interval, or 1 outside an interval."""
+
+TIE = 1e-9
+
+
+@helper
+def cell_distance(
+    kind: int,
+    tables: Floats,
+    offset: int,
+    width: int,
+    points: Floats,
+    low: Floats,
+    high: Floats,
+    at: int,
+    a: int,
+    b: int,
+) -> float:
+    """The distance of the original value `a` from the published label `b` in one column."""
+    if kind == 0:
+        return float(tables[offset + a * width + b])
+    x, lowest, highest = points[offset + a], low[at + b], high[at + b]
+    if kind == 2:
+        return 0.0 if lowest <= x <= highest else 1.0
+    if highest <= lowest or x < lowest or x > highest:
+        return float(abs(x - (lowest + highest) / 2.0))
+    return float(((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * (highest - lowest)))
+
+
+def nearest_plain(
+    queries: Ints,
+    true_group: Longs,
+    groups: Ints,
+    rows: Longs,
+    first: Longs,
+    children: Longs,
+    node_codes: Ints,
+    kinds: Longs,
+    tables: Floats,
+    offsets: Longs,
+    widths: Longs,
+    points: Floats,
+    low: Floats,
+    high: Floats,
+    ends: Longs,
+    least: Floats,
+    least_offsets: Longs,
+    limit: float,
+) -> tuple[Floats, Longs, Mask]:
+    """The twin of `nearest`: every query against every group."""
+    best = np.empty(len(queries))
+    tied = np.zeros(len(queries), np.int64)
+    hit = np.zeros(len(queries), np.bool_)
+    for number, query in enumerate(queries):
+        total = np.zeros(len(groups))
+        for level in range(queries.shape[1]):
+            codes, value, offset = groups[:, level].astype(np.int64), int(query[level]), int(offsets[level])
+            if kinds[level] == TABLE:
+                total += tables[offset + value * int(widths[level]) + codes]
+                continue
+            x, lowest, highest = points[offset + value], low[ends[level] + codes], high[ends[level] + codes]
+            inside = (lowest <= x) & (x <= highest)
+            if kinds[level] == OUTSIDE:
+                total += np.where(inside, 0.0, 1.0)
+                continue
+            width = np.where(highest > lowest, highest - lowest, 1.0)
+            mean = ((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * width)
+            total += np.where(inside & (highest > lowest), mean, np.abs(x - (lowest + highest) / 2.0))
+        smallest = float(total.min()) if len(total) else np.inf
+        best[number] = smallest
+        if smallest <= limit + TIE:
+            near = total <= smallest + TIE
+            tied[number] = int(rows[near].sum())
+            hit[number] = true_group[number] >= 0 and bool(near[true_group[number]])
+        else:
+            best[number] = np.inf
+    return best, tied, hit
+
+
+@kernel(nearest_plain)
+def nearest(
+    queries: Ints,
+    true_group: Longs,
+    groups: Ints,
+    rows: Longs,
+    first: Longs,
+    children: Longs,
+    node_codes: Ints,
+    kinds: Longs,
+    tables: Floats,
+    offsets: Longs,
+    widths: Longs,
+    points: Floats,
+    low: Floats,
+    high: Floats,
+    ends: Longs,
+    least: Floats,
+    least_offsets: Longs,
+    limit: float,
+) -> tuple[Floats, Longs, Mask]:
+    """Per query the smallest distance, how many rows lie at it, and whether those of `true_group` are among them.
+
+    `groups` are sorted tuples of label codes, `rows` how many rows each has. Level l of the tree has the nodes
+    `first[l] … first[l+1]-1`; `children[node]` is the first node below it and `node_codes[node]` its label code; the
+    nodes of the last level are the groups. `least` bounds from below the distance of each value in each column.
+    Distances above `limit` are of no interest: the answer is then infinity and no row.
+    """
+    depth = queries.shape[1]
+    best = np.full(len(queries), np.inf)
+    tied = np.zeros(len(queries), np.int64)
+    hit = np.zeros(len(queries), np.bool_)
+    rest = np.zeros(depth + 1)
+    node = np.zeros(depth + 1, np.int64)
+    stop = np.zeros(depth + 1, np.int64)
+    partial = np.zeros(depth + 1)
+    last = depth - 1
+    bottom = first[last]
+    for number in range(len(queries)):
+        rest[depth] = 0.0
+        for level in range(depth - 1, -1, -1):
+            rest[level] = rest[level + 1] + least[least_offsets[level] + queries[number, level]]
+        smallest = np.inf
+        if true_group[number] >= 0:  # a first bound that is often the answer
+            distance = 0.0
+            for level in range(depth):
+                distance += cell_distance(
+                    kinds[level], tables, offsets[level], widths[level], points, low, high, ends[level],
+                    queries[number, level], groups[true_group[number], level],
+                )  # fmt: skip
+            if distance <= limit + 1e-9:
+                smallest = distance
+        for collecting in range(2):
+            if collecting == 1 and smallest > limit + 1e-9:
+                break
+            level = 0
+            node[0], stop[0], partial[0] = first[0], first[1], 0.0
+            while level >= 0:
+                if node[level] >= stop[level]:
+                    level -= 1
+                    continue
+                here = node[level]
+                node[level] += 1
+                distance = partial[level] + cell_distance(
+                    kinds[level], tables, offsets[level], widths[level], points, low, high, ends[level],
+                    queries[number, level], node_codes[here],
+                )  # fmt: skip
+                bound = distance + rest[level + 1]
+                if collecting == 0:
+                    if bound > limit + 1e-9 or bound >= smallest + 1e-12:
+                        continue
+                    if level == last:
+                        smallest = min(smallest, distance)
+                        continue
+                else:
+                    if bound > smallest + 2e-9:
+                        continue
+                    if level == last:
+                        if distance <= smallest + 1e-9:
+                            tied[number] += rows[here - bottom]
+                            if here - bottom == true_group[number]:
+                                hit[number] = True
+                        continue
+                level += 1
+                partial[level] = distance
+                node[level] = children[here]
+                stop[level] = children[here + 1]
+        best[number] = smallest
+    return best, tied, hit

@@ -1,0 +1,282 @@
+"""Which sense each label of a hierarchy or a column has, and why.
+
+For hierarchies the rule of Ayala-Rivera et al. (2014, appendix D), with the leaf's sense chosen by machine unless a
+person chose it: a leaf has the sense whose inherited hypernyms contain most of its ancestors, an ancestor the sense
+found among its leaves' hypernyms. For a column without a hierarchy a value has the sense that agrees best with the
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kanopy._errors import OntologyError, some
+from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
+from kanopy.ontology.taxonomy import Taxonomy, fold
+
+__all__ = ["Choice", "SenseChoices", "Senses", "senses_of_hierarchy", "senses_of_values"]
+
+
+@dataclass(frozen=True)
+class SenseChoices:
+    """What the user decided: senses by label, and a table of synonyms by label.
+
+    >>> SenseChoices(senses={"amphibian": "amphibian#3"}).senses["amphibian"]
+    'amphibian#3'
+    """
+
+    senses: Mapping[str, str] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    def check(self, taxonomy: Taxonomy) -> None:
+        """Every sense and synonym must exist; the error names all that do not."""
+        wrong: dict[str, OntologyError] = {}
+        for kind, table in (("sense", self.senses), ("synonym", self.synonyms)):
+            for label, name in table.items():
+                if name:
+                    try:
+                        named_concepts(taxonomy, name, f"The {kind} chosen for {label!r}")
+                    except OntologyError as error:
+                        wrong[f"{label} = {name}"] = error
+        if wrong:
+            where = f"{self.source}: " if self.source else ""
+            first = next(iter(wrong.values()))
+            more = f" (all that do not exist: {some(wrong)})" if len(wrong) > 1 else ""
+            raise OntologyError(f"{where}{first}{more}")
+
+    def of(self, label: str) -> str:
+        """The sense chosen for a label, or nothing."""
+        return self.senses.get(label, "")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense."""
+
+    match: Match
+    concept: int
+    reason: str
+    flagged: bool = False
+
+    @property
+    def label(self) -> str:
+        """The label as it stands in the hierarchy."""
+        return self.match.label
+
+    @property
+    def how(self) -> str:
+        """How the label was found (a key of `HOW`)."""
+        return self.match.how
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether there were other senses, and nothing but frequency to tell them apart."""
+        return self.flagged and len(self.match.concepts) > 1
+
+
+class Senses(Mapping[str, Choice]):
+    """The choices of all labels, in the order they were met."""
+
+    def __init__(self, taxonomy: Taxonomy, choices: Mapping[str, Choice]) -> None:
+        self.taxonomy = taxonomy
+        self._choices = dict(choices)
+
+    def __getitem__(self, label: str) -> Choice:
+        return self._choices[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._choices)
+
+    def __len__(self) -> int:
+        return len(self._choices)
+
+    def concept(self, label: str) -> int:
+        """The concept of a label, -1 if unknown."""
+        return self._choices[label].concept
+
+    def name(self, label: str) -> str | None:
+        """The sense as text, such as `tiger#2`; `None` if unknown."""
+        concept = self.concept(label)
+        return None if concept < 0 else sense_name(self.taxonomy, self._choices[label].match.term, concept)
+
+    def others(self, label: str) -> list[str]:
+        """The senses a label could also have."""
+        match = self._choices[label].match
+        chosen = self._choices[label].concept
+        return [sense_name(self.taxonomy, match.term, concept) for concept in match.concepts if concept != chosen]
+
+    @property
+    def unknown(self) -> list[Choice]:
+        """Labels the ontology does not know."""
+        return [choice for choice in self.values() if choice.concept < 0]
+
+    @property
+    def ambiguous(self) -> list[Choice]:
+        """Labels whose sense was taken for being the most frequent only."""
+        return [choice for choice in self.values() if choice.is_ambiguous]
+
+    @property
+    def approximate(self) -> list[Choice]:
+        """Labels found by a step that may miss the meaning."""
+        return [choice for choice in self.values() if choice.how in APPROXIMATE]
+
+    def report(self) -> list[dict[str, Any]]:
+        """One row per label: how it was found, its sense, why, what else it could be, suggestions if unknown."""
+        return [
+            {
+                "label": choice.label,
+                "how": choice.how,
+                "term": choice.match.term,
+                "sense": self.name(choice.label),
+                "reason": choice.reason,
+                "ambiguous": choice.is_ambiguous,
+                "others": self.others(choice.label),
+                "suggestions": list(choice.match.suggestions),
+            }
+            for choice in self.values()
+        ]
+
+
+def senses_of_hierarchy(
+    taxonomy: Taxonomy, rows: Iterable[Sequence[str]], choices: SenseChoices | None = None
+) -> Senses:
+    """The senses of all labels of a level table (one row per value: the value, then ever broader labels).
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> found = senses_of_hierarchy(load_ontology("wordnet"), [["frog", "amphibian", "vertebrate"]])
+    >>> found.name("amphibian"), found["amphibian"].reason
+    ('amphibian#3', 'a hypernym of its leaves')
+    """
+    table = [tuple(row) for row in rows]
+    matches = _matches(taxonomy, (label for row in table for label in row), choices)
+    found: dict[str, Choice] = {}
+    above = _Above(taxonomy)
+    for leaf, *ancestors in table:
+        if leaf in found:
+            continue
+        targets = [
+            set(matches[label].concepts)
+            for label in dict.fromkeys(ancestors)
+            if label != leaf and matches[label].known and matches[label].how != "suppressed"
+        ]
+        found[leaf] = _leaf_choice(matches[leaf], targets, above)
+    under: dict[str, list[int]] = {}
+    for leaf, *ancestors in table:
+        for label in dict.fromkeys(ancestors):
+            if label not in found:
+                under.setdefault(label, []).append(found[leaf].concept)
+    for label, leaves in under.items():
+        found[label] = _ancestor_choice(matches[label], [c for c in leaves if c >= 0], above)
+    return Senses(taxonomy, found)
+
+
+def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None) -> Senses:
+    """The senses of the values of a column that has no hierarchy yet.
+
+    A value takes the sense that lies deepest among the other values: summed over depths, how many other values could
+    also lie under an ancestor of the sense that is at least so deep. Rarer senses count for less, down to one half.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> senses_of_values(w, ["tiger", "lion", "leopard"]).name("tiger")
+    'tiger#2'
+    """
+    matches = _matches(taxonomy, values, choices)
+    above = _Above(taxonomy)
+    shared: dict[int, int] = {}
+    for match in matches.values():
+        for concept in {up for sense in match.concepts for up in above[sense]}:
+            shared[concept] = shared.get(concept, 0) + 1
+    found = {}
+    for label, match in matches.items():
+        if len(match.concepts) <= 1:
+            found[label] = _only(match)
+            continue
+        scores = [_agreement(taxonomy, above[sense], shared) for sense in match.concepts]
+        rarity = 0.5 + 0.5 / np.arange(1, len(scores) + 1)
+        best = int(np.argmax(scores * rarity))
+        told_apart = max(scores) > min(scores)
+        reason = "agrees best with the other values" if told_apart else "the most frequent sense"
+        found[label] = Choice(match, match.concepts[best], reason, flagged=not told_apart)
+    return Senses(taxonomy, found)
+
+
+def _agreement(taxonomy: Taxonomy, ancestors: frozenset[int], shared: Mapping[int, int]) -> float:
+    others_at: dict[int, int] = {}
+    for concept in ancestors:
+        depth = int(taxonomy.depth[concept])
+        others_at[depth] = max(others_at.get(depth, 0), shared[concept] - 1)
+    total = most = 0
+    for depth in range(max(others_at), 0, -1):
+        most = max(most, others_at.get(depth, 0))
+        total += most
+    return float(total)
+
+
+class _Above(dict[int, frozenset[int]]):
+    """Every concept's hypernyms, itself included, computed once."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        super().__init__()
+        self.taxonomy = taxonomy
+
+    def __missing__(self, concept: int) -> frozenset[int]:
+        found = {concept}
+        for parent in self.taxonomy.parents_of(concept):
+            found |= self[parent]
+        self[concept] = frozenset(found)
+        return self[concept]
+
+
+def _matches(taxonomy: Taxonomy, labels: Iterable[str], choices: SenseChoices | None) -> dict[str, Match]:
+    choices = choices or SenseChoices()
+    choices.check(taxonomy)
+    folded = {fold(label): name for label, name in choices.senses.items()}
+    found: dict[str, Match] = {}
+    for label in dict.fromkeys(labels):
+        name = choices.of(label) or folded.get(fold(label), "")
+        if name:
+            concepts = named_concepts(taxonomy, name, f"The sense chosen for {label!r}")
+            # A sense chosen for an adjective does not make the label a noun.
+            other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
+            found[label] = Match(label, "chosen", name, concepts, other[0] if other else "")
+        else:
+            found[label] = find_label(taxonomy, label, choices.synonyms)
+    return found
+
+
+def _only(match: Match) -> Choice:
+    if not match.known:
+        return Choice(match, -1, HOW["unknown"], flagged=True)
+    reason = HOW[match.how] if match.how in ("chosen", "suppressed") else "the only sense"
+    return Choice(match, match.concepts[0], reason, flagged=match.how == "head noun")
+
+
+def _leaf_choice(match: Match, targets: list[set[int]], above: _Above) -> Choice:
+    if len(match.concepts) <= 1:
+        return _only(match)
+    contained = [sum(1 for target in targets if target & above[sense]) for sense in match.concepts]
+    best = contained.index(max(contained))  # the first of equals: the most frequent
+    if contained[best] == 0:
+        return Choice(match, match.concepts[0], "the most frequent sense; no sense lies under its ancestors", True)
+    return Choice(match, match.concepts[best], f"lies under {contained[best]} of its ancestors")
+
+
+def _ancestor_choice(match: Match, leaves: list[int], above: _Above) -> Choice:
+    if len(match.concepts) <= 1:
+        return _only(match)
+    over = [sum(1 for leaf in leaves if sense in above[leaf]) for sense in match.concepts]
+    best = over.index(max(over))
+    if over[best] > 0:
+        return Choice(match, match.concepts[best], "a hypernym of its leaves")
+    if match.how == "nominalized" and leaves:
+        # The derived nouns of an adjective have no order of frequency: take the one that shares most with the leaves.
+        shares = [sum(len(above[sense] & above[leaf]) for leaf in leaves) for sense in match.concepts]
+        nearest = match.concepts[shares.index(max(shares))]
+        return Choice(match, nearest, "the derived noun nearest to its leaves; not a hypernym of them", True)
+    return Choice(match, match.concepts[0], "the most frequent sense; no sense is a hypernym of its leaves", True)

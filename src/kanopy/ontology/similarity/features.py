@@ -1,0 +1,171 @@
+"""The features of concepts that feature-based and gloss-based measures compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats
+from kanopy.ontology.readers.glosses import Glosses
+from kanopy.ontology.similarity.shared import FeatureSets
+from kanopy.ontology.taxonomy import Taxonomy
+
+Made = TypeVar("Made")
+_made: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _once(taxonomy: Taxonomy, name: str, make: Callable[[], Made]) -> Made:
+    """Features are computed once per taxonomy and kept as long as it lives."""
+    known = _made.setdefault(taxonomy, {})
+    if name not in known:
+        known[name] = make()
+    found: Made = known[name]
+    return found
+
+
+def _owners(start: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+def terms(taxonomy: Taxonomy) -> FeatureSets:
+    """The terms of each concept."""
+
+    def make() -> FeatureSets:
+        owner = _owners(taxonomy.term_start)
+        return FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, len(taxonomy.vocabulary))
+
+    return _once(taxonomy, "terms", make)
+
+
+def subsumers_of(taxonomy: Taxonomy) -> FeatureSets:
+    """Each concept and everything above it."""
+    return _once(
+        taxonomy,
+        "subsumers",
+        lambda: FeatureSets(taxonomy.ancestor_start.astype(np.int64), taxonomy.ancestors, taxonomy.size),
+    )
+
+
+def neighbours(taxonomy: Taxonomy) -> FeatureSets:
+    """Each concept, its direct parents and its direct children."""
+
+    def make() -> FeatureSets:
+        own = np.arange(taxonomy.size)
+        child, up = _owners(taxonomy.parent_start), taxonomy.parents.astype(np.int64)
+        return FeatureSets.of(
+            np.concatenate([own, child, up]), np.concatenate([own, up, child]), taxonomy.size, taxonomy.size
+        )
+
+    return _once(taxonomy, "neighbours", make)
+
+
+def whole_parts(taxonomy: Taxonomy) -> FeatureSets:
+    """The parts of each concept, those inherited from above included."""
+
+    def make() -> FeatureSets:
+        above = taxonomy.ancestors
+        count = np.diff(taxonomy.part_start)[above]
+        owner = np.repeat(_owners(taxonomy.ancestor_start), count)
+        position = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        part = taxonomy.parts[np.repeat(taxonomy.part_start[above], count) + position]
+        return FeatureSets.of(owner, part, taxonomy.size, taxonomy.size)
+
+    return _once(taxonomy, "whole_parts", make)
+
+
+def relations(taxonomy: Taxonomy) -> tuple[FeatureSets, ...]:
+    """Neighbourhoods by kind of link: everything above, direct children, parts, wholes (without the concept itself)."""
+
+    def make() -> tuple[FeatureSets, ...]:
+        size = taxonomy.size
+        low, high = _owners(taxonomy.ancestor_start), taxonomy.ancestors
+        above = low != high
+        child, up = _owners(taxonomy.parent_start), taxonomy.parents
+        whole, part = _owners(taxonomy.part_start), taxonomy.parts
+        links = ((low[above], high[above]), (up, child), (whole, part), (part, whole))
+        return tuple(FeatureSets.of(np.asarray(a), np.asarray(b), size, size) for a, b in links)
+
+    return _once(taxonomy, "relations", make)
+
+
+class GlossVectors:
+    """Second-order context vectors: which words keep company with the words of a concept's definition."""
+
+    FEWEST_GLOSSES = 3
+    CONCEPTS_AT_ONCE = 512
+
+    def __init__(self, taxonomy: Taxonomy, glosses: Glosses) -> None:
+        self._taxonomy = taxonomy
+        sets = glosses.word_sets
+        often = np.bincount(sets.items, minlength=sets.item_count)
+        kept = often >= min(self.FEWEST_GLOSSES, max(1, int(often.max(initial=1))))
+        number = np.where(kept, np.cumsum(kept) - 1, -1)
+        owner = np.repeat(np.arange(taxonomy.size), sets.sizes)
+        chosen = kept[sets.items]
+        self._sets = FeatureSets.of(owner[chosen], number[sets.items[chosen]], taxonomy.size, int(kept.sum()))
+        self._weight = np.log(taxonomy.size / often[kept]) if kept.any() else np.zeros(0)
+        self._near = neighbours(taxonomy)
+
+    @cached_property
+    def _company(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """Word-by-word counts of common definitions, as CSR, weighted."""
+        sets, words = self._sets, self._sets.item_count
+        sizes = sets.sizes
+        left = np.repeat(sets.items.astype(np.int64), np.repeat(sizes, sizes))
+        begin = np.repeat(sets.start[:-1], sizes * sizes)
+        position = np.arange(len(left)) - np.repeat(np.cumsum(sizes * sizes) - sizes * sizes, sizes * sizes)
+        right = sets.items[begin + position % np.repeat(np.maximum(sizes, 1), sizes * sizes)]
+        pair, count = np.unique(left * words + right, return_counts=True)
+        row, column = np.divmod(pair, max(words, 1))
+        value = (count * self._weight[row] * self._weight[column]).astype(np.float64)
+        return np.searchsorted(row, np.arange(words + 1)).astype(np.int64), column.astype(np.int32), value
+
+    def unit_vectors(self, concepts: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """One row of length 1 per concept (zeros if no definition has known words)."""
+        start, column, value = self._company
+        rows = np.zeros((len(concepts), self._sets.item_count), np.float32)
+        for at, concept in enumerate(concepts.tolist()):
+            near = self._near.items[self._near.start[concept] : self._near.start[concept + 1]].tolist()
+            words = [self._sets.items[self._sets.start[c] : self._sets.start[c + 1]] for c in near]
+            flat = np.concatenate(words).tolist()
+            if flat:
+                runs = [slice(start[word], start[word + 1]) for word in flat]
+                places = np.concatenate([column[run] for run in runs])
+                weights = np.concatenate([value[run] for run in runs])
+                vector = np.bincount(places, weights=weights, minlength=rows.shape[1])
+                rows[at] = vector / np.sqrt(vector @ vector)
+        return rows
+
+    def cosine(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Floats:
+        """Cosines of pairs that broadcast; only a few hundred vectors exist at a time."""
+        if a.ndim == b.ndim == 2 and a.shape[1] == 1 and b.shape[0] == 1:
+            out = np.empty((a.shape[0], b.shape[1]))
+            for top in range(0, a.shape[0], self.CONCEPTS_AT_ONCE):
+                rows = self.unit_vectors(a[top : top + self.CONCEPTS_AT_ONCE, 0])
+                for left in range(0, b.shape[1], self.CONCEPTS_AT_ONCE):
+                    columns = self.unit_vectors(b[0, left : left + self.CONCEPTS_AT_ONCE])
+                    out[top : top + len(rows), left : left + len(columns)] = rows @ columns.T
+            return np.minimum(out, 1.0)
+        a, b = np.broadcast_arrays(a, b)
+        flat = np.empty(a.size)
+        for top in range(0, a.size, self.CONCEPTS_AT_ONCE):
+            part = slice(top, top + self.CONCEPTS_AT_ONCE)
+            concepts, index = np.unique(np.concatenate([a.ravel()[part], b.ravel()[part]]), return_inverse=True)
+            vectors = self.unit_vectors(concepts)
+            half = len(index) // 2
+            flat[part] = np.einsum("ij,ij->i", vectors[index[:half]], vectors[index[half:]])
+        return np.minimum(flat, 1.0).reshape(a.shape)
+
+
+def gloss_vectors(taxonomy: Taxonomy, glosses: Glosses) -> GlossVectors:
+    """The context vectors of a taxonomy, prepared once per set of definitions."""
+    known = _made.setdefault(glosses, {})
+    if "vectors" not in known:
+        known["vectors"] = GlossVectors(taxonomy, glosses)
+    found: GlossVectors = known["vectors"]
+    return found

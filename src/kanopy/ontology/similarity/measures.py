@@ -1,0 +1,144 @@
+"""All similarity measures by name, with what each one needs and how large it can get."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kanopy._arrays import Floats
+from kanopy._errors import OntologyError, near_miss
+from kanopy.ontology.similarity import formulas as similarity
+from kanopy.ontology.similarity.information_content import information_content
+from kanopy.ontology.similarity.shared import Concepts, deepest_common_subsumer
+from kanopy.ontology.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A similarity measure: call it with a taxonomy and two arrays of concepts.
+
+    `content` names the information content it uses ("" if none). `maximum_value` is the similarity of a concept with
+    itself at best; `None` means it depends on the taxonomy (see `maximum`).
+    """
+
+    name: str
+    function: Callable[..., Floats]
+    source: str
+    maximum_value: float | None = 1.0
+    content: str = ""
+    needs_glosses: bool = False
+    is_symmetric: bool = True
+    pairs_at_once: int = 1 << 16
+
+    @property
+    def needs_information_content(self) -> bool:
+        """Whether the measure weighs concepts by their information content."""
+        return bool(self.content)
+
+    def __call__(self, taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Floats:
+        """The similarities of concepts `a` and `b`, which broadcast.
+
+        >>> from kanopy.ontology.load import load_ontology
+        >>> w = load_ontology("wordnet")
+        >>> float(MEASURES["path"](w, w.sense("car"), w.sense("automobile")))
+        1.0
+        """
+        options: dict[str, Any] = {}
+        if self.content:
+            options["content"] = information_content(taxonomy, self.content)
+        return self.function(taxonomy, a, b, **options)
+
+    def maximum(self, taxonomy: Taxonomy) -> float:
+        """The largest similarity possible in a taxonomy: what GSL subtracts from."""
+        if self.maximum_value is not None:
+            return self.maximum_value
+        if self.content:
+            return float(information_content(taxonomy, self.content).max())
+        return math.log(2.0 * taxonomy.max_depth_in_nodes)
+
+    def least_common_subsumers(self, taxonomy: Taxonomy, a: Sequence[int], b: Sequence[int]) -> list[int]:
+        """The common subsumer this measure rests on, per pair: the most informative one, or else the deepest."""
+        if not self.content:
+            return [int(concept) for concept in deepest_common_subsumer(taxonomy, a, b).concept]
+        content, depth = information_content(taxonomy, self.content), taxonomy.depth
+        above = {concept: taxonomy.ancestors_of(concept) for concept in {*a, *b}}
+        found = []
+        for near, far in ((above[x], above[y]) for x, y in zip(a, b, strict=True)):
+            common = near.keys() & far.keys()
+            # the keys differ in their last part, so the choice does not depend on the order of the set
+            found.append(max((content[c], depth[c], -near[c] - far[c], -c) for c in common)[3])
+        return [-concept for concept in found]
+
+
+_RADA = "Rada et al. 1989"
+_RESNIK = "Resnik 1995"
+_LIN = "Lin 1998"
+_JCN = "Jiang, Conrath 1997"
+
+MEASURES: Mapping[str, Measure] = {
+    "wu-palmer": Measure("wu-palmer", similarity.wu_palmer, "Wu, Palmer 1994"),
+    "path": Measure("path", similarity.path, _RADA),
+    "path-length": Measure("path-length", similarity.path_length, _RADA, maximum_value=0.0),
+    "leacock-chodorow": Measure(
+        "leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None
+    ),
+    "tversky": Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
+    "rodriguez-egenhofer": Measure(
+        "rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False
+    ),
+    "x-similarity": Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
+    "resnik": Measure("resnik", similarity.resnik, _RESNIK, maximum_value=None, content="tags"),
+    "resnik-seco": Measure("resnik-seco", similarity.resnik, _RESNIK, maximum_value=None, content="seco"),
+    "resnik-sanchez": Measure("resnik-sanchez", similarity.resnik, _RESNIK, maximum_value=None, content="sanchez"),
+    "lin": Measure("lin", similarity.lin, _LIN, content="tags"),
+    "lin-seco": Measure("lin-seco", similarity.lin, _LIN, content="seco"),
+    "lin-sanchez": Measure("lin-sanchez", similarity.lin, _LIN, content="sanchez"),
+    "jiang-conrath": Measure("jiang-conrath", similarity.jiang_conrath, _JCN, content="tags"),
+    "jiang-conrath-seco": Measure("jiang-conrath-seco", similarity.jiang_conrath, _JCN, content="seco"),
+    "jiang-conrath-sanchez": Measure("jiang-conrath-sanchez", similarity.jiang_conrath, _JCN, content="sanchez"),
+    "jiang-conrath-distance": Measure(
+        "jiang-conrath-distance", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="tags"
+    ),
+    "jiang-conrath-distance-seco": Measure(
+        "jiang-conrath-distance-seco", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="seco"
+    ),
+    "jiang-conrath-distance-sanchez": Measure(
+        "jiang-conrath-distance-sanchez", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="sanchez"
+    ),
+    "gloss-vector": Measure(
+        "gloss-vector",
+        similarity.gloss_vector,
+        "Patwardhan, Pedersen 2006",
+        needs_glosses=True,
+        pairs_at_once=1 << 22,
+    ),
+}
+
+
+def find_measure(name: str | Measure) -> Measure:
+    """The measure with a name; `_` and case do not matter.
+
+    >>> find_measure("Wu_Palmer").name
+    'wu-palmer'
+    """
+    if isinstance(name, Measure):
+        return name
+    found = MEASURES.get(name.strip().lower().replace("_", "-"))
+    if found is None:
+        raise OntologyError(f"There is no similarity measure {name!r}. {near_miss(name, MEASURES)}")
+    return found
+
+
+def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:
+    """Similarities of concepts by the name of a measure.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> similarities(w, [w.sense("cat"), w.sense("salmon")], w.sense("mammal")).round(3).tolist()
+    [0.846, 0.8]
+    """
+    return np.asarray(find_measure(measure)(taxonomy, a, b), np.float64)

@@ -1,0 +1,372 @@
+"""Many algorithms on one table, one job and one judge: what each of them loses, protects, takes and needs."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
+from kanopy._job.job import Job, as_seconds
+from kanopy._progress import SILENT, Callback, Progress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._core.classes import Domain
+    from kanopy.engine.local import Counted
+    from kanopy.release.run import Result
+    from kanopy.search.solution import Solution
+
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "mondrian": ({"strict": True},),
+    "xu": ({"direction": "top-down"},),
+}
+"""What `all` runs besides every algorithm as it is."""
+WARM_ROWS = 120
+MASKING_TUPLES = 10_000
+"""Above this many combinations `all` leaves maskings out: their time grows with the square."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One algorithm's release, or the `reason` why there is none. `seconds` are those of the search, after warm-up;
+    `memory` is the peak of memory above that before the search, in bytes (`None` where the system does not tell)."""
+
+    algorithm: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    recoding: str = ""
+    seconds: float | None = None
+    memory: int | None = None
+    losses: Mapping[str, float] = field(default_factory=dict)
+    classes: int | None = None
+    smallest_class: int | None = None
+    suppressed: int | None = None
+    highest_risk: float | None = None
+    average_risk: float | None = None
+    optimal: bool = False
+    levels: Mapping[str, int] | None = None
+    notes: tuple[str, ...] = ()
+    reason: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The algorithm with the parameters that were given."""
+        given = {key: value for key, value in self.parameters.items() if key != "budget_seconds"}
+        said = ", ".join(f"{key}={str(value).lower()}" for key, value in given.items())
+        return f"{self.algorithm} ({said})" if said else self.algorithm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            **{key: list(v) if isinstance(v, tuple) else v for key, v in self.__dict__.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What every algorithm did with the same table and job; `entries` are in the order of the metric, best first."""
+
+    entries: tuple[Entry, ...]
+    metric: str
+    k: int
+    models: tuple[str, ...]
+    rows: int
+    columns: tuple[str, ...]
+    budget: float | None
+    stopped: bool = False
+
+    @property
+    def solved(self) -> tuple[Entry, ...]:
+        """The entries that have a release."""
+        return tuple(entry for entry in self.entries if entry.reason is None)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric that some entry has, the job's first."""
+        names = dict.fromkeys([self.metric])
+        for entry in self.solved:
+            names |= dict.fromkeys(entry.losses)
+        return tuple(names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what `kanopy compare --json` prints."""
+        return {
+            "metric": self.metric,
+            "k": self.k,
+            "models": list(self.models),
+            "rows": self.rows,
+            "columns": list(self.columns),
+            "budget_seconds": self.budget,
+            "stopped": self.stopped,
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+
+    def to_html(self, source: str = "a table") -> str:
+        """One page: a picture, the measured table, and what kind of algorithm each is."""
+        from kanopy import __version__
+        from kanopy.release.catalogue import algorithms
+        from kanopy.report.pages.compare import compare_page
+
+        return compare_page(self.to_dict(), self.metrics, algorithms(), source=source, version=__version__)
+
+
+def compare(
+    data: Any,
+    job: Job,
+    *,
+    algorithms: Sequence[str] = ("all",),
+    budget: float | str | None = None,
+    population: Any = None,
+    progress: Callback | None = None,
+) -> Comparison:
+    """Run algorithms on the same table, hierarchies, models and measures; every release is verified.
+
+    `algorithms` are names, perhaps with parameters (`"xu:direction=top-down"`), or "all". An algorithm that cannot
+    handle the job says why and the others go on. `budget` is the time for each algorithm that takes one. Compiled code
+    is warmed up on a few rows first, so that times can be compared.
+
+    >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": list("fffmmm")}
+    >>> job = Job(quasi=["age", "sex"], k=3, hierarchies={"age": {"method": "widths", "widths": [10, 20]}})
+    >>> [(entry.name, entry.classes) for entry in compare(people, job, algorithms=["datafly", "optimal"]).entries]
+    [('optimal', 2), ('datafly', 2)]
+    """
+    from kanopy._job.inputs import assign_roles, count_table
+    from kanopy._table.frames import to_polars
+
+    tell = Progress(progress)
+    seconds = None if budget is None else as_seconds(budget)
+    tell("encoding")
+    frame, _ = to_polars(data)
+    assign_roles(frame, job.roles, job.hierarchies)
+    if not job.quasi:
+        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+    if job.k > frame.height:
+        raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
+    wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
+    counted, _, confidential = count_table(frame, job, population)
+    desk = _Desk(frame, counted, confidential, job, "all" in algorithms)
+    entries: list[Entry] = []
+    stopped = False
+    for place, (name, parameters) in enumerate(wanted):
+        try:
+            tell("comparing", place / len(wanted), name)
+            entries.append(desk.entry(name, parameters, _within(tell, name, place, len(wanted))))
+        except (Cancelled, KeyboardInterrupt):
+            stopped = True
+            break
+    metric = job.metric
+    entries.sort(
+        key=lambda e: (e.reason is not None, round(e.losses.get(metric, float("inf")), 12), not e.optimal, e.name)
+    )
+    shown = tuple(model.name for model in job.models)
+    return Comparison(
+        tuple(entries), metric, int(job.k), shown, counted.domain.rows, counted.domain.names, seconds, stopped
+    )
+
+
+def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Names with parameters; `all` stands for every algorithm and its variants."""
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import ALGORITHMS
+
+    known = (*ALGORITHMS, *MASKING_NAMES)
+    found: list[tuple[str, dict[str, Any]]] = []
+    for text in given:
+        if text.strip() == "all":
+            for name in known:
+                found += [(name, {}), *((name, dict(extra)) for extra in VARIANTS.get(name, ()))]
+            continue
+        name, _, rest = text.strip().partition(":")
+        name = name.replace("_", "-")
+        if name not in known:
+            raise JobError(f"There is no algorithm called {name!r}. {near_miss(name, known)}")
+        found.append((name, _parameters(rest)))
+    if not found:
+        raise JobError("Name at least one algorithm to compare, or all.")
+    return [each for place, each in enumerate(found) if each not in found[:place]]
+
+
+def _parameters(text: str) -> dict[str, Any]:
+    """`strict=true+cut=widest` as a dictionary."""
+    found: dict[str, Any] = {}
+    for pair in text.split("+") if text else ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise JobError(f"Write parameters as name=value, several joined by +, not {pair!r}.")
+        try:
+            found[name.strip()] = tomllib.loads(f"x = {value}")["x"]
+        except tomllib.TOMLDecodeError:
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | None) -> tuple[str, dict[str, Any]]:
+    """Parameters: those of the job for its own algorithm, those given, and the budget where one is taken."""
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import make_algorithm, takes_budget
+
+    parameters = {**(job.parameters if name == job.algorithm else {}), **given}
+    if name not in MASKING_NAMES:
+        if seconds is not None and takes_budget(name):
+            parameters["budget_seconds"] = seconds
+        make_algorithm(name, **parameters)
+    return name, parameters
+
+
+def _within(tell: Progress, name: str, place: int, count: int) -> Progress:
+    """Progress of one algorithm as a part of all."""
+    if not tell.active:
+        return SILENT
+
+    def show(step: Any) -> bool | None:
+        tell(f"{name}: {step.stage}", (place + (step.fraction or 0.0)) / count, step.note)
+        return None
+
+    return Progress(show)
+
+
+class _Desk:
+    """The encoded table, at which one algorithm after the other sits down."""
+
+    def __init__(
+        self, frame: pl.DataFrame, counted: Counted, confidential: Mapping[str, Any], job: Job, everything: bool
+    ) -> None:
+        self.frame, self.counted, self.confidential, self.job = frame, counted, confidential, job
+        self.everything = everything
+
+    def entry(self, name: str, parameters: dict[str, Any], tell: Progress) -> Entry:
+        """Run one algorithm."""
+        from kanopy.masking.names import MASKING_NAMES
+        from kanopy.search.algorithms import algorithm_class
+
+        if name in MASKING_NAMES:
+            return self._masking(name, parameters, tell)
+        kind = algorithm_class(name)
+        try:
+            return self._search(name, parameters, kind.recoding, tell)
+        except (Cancelled, KeyboardInterrupt):
+            raise
+        except KanopyError as error:
+            return Entry(name, parameters, kind.recoding, reason=str(error))
+
+    def _search(self, name: str, parameters: dict[str, Any], recoding: str, tell: Progress) -> Entry:
+        from kanopy._job.inputs import make_problem
+        from kanopy.release.run import losses_of
+        from kanopy.search.algorithms import make_algorithm
+
+        job = self.job.replaced(algorithm=name, parameters=parameters)
+        domain = self.counted.domain
+        _warm_up(domain, job)
+        algorithm = make_algorithm(name, **parameters)
+        problem = make_problem(domain, job)
+        memory = _Memory()
+        started = time.perf_counter()
+        solution = algorithm.solve(problem, tell)
+        seconds = time.perf_counter() - started
+        peak = memory.peak()
+        verified = self._verified(solution, job)
+        losses, _ = losses_of(domain, solution, job)
+        published = domain.rows - solution.recoding.suppressed_rows
+        levels = solution.levels
+        return Entry(
+            name, parameters, recoding, seconds, peak, losses, verified.classes, verified.smallest_class,
+            solution.recoding.suppressed_rows,
+            1 / verified.smallest_class if verified.smallest_class else 0.0,
+            verified.classes / published if published else 0.0,
+            solution.optimal,
+            None if levels is None else dict(zip(domain.names, levels, strict=True)),
+            solution.notes,
+        )  # fmt: skip
+
+    def _verified(self, solution: Solution, job: Job) -> Any:
+        """The second opinion, on the labels that would be published."""
+        from kanopy.engine.local import LocalEngine
+        from kanopy.release.run import background_of, verify_release
+
+        dropped = list(job.identifiers)
+        published, kept = LocalEngine().apply(
+            self.frame, self.counted, solution.recoding, dropped=dropped, drop_rows=False
+        )
+        background = background_of(self.frame, self.counted, solution, job, self.confidential, kept)
+        return verify_release(published, self.counted.domain, solution, job, dropped, False, background)
+
+    def _masking(self, name: str, parameters: dict[str, Any], tell: Progress) -> Entry:
+        """A masking has no hierarchies and so no losses of generalization: only what it protects and takes."""
+        from kanopy.release.run import anonymize
+
+        tuples = len(self.counted.domain.counts)
+        if self.everything and tuples > MASKING_TUPLES:
+            reason = f"left out of 'all' above {MASKING_TUPLES:,} combinations (here {tuples:,}): name it to run it"
+            return Entry(name, parameters, "substitution", reason=reason)
+        memory = _Memory()
+        started = time.perf_counter()
+        try:
+            job = self.job.replaced(algorithm=name, parameters=parameters)
+            masked: Any = anonymize(self.frame, job)
+        except (Cancelled, KeyboardInterrupt):
+            raise
+        except KanopyError as error:
+            return Entry(name, parameters, "substitution", reason=str(error))
+        seconds = time.perf_counter() - started
+        found: Result = masked
+        verified = found.verification
+        quality = masked.evaluation.semantic_quality
+        return Entry(
+            name, parameters, "substitution", seconds, memory.peak(), {}, verified.classes, verified.smallest_class,
+            verified.suppressed_rows, 1 / max(1, verified.smallest_class), verified.classes / max(1, verified.rows),
+            notes=(f"semantic quality {quality:.4f} (1: as it was)", *masked.notes),
+        )  # fmt: skip
+
+
+def _warm_up(domain: Domain, job: Job) -> None:
+    """Solve a few rows, so that compiling is not timed; whatever goes wrong there does not matter."""
+    from kanopy._job.inputs import make_problem
+    from kanopy.search.algorithms import make_algorithm, takes_budget
+
+    usable = np.flatnonzero(domain.tuple_of_row >= 0)[:WARM_ROWS]
+    parameters = dict(job.parameters)
+    if takes_budget(job.algorithm):
+        parameters["budget_seconds"] = 0.2
+    try:
+        few = job.replaced(k=min(int(job.k), max(2, len(usable) // 8)), parameters=parameters)
+        make_algorithm(few.algorithm, **few.parameters).solve(make_problem(domain.part(usable), few), SILENT)
+    except KanopyError:
+        pass
+
+
+class _Memory:
+    """How far memory rose while something ran; Linux lets a process reset and read its own peak."""
+
+    def __init__(self) -> None:
+        import ctypes
+        import gc
+
+        self._start: int | None = None
+        gc.collect()
+        with suppress(OSError, AttributeError):
+            # Freed memory goes back to the system first, or using it again would not count.
+            ctypes.CDLL(None).malloc_trim(0)
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+            self._start = _status("VmRSS")
+
+    def peak(self) -> int | None:
+        """Bytes above the start, at the highest."""
+        if self._start is None:
+            return None
+        return max(0, _status("VmHWM") - self._start)
+
+
+def _status(name: str) -> int:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {name}")

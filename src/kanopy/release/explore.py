@@ -1,0 +1,378 @@
+"""The map of risk and utility: many releases of one table, and those that no other beats.
+
+Every point is a release for one k, one suppression limit, one set of models and one algorithm. Under k-anonymity alone
+the optimal full-domain releases of all k and limits come from one pool of judged candidates; other points are searched
+one by one on the same encoded table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import JobError, KanopyError, NoSolution
+from kanopy._job.job import Job, as_share
+from kanopy._progress import Callback, Progress
+
+if TYPE_CHECKING:
+    from kanopy._core.classes import Domain, Recoding
+    from kanopy.privacy.models import Model, ModelSource
+    from kanopy.search.problem import Problem
+    from kanopy.search.solution import Solution
+
+MOST_POINTS = 20_000
+STATE_FORMAT = "kanopy-explore"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One release. `reason` says why there is none; then the numbers are `None`.
+
+    `highest_risk` is one over the smallest class, `average_risk` classes over published rows.
+    """
+
+    k: int
+    suppress: float
+    models: tuple[str, ...]
+    algorithm: str
+    loss: float | None = None
+    highest_risk: float | None = None
+    average_risk: float | None = None
+    suppressed: int | None = None
+    classes: int | None = None
+    smallest_class: int | None = None
+    levels: dict[str, int] | None = None
+    optimal: bool = False
+    reason: str | None = None
+    best: bool = False
+    """Whether no other point has both less loss and less risk."""
+
+    @property
+    def key(self) -> str:
+        """What tells points apart."""
+        return json.dumps([self.k, self.suppress, list(self.models), self.algorithm])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in self.__dict__.items()}
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All points of a grid, and how much work they took."""
+
+    points: tuple[Point, ...]
+    metric: str
+    rows: int
+    judged: int
+
+    @property
+    def front(self) -> tuple[Point, ...]:
+        """The points that no other beats in both loss and risk, by rising risk."""
+        return tuple(sorted((p for p in self.points if p.best), key=lambda p: (p.highest_risk or 0, p.loss or 0)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what `kanopy explore --json` prints."""
+        return {
+            "metric": self.metric,
+            "rows": self.rows,
+            "judged": self.judged,
+            "points": [point.to_dict() for point in self.points],
+        }
+
+
+def explore(
+    data: Any,
+    job: Job,
+    *,
+    ks: Sequence[int],
+    limits: Sequence[float | str] | None = None,
+    models: Sequence[Sequence[ModelSource]] | None = None,
+    algorithms: Sequence[str] | None = None,
+    population: Any = None,
+    progress: Callback | None = None,
+    state: str | Path | None = None,
+) -> Exploration:
+    """Search every combination of k, limit, set of models and algorithm.
+
+    What is not given is the job's own. `state` names a file that keeps finished points: run again with the same table
+    and job to go on where an interrupted run stopped.
+
+    >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": list("fffmmm")}
+    >>> job = Job(quasi=["age", "sex"], k=2, hierarchies={"age": {"method": "widths", "widths": [10, 20]}})
+    >>> [(point.k, round(point.loss, 3), point.best) for point in explore(people, job, ks=[2, 3]).points]
+    [(2, 0.2, True), (3, 0.2, True)]
+    """
+    from kanopy._job.inputs import encode
+
+    tell = Progress(progress)
+    grid = _grid(job, ks, limits, models, algorithms)
+    tell("encoding")
+    jobs = [case.job for case in grid]
+    every_model = tuple(dict.fromkeys(model for each in jobs for model in each.models))
+    domain = encode(data, job.replaced(k=min(ks), models=every_model), population=population)
+    if max(ks) > domain.rows:
+        raise JobError(f"k goes up to {max(ks):,} but the table has only {domain.rows:,} rows. Choose smaller ones.")
+    book = _Book(state, _fingerprint(domain, job))
+    pool = _Pool(domain, tell)
+    total = sum(len(case.ks) * len(case.limits) for case in grid)
+    for case in grid:
+        for point in pool.points(case, book.points, lambda: len(book.points) / total):
+            book.add(point)
+    wanted = [key for case in grid for key in case.point_keys()]
+    found = [book.points[key] for key in wanted]
+    return Exploration(_marked(found), job.metric, domain.rows, pool.judged)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Points that differ only in k and limit."""
+
+    job: Job
+    names: tuple[str, ...]
+    ks: tuple[int, ...]
+    limits: tuple[float, ...]
+
+    def point_keys(self) -> list[str]:
+        return [self.point(k, limit).key for k in self.ks for limit in self.limits]
+
+    def point(self, k: int, limit: float, **numbers: Any) -> Point:
+        return Point(k, limit, self.names, self.job.algorithm, **numbers)
+
+
+def _grid(
+    job: Job,
+    ks: Sequence[int],
+    limits: Sequence[float | str] | None,
+    models: Sequence[Sequence[ModelSource]] | None,
+    algorithms: Sequence[str] | None,
+) -> list[_Case]:
+    from kanopy.privacy.models import KAnonymity, make_models
+
+    if not ks:
+        raise JobError("Name at least one k to explore, e.g. 2..20.")
+    for k in ks:
+        KAnonymity(k)
+    shares = tuple(sorted({as_share(limit) for limit in (limits if limits is not None else [job.suppress])}))
+    sets = [make_models(each) for each in models] if models is not None else [job.models]
+    cases = []
+    for own in sets:
+        if any(isinstance(model, KAnonymity) for model in own):
+            raise JobError("k is explored as such: leave 'k' out of the models.")
+        for algorithm in algorithms or [job.algorithm]:
+            parameters = job.parameters if algorithm == job.algorithm else {}
+            wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters)
+            names = tuple(_short(model) for model in own)
+            cases.append(_Case(wanted, names, tuple(sorted(set(ks))), shares))
+    points = sum(len(case.ks) * len(case.limits) for case in cases)
+    if points > MOST_POINTS:
+        raise JobError(f"{points:,} points are too many; at most {MOST_POINTS:,}. Explore fewer k, limits or models.")
+    return cases
+
+
+def _short(model: Model) -> str:
+    """A model as it is written on the command line, near enough to tell models apart."""
+    parts = model.to_dict()
+    column = parts.pop("column", None)
+    name = parts.pop("name")
+    rest = ",".join(str(value) for value in parts.values())
+    return ":".join(str(part) for part in (name, column, rest) if part)
+
+
+class _Pool:
+    """Work that points share: the encoded table, class tables, and judged candidates."""
+
+    def __init__(self, domain: Domain, tell: Progress) -> None:
+        self.domain = domain
+        self.tell = tell
+        self.judged = 0
+        self._tables: Any = None
+
+    def points(self, case: _Case, known: dict[str, Point], done: Any) -> Iterator[Point]:
+        """The points of a case that are not known yet."""
+        from kanopy.metrics.full_domain import ClassMetric
+        from kanopy.search.full_domain.optimal import Optimal
+
+        open_keys = [key for key in case.point_keys() if key not in known]
+        if not open_keys:
+            return
+        problem = self._problem(case.job, min(case.ks), 0.0)
+        shared = case.job.algorithm == "optimal" and not case.job.models and not isinstance(problem.metric, ClassMetric)
+        if shared and problem.lattice.size <= Optimal(**case.job.parameters).most_candidates:
+            yield from self._together(case, problem, known)
+            return
+        for k in case.ks:
+            for limit in case.limits:
+                if case.point(k, limit).key not in known:
+                    self.tell("exploring", done(), f"k = {k}, limit {limit:.2%}, {case.job.algorithm}")
+                    yield self._alone(case, k, limit)
+
+    def _problem(self, job: Job, k: int, limit: float) -> Problem:
+        from kanopy._job.inputs import make_problem
+
+        problem = make_problem(self.domain, job.replaced(k=k, suppress=limit))
+        if self._tables is None:
+            problem.require_nesting()
+            self._tables = problem.tables
+        problem.__dict__["tables"] = self._tables
+        return problem
+
+    def _together(self, case: _Case, problem: Problem, known: dict[str, Point]) -> Iterator[Point]:
+        from kanopy.search.full_domain.every_k import EveryK
+        from kanopy.search.no_solution import no_solution
+
+        search = EveryK(problem, max(case.ks))
+        for k, limit, best in search.solve(case.ks, case.limits, self.tell):
+            if case.point(k, limit).key in known:
+                continue
+            if best is None:
+                reason = no_solution(self._problem(case.job, k, limit)).reason
+                yield case.point(k, limit, reason=reason)
+                continue
+            table = problem.tables.table(best.levels)
+            sizes = table.sizes[table.sizes >= k]
+            yield self._point(case, k, limit, best.score, sizes, best.levels, optimal=True)
+        self.judged += search.judged
+
+    def _alone(self, case: _Case, k: int, limit: float) -> Point:
+        from kanopy.search.algorithms import make_algorithm
+
+        problem = self._problem(case.job, k, limit)
+        try:
+            solution = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.tell)
+        except NoSolution as nothing:
+            return case.point(k, limit, reason=nothing.reason)
+        self.judged += solution.judged
+        loss = self._loss(case.job, solution.recoding, solution)
+        sizes = solution.recoding.classes.sizes
+        return self._point(case, k, limit, loss, sizes, solution.levels, optimal=solution.optimal)
+
+    def _loss(self, job: Job, recoding: Recoding, solution: Solution) -> float:
+        """The job's metric, the same for every algorithm."""
+        from kanopy.metrics.release import release_losses
+
+        if solution.levels is not None:
+            return solution.score
+        weights = [job.weights.get(name, 1.0) for name in self.domain.names]
+        return release_losses(self.domain, recoding, weights).get(job.metric, solution.score)
+
+    def _point(
+        self,
+        case: _Case,
+        k: int,
+        limit: float,
+        loss: float,
+        sizes: np.ndarray[Any, np.dtype[np.int64]],
+        levels: tuple[int, ...] | None,
+        *,
+        optimal: bool,
+    ) -> Point:
+        published = int(sizes.sum())
+        smallest = int(sizes.min()) if len(sizes) else 0
+        return case.point(
+            k,
+            limit,
+            loss=float(loss),
+            highest_risk=1 / smallest if smallest else 0.0,
+            average_risk=len(sizes) / published if published else 0.0,
+            suppressed=self.domain.rows - published,
+            classes=len(sizes),
+            smallest_class=smallest,
+            levels=None if levels is None else dict(zip(self.domain.names, levels, strict=True)),
+            optimal=optimal,
+        )
+
+
+def _marked(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points with those marked that no other beats in both loss and risk."""
+    from dataclasses import replace
+
+    solved = [point for point in points if point.loss is not None]
+    order = sorted(solved, key=lambda p: (p.highest_risk, p.loss))
+    front: set[str] = set()
+    least, risk = float("inf"), float("inf")
+    for point in order:
+        assert point.loss is not None and point.highest_risk is not None
+        if point.loss < least - 1e-12:
+            least, risk = point.loss, point.highest_risk
+            front.add(point.key)
+        elif point.highest_risk == risk and point.loss <= least + 1e-12:
+            front.add(point.key)  # the same release, or one just as good
+    return tuple(replace(point, best=point.key in front) for point in points)
+
+
+def _fingerprint(domain: Domain, job: Job) -> str:
+    """Tells one table and job from another, without keeping anything of them."""
+    digest = hashlib.sha256()
+    for part in (domain.tuples, domain.counts, *(column.code_of_row for column in domain.sensitive)):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    for hierarchy in domain.hierarchies:
+        digest.update(hierarchy.table.tobytes() if hierarchy.has_table else hierarchy.tree().tobytes())
+    plain = job.to_dict()
+    for name in ("k", "suppress", "algorithm", "models"):
+        plain.pop(name, None)
+    digest.update(json.dumps(plain, sort_keys=True, default=str).encode("utf-8"))
+    return digest.hexdigest()
+
+
+class _Book:
+    """Finished points, kept in a file line by line if one is named."""
+
+    def __init__(self, path: str | Path | None, fingerprint: str) -> None:
+        self.points: dict[str, Point] = {}
+        self._path = None if path is None else Path(path)
+        if self._path is None:
+            return
+        head = {"format": STATE_FORMAT, "version": 1, "of": fingerprint}
+        if self._path.exists() and self._path.stat().st_size:
+            self._read(head)
+            return
+        try:
+            self._path.write_text(json.dumps(head) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise JobError(f"The state file {str(self._path)!r} cannot be written: {error.strerror}.") from None
+
+    def _read(self, head: dict[str, Any]) -> None:
+        from kanopy.hierarchy.files.files import write_text_whole
+
+        assert self._path is not None
+        name = str(self._path)
+        try:
+            first, *lines = self._path.read_text(encoding="utf-8").splitlines()
+            found = json.loads(first)
+            if not isinstance(found, dict) or found.get("format") != STATE_FORMAT:
+                raise ValueError("not a state file")
+        except (OSError, ValueError):
+            raise JobError(f"{name!r} is not a state file of `kanopy explore`. Name another, or delete it.") from None
+        if found != head:
+            raise JobError(
+                f"The state file {name!r} belongs to another table, hierarchies or job. Name another, or delete it."
+            )
+        good = first + "\n"
+        for line in lines:
+            try:
+                plain = json.loads(line)
+            except ValueError:
+                break  # the last line of a run that was killed while writing it
+            good += line + "\n"
+            plain["models"] = tuple(plain["models"])
+            point = Point(**plain)
+            self.points[point.key] = point
+        if good != self._path.read_text(encoding="utf-8"):
+            write_text_whole(self._path, good)
+
+    def add(self, point: Point) -> None:
+        """Remember a point, on disk too."""
+        self.points[point.key] = point
+        if self._path is not None:
+            try:
+                with self._path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(point.to_dict()) + "\n")
+            except OSError as error:
+                raise KanopyError(f"The state file {str(self._path)!r} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,173 @@
+"""Pictures of a hierarchy's semantic quality as Vega-Lite dictionaries: the tree with coloured edges, the curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+MOST_ROWS = 60
+LONGEST = 26
+ROW, STEP = 24, 190
+INK = "#22303c"
+LOSS_COLOURS = ["#2c7a4b", "#a3c46b", "#f2c94c", "#e07b39", "#b3261e"]
+"""From nothing lost to most lost; the widths of the edges repeat it for readers who cannot tell the colours apart."""
+SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+CONFIG: dict[str, Any] = {
+    "background": "white",
+    "view": {"stroke": None},
+    "font": "DejaVu Sans, Helvetica, Arial, sans-serif",
+    "axis": {"labelColor": INK, "titleColor": INK, "gridColor": "#e3e8ec"},
+    "title": {"color": INK, "anchor": "start", "fontSize": 14},
+}
+
+
+def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
+    """The hierarchy with every edge coloured by the largest loss (TransGSL) of the values that pass over it.
+
+    Values are on the left, the top on the right. Of hierarchies with very many values the lowest levels are left out.
+
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
+    >>> from kanopy.ontology.load import load_ontology
+    >>> h = Hierarchy.from_rows([["cat", "animal"], ["dog", "animal"]])
+    >>> [layer["mark"]["type"] for layer in loss_tree(evaluate_hierarchy(h, load_ontology("wordnet")))["layer"]]
+    ['rule', 'circle', 'text', 'text', 'text']
+    """
+    labels, height = quality.labels, len(quality.labels) - 1
+    base = next((level for level in range(height) if len(set(labels[level])) <= MOST_ROWS), height - 1)
+    order = _order(labels)
+    rows: dict[str, int] = {}
+    for value in order:
+        rows.setdefault(labels[base][value], len(rows))
+    place: dict[tuple[int, str], list[int]] = {}
+    for level in range(base, height + 1):
+        for value in order:
+            place.setdefault((level, labels[level][value]), []).append(rows[labels[base][value]])
+    at = {node: float(np.mean(sorted(set(found)))) for node, found in place.items()}
+    edges: dict[tuple[int, str, str], float] = {}
+    for level in range(base + 1, height + 1):
+        for value in order:
+            edge = (level, labels[level - 1][value], labels[level][value])
+            loss = float(quality.losses[level - 1, value])
+            edges[edge] = max(edges.get(edge, -1.0), -1.0 if np.isnan(loss) else loss)
+    lines = [
+        {
+            "x": level - 1, "y": at[level - 1, child], "x2": level, "y2": at[level, parent],
+            "loss": None if loss < 0 else round(loss, 4), "from": child, "to": parent,
+        }
+        for (level, child, parent), loss in edges.items()
+    ]  # fmt: skip
+    repeated = {(level, labels[level][v]) for level in range(base + 1, height + 1) for v in order
+                if labels[level][v] == labels[level - 1][v]}  # fmt: skip
+    nodes = [
+        {"x": level, "y": y, "label": "" if (level, label) in repeated else _short(label)}
+        for (level, label), y in at.items()
+    ]
+    ticks = {"0": "values"} | {
+        str(item.level): f"level {item.level}: GSL {item.gsl:.4f}" for item in quality.levels if item.level >= base
+    }
+    losses = [loss for loss in edges.values() if loss >= 0]
+    # Measures from 0 to 1 get one scale, so that two trees can be compared; a loss above one half is red anyway.
+    domain = [0, max([0.5, *losses])] if quality.maximum == 1.0 else [0, max([1e-9, *losses])]
+    colour = {
+        "field": "loss", "type": "quantitative", "title": "loss",
+        "scale": {"range": LOSS_COLOURS, "domain": domain, "clamp": True}, "legend": {"format": ".2f"},
+    }  # fmt: skip
+    x = {
+        "field": "x", "type": "quantitative", "title": None,
+        "scale": {"domain": [base - 0.95, height + 0.45], "nice": False},
+        "axis": {"values": list(range(base, height + 1)), "grid": False, "orient": "top", "domain": False,
+                 "ticks": False, "labelExpr": f"{ticks!r}[datum.value]", "labelFontSize": 12},
+    }  # fmt: skip
+    y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}}
+    lowest, inner = [n for n in nodes if n["x"] == base], [n for n in nodes if n["x"] != base]
+    text = {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
+    return {
+        "title": {"text": title or quality.name or "hierarchy",
+                  "subtitle": f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}"},
+        "width": STEP * (height - base + 1.4),
+        "height": max(120, ROW * len(rows)),
+        "layer": [
+            {"data": {"values": lines}, "mark": {"type": "rule", "opacity": 0.9},
+             "encoding": {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour,
+                          "size": {"field": "loss", "type": "quantitative", "scale": {"range": [1.2, 4.5]},
+                                   "legend": None}}},
+            {"data": {"values": nodes}, "mark": {"type": "circle", "size": 22, "color": INK},
+             "encoding": {"x": x, "y": y}},
+            {"data": {"values": inner}, "mark": {**text, "stroke": "white", "strokeWidth": 3, "color": "white"},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+            {"data": {"values": inner}, "mark": {**text, "color": INK},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+            {"data": {"values": lowest}, "mark": {**text, "align": "right", "dx": -7, "dy": 0, "color": INK},
+             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        ],
+    }  # fmt: skip
+
+
+def level_curve(qualities: Sequence[tuple[str, SemanticQuality]], *, weighted: bool = False) -> dict[str, Any]:
+    """LevelGSL level by level, one line per hierarchy, as Figure 4 of Ayala-Rivera et al. 2014 draws it.
+
+    `weighted` draws each level's share of the score instead of the loss itself.
+    """
+    values = [
+        {"hierarchy": name, "level": level.level, "gsl": level.weighted if weighted else level.gsl}
+        for name, quality in qualities
+        for level in quality.levels
+    ]
+    names = [name for name, _ in qualities]
+    return curve(values, names, "weighted LevelGSL" if weighted else "LevelGSL")
+
+
+def curve(values: Sequence[dict[str, Any]], names: Sequence[str], axis: str, *, width: int = 420) -> dict[str, Any]:
+    """Lines with points over levels; `values` have `hierarchy`, `level` and `gsl`."""
+    series = {"field": "hierarchy", "type": "nominal", "title": None, "sort": list(names)}
+    return {
+        "width": width,
+        "height": 240,
+        "data": {"values": list(values)},
+        "mark": {"type": "line", "point": {"size": 60}, "strokeWidth": 2},
+        "encoding": {
+            "x": {"field": "level", "type": "ordinal", "title": "level", "axis": {"labelAngle": 0}},
+            "y": {"field": "gsl", "type": "quantitative", "title": axis},
+            "color": {**series, "scale": {"domain": list(names), "range": (SERIES * 9)[: len(names)]}},
+            "shape": {**series, "scale": {"domain": list(names), "range": (SHAPES * 9)[: len(names)]}},
+        },
+    }
+
+
+def picture(qualities: Sequence[tuple[str, SemanticQuality]]) -> dict[str, Any]:
+    """One sheet: the tree of every hierarchy and, below, the curves of them all."""
+    parts = [loss_tree(quality, name) for name, quality in qualities]
+    parts.append({**level_curve(qualities), "title": "What is lost at each level"})
+    return sheet(parts)
+
+
+def sheet(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Charts below one another, each with its own scales, in the house style."""
+    return {
+        "$schema": SCHEMA,
+        "config": CONFIG,
+        "padding": 16,
+        "vconcat": list(parts),
+        "spacing": 36,
+        "resolve": {"scale": {"color": "independent", "shape": "independent", "size": "independent"}},
+    }
+
+
+def _order(labels: Sequence[Sequence[str]]) -> list[int]:
+    """The values so that those under one node stand together, nodes in the order they first appear."""
+    first = [{label: at for at, label in reversed(list(enumerate(row)))} for row in labels]
+    return sorted(
+        range(len(labels[0])),
+        key=lambda value: tuple(first[level][labels[level][value]] for level in range(len(labels) - 1, -1, -1)),
+    )
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

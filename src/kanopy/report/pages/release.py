@@ -1,0 +1,399 @@
+"""The page a data steward reads and hands on: one self-contained HTML file without scripts, fonts or pictures from
+elsewhere. It only words what `Report` holds.
+
+Markup is kept well-formed (every element closed), and everything that comes from data goes through `esc`. The page
+forbids itself by policy to load or run anything, so even a mistake there could not do harm.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kanopy.hierarchy.hierarchy import SUPPRESSED
+from kanopy.report.pages import release_sections as sections
+from kanopy.report.pages import risk_sections as risks
+from kanopy.report.pages import utility_sections as words_of
+from kanopy.report.shell import BAD, GOOD, LEAF, POLICY
+from kanopy.report.style import CSS
+from kanopy.report.words import (
+    MISSING_CELL,
+    ROLE_WORDS,
+    esc,
+    figure,
+    listed,
+    percent,
+    plural,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from kanopy.report.report import ColumnReport, Preview, Report
+
+MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
+SIDE_BY_SIDE_COLUMNS = 6
+MOST_STEPS = 9
+MOST_DRAWN = 6
+
+
+def page(report: Report, *, values: bool = False) -> str:
+    """The whole page, to hand on. `values=True` adds original rows, every label of the hierarchies and the job."""
+    found = report.findings
+    before, after, utility = found.before, found.after, found.utility
+    useful: list[tuple[str, str]] = [("loss", sections.losses(report))]
+    if utility is not None:
+        useful += [
+            ("distributions", words_of.distributions(utility, found.distributions, found.least_rows, MOST_DRAWN)),
+            ("associations", words_of.pairs(utility)),
+            ("counts", words_of.queries(utility)),
+            ("learning", words_of.learning(utility)),
+            ("statistics", words_of.bounds(utility)),
+        ]
+    useful.append(("limits-of-this-page", _not_measured(found.notes)))
+    chapters = [
+        ("promise", "Promise", "", [
+            ("promises", sections.promises(report, values)),
+            ("columns", _columns(report, values)),
+            ("rows", _before_after(report, values)),
+            ("suppressed", sections.suppressed(report)),
+        ]),
+        ("risk", "Risk", "Risk, before and after", [
+            ("groups", risks.groups(before, after)),
+            ("attackers", risks.attackers(before, after)),
+            ("population", risks.population(before, after)),
+            ("linkage", risks.attacks(after)),
+            ("disclosure", risks.disclosure(before, after)),
+            ("identifying", risks.columns(before)),
+        ]),
+        ("utility", "Usefulness", "What the release is still good for", useful),
+        ("made", "How it was made", "How it was made", [
+            ("hierarchies", sections.hierarchies(report, values)),
+            ("search", sections.search(report, values)),
+        ]),
+        ("record", "Manifest", "For the record", [
+            ("manifest", sections.manifest(report)),
+            ("again", sections.again(report) if values else ""),
+        ]),
+    ]  # fmt: skip
+    body, links = [], ['<a href="#verdict">Verdict</a>']
+    for name, link, title, parts in chapters:
+        shown = "".join(f'<section id="{own}">{content}</section>\n' for own, content in parts if content)
+        if shown:
+            heading = f'<h2 class="chapter">{title}</h2>' if title else ""
+            links.append(f'<a href="#{name}">{link}</a>')
+            body.append(f'<div id="{name}">{heading}\n{shown}</div>\n')
+    source = esc(report.facts.source if values else source_name(report.facts.source))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="referrer" content="no-referrer"/>
+<title>Privacy report: {source}</title>
+<style>{CSS}</style>
+</head>
+<body>
+<a class="skip" href="#verdict">To the verdict</a>
+<header class="top"><div class="brand">{LEAF}<span>Privacy report</span></div>
+<div class="muted">{source}</div><nav aria-label="Sections">{"".join(links)}</nav></header>
+<main>
+{_hero(report)}
+{_confidential(report, values)}
+{_tiles(report)}
+{"".join(body)}</main>
+<footer><p>Made by Kanopy {esc(report.facts.version)}. Figures about risk concern published rows only: a suppressed row
+publishes no quasi-identifier, so nobody can be found through it, and it is in no denominator.</p></footer>
+</body>
+</html>
+"""
+
+
+def _not_measured(notes: tuple[str, ...]) -> str:
+    lines = "".join(f"<li>{esc(note)}</li>" for note in notes)
+    return f'<h2>What was not measured</h2><ul class="notes">{lines}</ul>' if lines else ""
+
+
+def source_name(source: str) -> str:
+    """What a source is called without saying where it lies (folders, servers, passwords).
+
+    >>> source_name("postgresql://me:secret@host/people"), source_name("/home/me/people.csv"), source_name("a table")
+    ('people', 'people.csv', 'a table')
+    """
+    return re.split(r"[/\\]", source.split("?")[0].split("@")[-1].rstrip("/\\"))[-1] or "a table"
+
+
+def _hero(report: Report) -> str:
+    good = report.holds
+    if report.verified:
+        smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
+        checked = (
+            "This was checked a second time, independently of the search: the published labels were grouped anew, "
+            f"and the smallest group has {plural(int(smallest), 'row')}."
+        )
+    elif report.facts.verification.get("verified") is False:
+        checked = "The independent check of the published labels <b>disagreed</b>."
+    else:
+        checked = "The release <b>has not been checked</b> a second time."
+    kept = (
+        f"Published are {esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows "
+        f"({whole(report.published_rows)} of {whole(report.rows)})"
+    )
+    loss = report.facts.losses.get("loss")
+    lost = (
+        f"; {esc(percent(loss))} of the detail was lost on average, suppressed rows counted as wholly lost"
+        if loss is not None
+        else ""
+    )
+    return (
+        f'<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div>'
+        f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p><p>{_done(report)}</p></div></div>"
+    )
+
+
+def _done(report: Report) -> str:
+    """What was done, in a sentence."""
+    changed = [column.name for column in report.columns if not column.unchanged]
+    kept = len(report.columns) - len(changed)
+    gone = [name for name, role in report.facts.roles.items() if role == "identifier"]
+    parts = [f"{plural(len(changed), 'column')} others may know became broader ({esc(listed(changed, 6))})"]
+    if not changed:
+        parts = ["No column had to become broader"]
+    elif kept:
+        parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
+    if gone:
+        hashed = [name for name in gone if name in report.facts.after.columns]
+        removed = len(gone) - len(hashed)
+        parts += (
+            [f"{plural(removed, 'identifying column')} {'was' if removed == 1 else 'were'} removed"] if removed else []
+        )
+        parts += [f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms"] if hashed else []
+    parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")
+    return "What was done: " + "; ".join(parts) + "."
+
+
+def _confidential(report: Report, values: bool) -> str:
+    if values:
+        text = (
+            "<b>Keep this page as safe as the original table.</b> It shows original rows and values so that you can "
+            "judge the release. It is not part of it; the page without <code>--report-values</code> is the one to hand "
+            "on."
+        )
+    else:
+        text = (
+            "<b>Made to be handed on, not to be published.</b> It shows no original row, no identifier, and no "
+            f"original value that fewer than {whole(report.k or report.findings.least_rows)} rows have, unless the "
+            "release itself publishes it. It does hold statistics of the original table."
+        )
+    return f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{text}</p></div>'
+
+
+def _tiles(report: Report) -> str:
+    before, after, suppressed = report.findings.before, report.findings.after, report.suppression
+    wanted = f"k = {report.k} was asked for; " if report.k is not None else ""
+    average = report.published_rows / after["classes"] if after["classes"] else 0.0
+    unchanged = [column.name for column in report.columns if column.unchanged]
+    loss = report.facts.losses.get("loss")
+    tiles = [
+        (
+            "Rows published",
+            percent(report.published_rows / report.rows) if report.rows else "–",
+            f"{whole(report.published_rows)} of {whole(report.rows)}; {whole(suppressed.rows)} suppressed",
+        ),
+        (
+            "Smallest group",
+            plural(after["k"], "row"),
+            f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average",
+        ),
+        (
+            "Highest risk of a row",
+            percent(after["prosecutor"]["highest"]),
+            f"was {percent(before['prosecutor']['highest'])}; one over the smallest group",
+        ),
+        (
+            "Expected matches",
+            percent(after["marketer"]),
+            f"of rows, if all were linked to a register; was {percent(before['marketer'])}",
+        ),
+        ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
+        if loss is not None
+        else (f"Score ({esc(report.facts.metric)})", figure(report.facts.solution.score), "lower is better"),
+        (
+            "Columns unchanged",
+            f"{len(unchanged)} of {len(report.columns)}",
+            esc(listed(unchanged)) if unchanged else "every quasi-identifier was generalized",
+        ),
+    ]
+    cells = "".join(
+        f'<dl class="tile"><dt>{name}</dt><dd class="number">{esc(number)}</dd><dd class="note">{note}</dd></dl>'
+        for name, number, note in tiles
+    )
+    return f'<div class="tiles">{cells}</div>'
+
+
+def _columns(report: Report, values: bool) -> str:
+    weighted = len({column.weight for column in report.columns}) > 1
+    lines = []
+    for column in report.columns:
+        weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
+        lines.append(
+            f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
+            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{_loss_bar(column.loss)}</td></tr>'
+        )
+    others = "".join(
+        f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
+        for role, words in ROLE_WORDS.items()
+        if role != "quasi-identifier" and role in report.facts.roles.values()
+    )
+    order = "".join(lines)
+    best = ", those that lose least of all that keep the promise" if report.facts.solution.optimal else ""
+    weight_head = '<th scope="col" class="n">Weight</th>' if weighted else ""
+    return (
+        "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
+        f"published as broader values from their hierarchies{best}.</p>"
+        '<div class="scroll"><table class="wide"><caption>Quasi-identifiers</caption><thead><tr>'
+        '<th scope="col">Column</th>'
+        f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
+        f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
+        f'<dl class="facts">{others}</dl>'
+    )
+
+
+def _loss_bar(loss: float | None) -> str:
+    if loss is None:
+        return "–"
+    filled = max(0.0, min(1.0, loss))
+    bar = f'<span class="bar" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
+    return f'{bar}<span class="share">{esc(percent(loss))}</span>'
+
+
+def _fate(report: Report, role: str) -> str:
+    """The other columns of a role: published as they are, or removed."""
+    published = set(report.facts.after.columns)
+    names = [name for name, own in report.facts.roles.items() if own == role]
+    kept = [name for name in names if name in published]
+    gone = [name for name in names if name not in published]
+    parts = [f"{esc(listed(kept, shown=12))}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
+    parts += [f"{esc(listed(gone, shown=12))}: removed"] if gone else []
+    return "; ".join(parts)
+
+
+def _level(column: ColumnReport) -> str:
+    height = column.hierarchy.height
+    if column.level is None:
+        used = [use for use in column.level_uses if use.level >= 0]
+        if not used:
+            return "ranges, without a hierarchy"
+        as_is = sum(use.share for use in used if use.level == 0)
+        high = max(use.level for use in used)
+        return f"levels {min(use.level for use in used)} to {high} of {height}; original in {percent(as_is)} of rows"
+    words = f"level {column.level} of {height}"
+    if column.level == 0:
+        words = "as it is"
+    elif column.level == height and len(column.published_labels) <= 1:
+        words += ": nothing left"
+    steps = min(height, MOST_STEPS)
+    on = round(column.level * steps / height) if height else 0
+    meter = "".join(f'<i class="{"on" if step < on else "off"}"></i>' for step in range(steps))
+    return f'<span class="meter" aria-hidden="true">{meter}</span>{words}'
+
+
+def _example(report: Report, column: ColumnReport, values: bool) -> str:
+    """The commonest value that changed and what became of it."""
+    if column.level is None:
+        became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
+        return f'<span class="muted">{became}</span>'
+    j = report.facts.domain.names.index(column.name)
+    marginal = report.facts.domain.marginals[j]
+    if not marginal.any():
+        return ""
+    row = column.hierarchy.table[column.level]
+    labels = column.hierarchy.labels
+    # A value of a few rows may be one person's: only the steward's own page names it.
+    rarest = 1 if values else max(2, report.k or report.findings.least_rows)
+    commonest = [int(leaf) for leaf in np.argsort(-marginal, kind="stable")[:50] if marginal[leaf] >= rarest]
+    if not commonest:
+        return '<span class="muted">every value is rare</span>'
+    leaf = next((leaf for leaf in commonest if labels[leaf] != labels[row[leaf]] and marginal[leaf]), commonest[0])
+    original, label = esc(labels[leaf]), esc(labels[row[leaf]])
+    if original == label:
+        return original
+    return f'{original}<span class="arrow" aria-label="became"> → </span>{label}'
+
+
+def _before_after(report: Report, values: bool) -> str:
+    facts = report.facts
+    before, after = facts.before, facts.after
+    if not (before if values else after).rows:
+        return ""
+    hidden = [name for name, role in facts.roles.items() if role == "identifier"]
+    rank = {"quasi-identifier": 0, "sensitive": 1}
+    columns = [name for name in before.columns if facts.roles.get(name) in rank]
+    columns.sort(key=lambda name: rank[facts.roles[name]])
+    columns = columns[:MOST_PREVIEW_COLUMNS]
+    left_out = [name for name in before.columns if name not in columns and name not in hidden]
+    omitted = []
+    if hidden:
+        omitted.append(f"Identifiers are never shown here ({esc(listed(hidden))}).")
+    if left_out:
+        omitted.append(f"Not shown: {esc(listed(left_out, shown=8))}.")
+    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
+    if not values:
+        return (
+            "<h2>What is published</h2><p>The first rows of the release. ▲ marks a cell that was generalized, hatching "
+            f'a suppressed row.</p><div class="stacked">{_preview(report, after, columns, "Published", before)}</div>'
+            + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
+        )
+    return (
+        "<h2>Before and after</h2><p>The first rows of the table and what is published for them. "
+        "▲ marks a cell that was generalized, hatching a suppressed row.</p>"
+        f'<div class="{layout}">{_preview(report, before, columns, "Before", None)}'
+        f"{_preview(report, after, columns, 'After', before)}</div>"
+        + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
+    )
+
+
+def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
+    roles = report.facts.roles
+    heads = "".join(
+        f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'
+        for name in columns
+    )
+    at = {name: position for position, name in enumerate(own.columns)}
+    rows = dict(zip(own.row_numbers(), own.rows, strict=True))
+    first = original or own
+    before = dict(zip(first.row_numbers(), first.rows, strict=True))
+    before_at = {name: position for position, name in enumerate(first.columns)}
+    quasi = report.facts.domain.names
+    group_of_row = report.facts.solution.recoding.group_of_row
+    lines = []
+    for number in list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]:
+        row = rows.get(number)
+        suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
+        if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
+            suppressed = all(row[at[name]] in (SUPPRESSED, None) for name in quasi if name in at)
+        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
+        if row is None:
+            lines.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
+            continue
+        cells = []
+        for name in columns:
+            if name not in at:
+                cells.append('<td class="gone">removed</td>')
+                continue
+            cell = _text(row[at[name]])
+            was = _text(before[number][before_at[name]]) if name in before_at else cell
+            changed = original is not None and not suppressed and cell != was
+            kind = "changed" if changed else "hid" if suppressed and name in quasi else "same"
+            cells.append(f'<td class="{kind}">{esc(cell)}</td>')
+        lines.append(head + "".join(cells) + "</tr>")
+    return (
+        f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
+        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def _text(cell: str | None) -> str:
+    return MISSING_CELL if cell is None else cell

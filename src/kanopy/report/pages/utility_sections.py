@@ -1,0 +1,238 @@
+"""Usefulness in plain words: the sections of the utility page and of a release's report.
+
+Each takes what `Assessment.to_dict` gives. A section about which nothing is known is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kanopy.report.charts import assessment as charts
+from kanopy.report.charts.release import column_losses
+from kanopy.report.shell import LEGEND, drawing, explained, table
+from kanopy.report.words import esc, figure, listed, percent, plural, whole
+
+Found = Mapping[str, Any]
+
+MOST_DRAWN, MOST_HEAT, MOST_PAIRS = 12, 10, 15
+WITHHELD = "withheld"
+
+
+def losses(found: Found, beside: str = "") -> str:
+    """What each column lost; `beside` is markup that stands beside the picture."""
+    columns = found["columns"]
+    drawn = column_losses({each["name"]: each["loss"] for each in columns})
+    described = "Detail lost per column. " + "; ".join(f"{each['name']}: {percent(each['loss'])}" for each in columns)
+    rows = [
+        [
+            each["name"] + (" (quasi-identifier)" if each["name"] in found["quasi_identifiers"] else ""),
+            percent(each["loss"]),
+            "–" if each["range_loss"] is None else percent(each["range_loss"]),
+            percent(each["bits_kept"]),
+            whole(each["values_before"]),
+            whole(each["labels_after"]),
+            whole(each["changed_rows"]),
+            whole(each["hidden_rows"]),
+        ]
+        for each in columns
+    ]
+    heads = [
+        "Column", "Loss", "Width of intervals", "Information kept", "Values before", "Labels after", "Cells changed",
+        "Cells hidden",
+    ]  # fmt: skip
+    words = [
+        ("Loss", "the share of the column's values that a published value could stand for, on average"),
+        ("Width of intervals", "for numbers, how much of the range a published interval spans, on average"),
+        ("Information kept", "how much of what the original value told is still told by the published one (in bits)"),
+        ("Values, labels", "how many different values there were, and how many different ones are published"),
+        ("Cells changed", "rows in which the column is published as something else than it was"),
+        ("Cells hidden", "rows in which nothing is published for the column (*)"),
+    ]
+    return (
+        "<h2>What each column lost</h2><p>Loss is how much of a column a published value could stand for: 0% is as "
+        "exact as before, 100% says nothing. Rows that were left out count as 100%.</p>"
+        f'<div class="pair">{drawing(drawn, "losses", described, "Greatest first.")}{beside}</div>'
+        + table("Columns", heads, rows, range(1, 8))
+        + explained(words)
+    )
+
+
+def distributions(found: Found, shares: Mapping[str, Mapping[str, Any]], least: int = 1, most: int = MOST_DRAWN) -> str:
+    """How distributions moved; only values that at least `least` rows have are named in the pictures."""
+    ordered = sorted(found["columns"], key=lambda each: -each["total_variation"])
+    pictures = []
+    for number, each in enumerate([each for each in ordered if each["changed_rows"]][:most]):
+        drawn = shares.get(each["name"])
+        if drawn is None:
+            continue
+        chart = charts.before_after(drawn["bins"], drawn["before"], drawn["after"], each["name"])
+        moved = f"Total variation {percent(each['total_variation'])}, earth mover's {percent(each['earth_movers'])}."
+        caption = f"<b>{esc(each['name'])}</b>. {esc(moved)}"
+        pictures.append(drawing(chart, f"d{number}", f"{each['name']} before and after. {moved}", caption))
+    rows = [[each["name"], percent(each["total_variation"]), percent(each["earth_movers"])] for each in ordered]
+    rare = f" Values that fewer than {whole(least)} rows have are lumped together and not named." if least > 1 else ""
+    return (
+        "<h2>How the distributions moved</h2><p>After, every label is spread evenly over the values it covers. Total "
+        "variation is the share of rows that would have to change their value; the earth mover's distance also counts "
+        f"how far they would have to go, over the range of the column.{rare}</p><p>{LEGEND}</p>"
+        f'<div class="pair">{"".join(pictures)}</div>'
+        + table("Distances", ["Column", "Total variation", "Earth mover's distance"], rows, [1, 2])
+    )
+
+
+def pairs(found: Found) -> str:
+    """Associations of columns before and after."""
+    compared = found["pairs"]
+    if not compared:
+        return ""
+    names = list(dict.fromkeys(name for each in compared for name in (each["left"], each["right"])))[:MOST_HEAT]
+    place = {name: number for number, name in enumerate(names)}
+    before: dict[tuple[int, int], float] = {}
+    change: dict[tuple[int, int], float] = {}
+    for each in compared:
+        if each["left"] in place and each["right"] in place:
+            i, j = place[each["left"]], place[each["right"]]
+            before[i, j] = before[j, i] = each["v_before"]
+            change[i, j] = change[j, i] = each["v_after"] - each["v_before"]
+    ordered = sorted(compared, key=lambda each: -each["total_variation"])[:MOST_PAIRS]
+    rows = [
+        [
+            f"{each['left']} × {each['right']}",
+            percent(each["total_variation"]),
+            figure(each["v_before"]),
+            figure(each["v_after"]),
+            figure(each["correlation_before"]),
+            figure(each["correlation_after"]),
+        ]
+        for each in ordered
+    ]
+    words = [
+        ("Total variation", "the share of rows that would have to move for the table of both columns to be as before"),
+        ("V", "Cramér's V: from 0 (the columns know nothing of each other) to 1 (one gives the other away)"),
+        ("Correlation", "Pearson's, from −1 to 1, where both columns are numbers (labels as their middles)"),
+    ]
+    return (
+        "<h2>Do columns still belong together?</h2><p>Cramér's V is 0 for columns that know nothing of each other and "
+        "1 if one gives the other away. Generalizing usually weakens associations.</p>"
+        f'<div class="pair">{drawing(charts.heat(names, before, "Association before"), "v1", "Association before")}'
+        f"{drawing(charts.heat(names, change, 'Change', diverging=True), 'v2', 'Change of association')}</div>"
+        + table(
+            "Contingency tables that moved most",
+            ["Columns", "Total variation", "V before", "V after", "Correlation before", "Correlation after"],
+            rows,
+            [1, 2, 3, 4, 5],
+        )
+        + explained(words)
+    )
+
+
+def queries(found: Found) -> str:
+    """Errors of count queries."""
+    asked = found["queries"]
+    if not asked:
+        return ""
+    shares = [(plural(int(number), "column"), error) for number, error in asked["by_columns"].items()]
+    chart = charts.bars(shares, "Median relative error", top=None)
+    rows = [
+        ["Median", percent(asked["median"]), "Half of the questions are answered with at most this error."],
+        ["Mean", percent(asked["mean"]), "The error on average; a few bad answers weigh much."],
+        ["Upper quartile", percent(asked["upper_quartile"]), "Three quarters of the answers err by less."],
+        ["Nine tenths", percent(asked["ninetieth"]), "Nine tenths of the answers err by less."],
+    ]
+    return (
+        f"<h2>How wrong counts become</h2><p>{whole(asked['queries'])} random questions of the kind “how many rows "
+        f"lie in this range and that group” were asked of both tables, each about {percent(asked['selectivity'])} of "
+        "the rows in up to "
+        f"{plural(asked['columns'], 'column')}; the release answers as if every value under a label were equally "
+        'likely. An error of 10% means 90 or 110 instead of 100.</p><div class="pair">'
+        f"{drawing(chart, 'queries', 'Median relative error by number of columns', 'By number of columns asked for.')}"
+        f"{table('Relative error', ['', 'Error', 'In words'], rows, [1])}</div>"
+    )
+
+
+def learning(found: Found) -> str:
+    """Accuracy of classifiers before and after."""
+    learners = found["learners"]
+    if not learners:
+        return ""
+    first = learners[0]
+    rows = [
+        [
+            each["learner"],
+            f"{percent(each['before'])} ± {each['spread_before'] * 100:.1f}",
+            f"{percent(each['after'])} ± {each['spread_after'] * 100:.1f}",
+            "–" if each["kept"] is None else percent(max(0.0, each["kept"])),
+        ]
+        for each in learners
+    ]
+    described = "; ".join(
+        f"{each['learner']}: {percent(each['before'])}, {percent(each['after'])}" for each in learners
+    )
+    return (
+        f"<h2>Can a model still be learned?</h2><p>Each learner predicts <b>{esc(first['target'])}</b> from the other "
+        f"columns, once trained on the original and once on the release, and is tested on held-out original rows "
+        f"({first['folds']} folds, {whole(first['rows'])} rows). The dashed line is always guessing the most frequent "
+        f"value ({percent(first['baseline'])}); what is kept is the gain over that line.</p><p>{LEGEND}</p>"
+        f'<div class="pair">{drawing(charts.accuracy(learners), "learners", "Accuracy before and after. " + described)}'
+        f"{table('Accuracy', ['Learner', 'Before', 'After', 'Kept'], rows, [1, 2, 3])}</div>"
+    )
+
+
+def bounds(found: Found) -> str:
+    """Statistics with bounds that hold whatever the original values were; `None` stands for a number withheld."""
+    stated = found["bounds"]
+    if not stated:
+        return ""
+    names = list(dict.fromkeys(each["column"] for each in stated if _open(each)))
+    pictures = []
+    for number, name in enumerate(names[:6]):
+        own = [each for each in stated if each["column"] == name and None not in (each["low"], each["high"])]
+        if not own:
+            continue
+        described = "; ".join(
+            f"{e['statistic']} {e['low']:g} to {e['high']:g}"
+            + ("" if e["truth"] is None else f", truly {e['truth']:g}")
+            for e in own
+        )
+        pictures.append(drawing(charts.bound_ranges(own, name), f"b{number}", described, f"<b>{esc(name)}</b>"))
+    rows = [
+        [
+            each["column"],
+            each["statistic"],
+            *(
+                WITHHELD if each[key] is None else f"{each[key]:,.6g}"
+                for key in ("truth", "low", "high", "estimate")
+            ),
+            "yes" if each["holds"] else "no",
+        ]
+        for each in stated
+        if _open(each) or not each["holds"]
+    ]  # fmt: skip
+    same = [each["column"] for each in stated if each["column"] not in {row[0] for row in rows}]
+    exact = (
+        f"<p>Exact, because published as they were: {esc(listed(list(dict.fromkeys(same)), 12))}.</p>" if same else ""
+    )
+    withheld = (
+        "<p>Withheld are numbers that are, or would give away, an original value that too few rows have.</p>"
+        if any(WITHHELD in row for row in rows)
+        else ""
+    )
+    heads = ["Column", "Statistic", "True", "At least", "At most", "By middles", "Holds"]
+    return (
+        "<h2>Statistics that stay true</h2><p>Whatever the original values were, as long as each lies within its "
+        "published interval the statistic lies within these bounds (the bar; the tick is the true value). A hidden "
+        "cell may be anything between the ends of its column. “By middles” is what comes out if every interval is "
+        "taken for its middle.</p>"
+        f'<div class="pair">{"".join(pictures)}</div>{table("Bounds", heads, rows, [2, 3, 4, 5])}{withheld}{exact}'
+    )
+
+
+def _open(bound: Found) -> bool:
+    return bound["low"] is None or bound["high"] is None or bool(bound["low"] < bound["high"])
+
+
+def notes(found: Found) -> str:
+    """What else is to be said."""
+    lines = "".join(f"<li>{esc(note)}</li>" for note in found["notes"])
+    return f'<h2>Notes</h2><ul class="notes">{lines}</ul>' if lines else ""

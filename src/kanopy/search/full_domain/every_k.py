@@ -1,0 +1,159 @@
+"""The best full-domain release for every k and every limit, from one pool of judged candidates.
+
+A candidate is grouped once; its classes counted by size answer for all k. What is infeasible at one k stays so at
+every greater k, and what was judged for one (k, limit) is known for all others. Bounds are those of `optimal`, so each
+answer is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Longs
+from kanopy._progress import Progress
+from kanopy.metrics.full_domain import ClassMetric
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.full_domain.projections import least_suppressed_rows
+from kanopy.search.full_domain.size_profile_kernel import size_profile
+from kanopy.search.lattice import Levels
+from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+
+REFRESH = 1.3
+"""Bounds are worked out anew when k has grown by this factor."""
+
+
+class EveryK:
+    """Shares judged candidates between searches for different k and limits under k-anonymity.
+
+    `problem` gives domain, metric, weights and levels; its own k and limit do not matter.
+    """
+
+    def __init__(self, problem: Problem, most_k: int) -> None:
+        assert not isinstance(problem.metric, ClassMetric), "class sizes give no bounds to share"
+        problem.require_nesting()
+        self.problem = problem
+        self.metric = problem.metric
+        self.most_k = most_k
+        self.lattice = problem.lattice
+        size, width = problem.lattice.size, problem.domain.width
+        self._place = np.full(size, -1, np.int64)
+        self._numbers: list[int] = []
+        self._classes = np.zeros((64, most_k), np.int64)
+        self._rows = np.zeros((64, most_k), np.int64)
+        self._sums = np.zeros((64, most_k, width))
+        self._totals = np.zeros((64, width))
+        self._all_classes = np.zeros(64, np.int64)
+        self._bounds = problem.lower_bounds().reshape(-1)
+        self._dead: dict[int, npt.NDArray[np.bool_]] = {}
+
+    @property
+    def judged(self) -> int:
+        """Candidates grouped so far."""
+        return len(self._numbers)
+
+    def solve(
+        self, ks: Sequence[int], limits: Sequence[float], progress: Progress
+    ) -> Iterator[tuple[int, float, Judgement | None]]:
+        """For every k, ascending, and every limit: the best candidate, or `None` if none is feasible."""
+        rows = self.problem.domain.rows
+        known_at = 0.0
+        for k in sorted(ks):
+            if k >= REFRESH * known_at:
+                # What must go at a smaller k must go at this one too: a bound that is a little old is still a bound.
+                known_at = k
+                least = least_suppressed_rows(self._at(k), 2)
+                with_limit = self.problem.lower_bounds(least).reshape(-1)
+            for limit in sorted(limits):
+                most = int(np.floor(limit * rows + 1e-9))
+                bounds = with_limit if most else self._bounds
+                yield k, limit, self._best(k, most, least, bounds, progress)
+
+    def _at(self, k: int) -> Problem:
+        given = self.problem
+        return Problem(
+            given.domain, [KAnonymity(k)], given.metric, weights=given.weights,
+            lowest_levels=given.lattice.lowest, highest_levels=given.lattice.highest,
+        )  # fmt: skip
+
+    def _best(self, k: int, most: int, least: Longs, bounds: Floats, progress: Progress) -> Judgement | None:
+        lattice = self.lattice
+        dead = self._dead.setdefault(most, np.zeros(lattice.shape, np.bool_))
+        dead |= least > most
+        flat = dead.reshape(-1)
+        best: Judgement | None = None
+        if self._numbers:
+            best = self._best_known(k, most, dead)
+        pending = np.flatnonzero(~flat & (self._place < 0))
+        pending = pending[bounds[pending] <= _ceiling(best)]
+        pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
+        part = 0.3 if most == 0 else 0.5
+        while len(pending):
+            progress("exploring", None, f"k = {k}, {self.judged:,} candidates grouped")
+            number = int(pending[int(part * (len(pending) - 1))])
+            found = self._judgement(self._look(number), k, most)
+            if found is None:
+                dead[lattice.finer(lattice.levels(number))] = True
+            elif found.better_than(best):
+                best = found
+            pending = pending[~flat[pending] & (self._place[pending] < 0) & (bounds[pending] <= _ceiling(best))]
+        return best
+
+    def _best_known(self, k: int, most: int, dead: npt.NDArray[np.bool_]) -> Judgement | None:
+        """The best of the candidates judged before; those that fail rule out what is finer."""
+        count = len(self._numbers)
+        gone = self._rows[:count, k - 1]
+        numbers = np.array(self._numbers)
+        for number in numbers[(gone > most) & ~dead.reshape(-1)[numbers]]:
+            dead[self.lattice.finer(self.lattice.levels(int(number)))] = True
+        costs = self._totals[:count] + self._sums[:count, k - 1]
+        losses = [cost.loss(costs[:, j]) for j, cost in enumerate(self.problem.costs)]
+        scores = np.where(gone <= most, self.metric.combine(losses, self.problem.weights), np.inf)
+        least = scores.min()
+        if not np.isfinite(least):
+            return None
+        best: Judgement | None = None
+        for place in np.flatnonzero(scores <= least + SCORE_TOLERANCE * (1 + abs(least))):
+            found = self._judgement(int(place), k, most)
+            if found is not None and found.better_than(best):
+                best = found
+        return best
+
+    def _judgement(self, place: int, k: int, most: int) -> Judgement | None:
+        levels = self.lattice.levels(self._numbers[place])
+        gone = int(self._rows[place, k - 1])
+        if gone > most:
+            return None
+        kept = int(self._all_classes[place] - self._classes[place, k - 1])
+        score = self.problem.score(levels, kept, gone, 0, self._sums[place, k - 1])
+        return Judgement(levels, True, score, gone, kept, int(self._all_classes[place]), 0)
+
+    def _look(self, number: int) -> int:
+        """Group a candidate and remember its classes by size."""
+        problem, place = self.problem, len(self._numbers)
+        if place == len(self._totals):
+            for name in ("_classes", "_rows", "_sums", "_totals", "_all_classes"):
+                grown = getattr(self, name)
+                setattr(self, name, np.concatenate([grown, np.zeros_like(grown)]))
+        levels: Levels = self.lattice.levels(number)
+        table, packing = problem.tables.table(levels), problem.tables.packing
+        extra, starts = problem._extra
+        start = starts[np.arange(len(levels)), np.array(levels)]
+        size_profile(
+            table.keys, table.sizes, packing.word, packing.shift, packing.mask, extra, start,
+            self._classes[place], self._sums[place],
+        )  # fmt: skip
+        own = np.diff(self._classes[place], prepend=0) * np.arange(self.most_k)
+        self._rows[place] = np.cumsum(own)
+        self._totals[place] = [cost.totals[level] for cost, level in zip(problem.costs, levels, strict=True)]
+        self._all_classes[place] = table.count
+        self._numbers.append(number)
+        self._place[number] = place
+        problem.judged += 1
+        return place
+
+
+def _ceiling(best: Judgement | None) -> float:
+    return np.inf if best is None else best.score + SCORE_TOLERANCE * (1.0 + abs(best.score))

@@ -1,0 +1,141 @@
+"""Incognito: all feasible full-domain releases, found by growing the set of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._core.classes import Domain, Population
+from kanopy._progress import Progress
+from kanopy.search.no_solution import no_solution
+from kanopy.search.problem import Judgement, Problem
+from kanopy.search.solution import About, Solution
+
+Grid = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Incognito:
+    """A-priori search over subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005).
+
+    A combination of levels can only be feasible if it is feasible on every subset of the attributes. Subsets are
+    taken by size; inside each, candidates are judged from the finest up, and once one is feasible everything more
+    general is. At the end all feasible candidates are known, and the one of least loss is returned: the same
+    answer as `optimal`, at a higher price. Use it to list or compare.
+    """
+
+    name: ClassVar[str] = "incognito"
+    recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="finds all safe full-domain releases, columns subset by subset, and takes the one that loses least",
+        source="LeFevre, DeWitt, Ramakrishnan 2005",
+        proves="least loss of all full-domain releases",
+        models="monotone",
+    )
+
+    def solve(self, problem: Problem, progress: Progress) -> Solution:
+        """Search; raises `NoSolution` if nothing is feasible."""
+        problem.require_nesting()
+        problem.require_monotonic(self.name)
+        width, lattice = problem.domain.width, problem.lattice
+        feasible: dict[tuple[int, ...], Grid] = {}
+        judged = 0
+        subsets = [c for size in range(1, width) for c in combinations(range(width), size)]
+        for done, subset in enumerate(subsets):
+            progress("searching", 0.8 * done / len(subsets), f"{len(subset)} of {width} attributes")
+            part = _part(problem, subset)
+            alive = _joined(subset, part.lattice.shape, feasible)
+            feasible[subset] = _grow(part, alive, progress)
+            judged += part.judged
+        whole = tuple(range(width))
+        alive = _joined(whole, lattice.shape, feasible)
+        best: Judgement | None = None
+
+        def remember(judgement: Judgement) -> None:
+            nonlocal best
+            if judgement.feasible and judgement.better_than(best):
+                best = judgement
+
+        found = _grow(problem, alive, progress, remember)
+        if not found.any():
+            raise no_solution(problem)
+        # Candidates above a feasible one were not judged; bounds tell which of them could still be better.
+        bounds = problem.lower_bounds().reshape(-1)
+        for number in np.flatnonzero(found.reshape(-1)):
+            if best is None or bounds[number] <= best.score + 1e-12:
+                progress("searching", 0.9, f"{problem.judged:,} judged")
+                remember(problem.evaluate(lattice.levels(int(number))))
+        assert best is not None
+        return Solution(
+            algorithm=self.name,
+            recoding=problem.recoding(best.levels),
+            score=best.score,
+            levels=best.levels,
+            optimal=True,
+            judged=problem.judged + judged,
+            candidates=lattice.size,
+            notes=(f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible.",),
+        )
+
+
+def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
+    """The same problem on some of the attributes."""
+    domain = problem.domain
+    tuples, inverse = np.unique(domain.tuples[:, subset], axis=0, return_inverse=True)
+    counts = np.bincount(inverse.reshape(-1), weights=domain.counts).astype(np.int64)
+    of_row = np.append(inverse.reshape(-1), -1).astype(np.int32)[domain.tuple_of_row]
+    part = Domain(
+        tuple(domain.names[j] for j in subset),
+        tuple(domain.hierarchies[j] for j in subset),
+        tuples.astype(np.int32),
+        counts,
+        of_row,
+        domain.sensitive,
+        _part_of_population(domain, subset),
+    )
+    return Problem(
+        part,
+        problem.models,
+        suppression_limit=problem.suppression_limit,
+        lowest_levels=[problem.lattice.lowest[j] for j in subset],
+        highest_levels=[problem.lattice.highest[j] for j in subset],
+    )
+
+
+def _part_of_population(domain: Domain, subset: tuple[int, ...]) -> Population | None:
+    if domain.population is None:
+        return None
+    return Population(domain.population.tuples[:, subset], domain.population.counts)
+
+
+def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tuple[int, ...], Grid]) -> Grid:
+    """Candidates of a subset that are feasible on all subsets with one attribute fewer."""
+    alive = np.ones(shape, np.bool_)
+    for left_out in range(len(subset)):
+        smaller = subset[:left_out] + subset[left_out + 1 :]
+        if smaller:
+            alive &= np.expand_dims(feasible[smaller], left_out)
+    return alive
+
+
+def _grow(problem: Problem, alive: Grid, progress: Progress, seen: Callable[[Judgement], None] | None = None) -> Grid:
+    """The feasible ones among `alive`, judged from the finest up; what is above a feasible one is feasible."""
+    lattice = problem.lattice
+    feasible = np.zeros(lattice.shape, np.bool_)
+    order = np.argsort(lattice.heights.reshape(-1), kind="stable")
+    for number in order[alive.reshape(-1)[order]]:
+        if feasible.reshape(-1)[number]:
+            continue
+        progress("searching", None, f"{problem.judged:,} judged")
+        levels = lattice.levels(int(number))
+        judgement = problem.evaluate(levels)
+        if seen is not None:
+            seen(judgement)
+        if judgement.feasible:
+            feasible[lattice.coarser(levels)] = True
+    return feasible

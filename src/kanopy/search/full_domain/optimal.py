@@ -1,0 +1,206 @@
+"""The best full-domain release, proved.
+
+Candidates are ruled out only by bounds that cannot err: one-attribute counts bound the loss before any grouping;
+three-attribute tables bound the suppressed rows; and a candidate of which so many rows must go, however it is
+refined, that the limit is broken rules out everything finer. What remains is judged in an order that lets each
+answer, good or bad, rule out as much as possible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Longs
+from kanopy._errors import JobError
+from kanopy._progress import Progress
+from kanopy.metrics.full_domain import ClassMetric
+from kanopy.search.full_domain.best_effort import best_effort
+from kanopy.search.full_domain.exhaustive import judge_all, only_counts_rows
+from kanopy.search.full_domain.pairs import least_gone
+from kanopy.search.full_domain.projections import least_suppressed_rows
+from kanopy.search.full_domain.row_counts import judge_of
+from kanopy.search.full_domain.walk import Walk
+from kanopy.search.lattice import Levels
+from kanopy.search.no_solution import no_solution
+from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+from kanopy.search.solution import About, Solution
+
+PART_NOT_MONOTONIC = 0.25
+
+
+@dataclass(frozen=True)
+class Optimal:
+    """Full-domain optimum: the feasible candidate of least loss, ties by smaller sum of levels, then lexicographic.
+
+    Up to `most_candidates` the answer is proved optimal. Beyond that it becomes a best-effort search that stops
+    after `budget_seconds` and says so.
+    """
+
+    name: ClassVar[str] = "optimal"
+    recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="finds the level per column that loses least, and proves that no other choice of levels loses less",
+        source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",
+        proves="least loss of all full-domain releases",
+        models="any",
+    )
+
+    most_candidates: int = 1_000_000
+    budget_seconds: float = 30.0
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.budget_seconds > 0:
+            raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
+
+    def solve(self, problem: Problem, progress: Progress) -> Solution:
+        """Search; raises `NoSolution` if no candidate is feasible."""
+        problem.require_nesting()
+        size = problem.lattice.size
+        if size > self.most_candidates:
+            return best_effort(problem, progress, self.name, self.budget_seconds)
+        if not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
+            best = _ByWalking(problem).run(progress)
+        elif not isinstance(problem.metric, ClassMetric):
+            best = _ByAttributes(problem).run(progress, self.threads)
+        elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
+            best = _ByClasses(problem).run(progress, self.threads)
+        else:
+            # With suppression, bounds on class sizes rule out little: judging all is faster than choosing.
+            best = judge_all(problem, progress).best()
+        if best is None:
+            raise no_solution(problem)
+        return Solution(
+            algorithm=self.name,
+            recoding=problem.recoding(best.levels),
+            score=best.score,
+            levels=best.levels,
+            optimal=True,
+            judged=problem.judged,
+            candidates=size,
+        )
+
+
+class _Search:
+    """Shared bookkeeping: which candidates are still open, and the best one so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.lattice = problem.lattice
+        self.best: Judgement | None = None
+        self.judge_one = judge_of(problem)
+
+    def ceiling(self) -> float:
+        """Candidates whose bound lies above this cannot win, not even by a tie."""
+        if self.best is None:
+            return np.inf
+        return self.best.score + SCORE_TOLERANCE * (1.0 + abs(self.best.score))
+
+    def report(self, progress: Progress, open_candidates: int) -> None:
+        """Tell the caller how much of the lattice is settled."""
+        if not progress.active:
+            return
+        done = 1.0 - open_candidates / self.lattice.size
+        note = f"{self.problem.judged:,} judged" + (f", best {self.best.score:.4f}" if self.best else "")
+        progress("searching", done, note)
+
+    def least_suppressed(self, progress: Progress, threads: int) -> Longs:
+        """For every candidate, rows that it must suppress at least, known without looking at it."""
+        problem = self.problem
+        least = least_suppressed_rows(problem, threads)
+        # Models that fail for good once they fail prune as they go.
+        if not problem.monotonic:
+            np.maximum(least, least_gone(problem, progress), out=least)
+        return least
+
+    def judge(self, levels: Levels) -> Judgement:
+        """Evaluate one candidate and remember it if it is the best."""
+        judgement = self.judge_one(levels, self.ceiling())
+        if judgement.feasible and judgement.better_than(self.best):
+            self.best = judgement
+        return judgement
+
+
+class _ByWalking(_Search):
+    """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
+
+    def run(self, progress: Progress) -> Judgement | None:
+        problem = self.problem
+        bounded = not isinstance(problem.metric, ClassMetric)
+        least = least_gone(problem, progress) if bounded else np.zeros(self.lattice.shape, np.int64)
+        walk = Walk(problem, least)
+
+        def visit() -> None:
+            self.best = walk.best
+            self.report(progress, self.lattice.size - problem.judged)
+
+        return walk.run(visit)
+
+
+class _ByAttributes(_Search):
+    """For losses bounded by one-attribute counts: pick from the middle of what is open, sorted by bound.
+
+    A feasible pick closes everything with a higher bound than its score; an infeasible one closes everything finer.
+    """
+
+    def run(self, progress: Progress, threads: int) -> Judgement | None:
+        problem, lattice = self.problem, self.lattice
+        least = self.least_suppressed(progress, threads)
+        alive = least <= problem.max_suppressed_rows
+        bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
+        flat = alive.reshape(-1)
+        pending = np.flatnonzero(flat)
+        # Equal bounds are visited in the order in which ties are decided.
+        pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
+        part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
+        if not problem.monotonic:
+            # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
+            part = PART_NOT_MONOTONIC
+        while len(pending):
+            self.report(progress, len(pending))
+            number = int(pending[int(part * (len(pending) - 1))])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if judgement.feasible:
+                pending = pending[: np.searchsorted(bounds[pending], self.ceiling(), side="right")]
+            elif judgement.least_suppressed > problem.max_suppressed_rows:
+                alive[lattice.finer(levels)] = False
+            pending = pending[flat[pending]]
+        return self.best
+
+
+class _ByClasses(_Search):
+    """For losses of class sizes: finer first, because every judged candidate bounds all that are more general."""
+
+    def run(self, progress: Progress, threads: int) -> Judgement | None:
+        problem, lattice = self.problem, self.lattice
+        metric = problem.metric
+        assert isinstance(metric, ClassMetric)
+        rows = problem.domain.rows
+        least = self.least_suppressed(progress, threads)
+        bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
+        alive = least <= problem.max_suppressed_rows
+        flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
+        pending = np.flatnonzero(flat)
+        heights = lattice.heights.reshape(-1)
+        pending = pending[np.lexsort((pending, heights[pending]))]
+        turn = 0
+        while len(pending):
+            self.report(progress, len(pending))
+            # Alternate between the finest open candidate, which raises bounds for all above it, and one from the
+            # middle, which finds good releases early and closes what is finer when it fails.
+            turn += 1
+            number = int(pending[0] if turn % 2 else pending[len(pending) // 2])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if judgement.least_suppressed > problem.max_suppressed_rows:
+                alive[lattice.finer(levels)] = False
+            part = bounds[lattice.coarser(levels)]
+            np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
+            pending = pending[flat[pending] & (flat_bounds[pending] <= self.ceiling())]
+        return self.best

@@ -1,0 +1,133 @@
+"""Rule out candidates by looking at three attributes at a time (the idea of Incognito's subset rounds)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Longs
+from kanopy.search.full_domain.projection_kernel import small_cell_rows
+
+if TYPE_CHECKING:
+    from kanopy.search.problem import Problem
+
+
+LARGEST_TABLE = 1 << 18
+MOST_TRIPLES = 1000
+MOST_ROWS = 2**31 - 1
+
+
+def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
+    """For every candidate, a number of rows that it must suppress at least.
+
+    Sound for every set of models that includes k-anonymity, on nesting hierarchies. Attributes with huge domains
+    take part from the first level that keeps the table small; below that level the coarser level's number still
+    holds, because finer candidates never suppress fewer rows.
+    """
+    lattice, domain = problem.lattice, problem.domain
+    width = len(lattice.shape)
+    least = np.zeros(lattice.shape, np.int64)
+    if problem.k < 2 or width < 3 or domain.rows > MOST_ROWS:
+        return least
+    most = max(lattice.shape)
+    starts = np.zeros((width, most), np.int64)
+    sizes = np.ones((width, most), np.int64)
+    lifts: list[npt.NDArray[np.int32]] = []
+    codes = np.empty((width, len(domain.counts)), np.int32)
+    length = 0
+    for j, hierarchy in enumerate(domain.hierarchies):
+        base = hierarchy.level(lattice.lowest[j])
+        codes[j] = base.codes[domain.tuples[:, j]]
+        for i in range(lattice.shape[j]):
+            level = hierarchy.level(lattice.lowest[j] + i)
+            lift = np.zeros(base.size, np.int32)
+            lift[base.codes] = level.codes
+            starts[j, i], sizes[j, i] = length, level.size
+            lifts.append(lift)
+            length += len(lift)
+    last = np.array(lattice.shape, np.int64) - 1
+    # The attribute with the most values goes first, so that generalizing it shrinks everything below.
+    order = sorted(range(width), key=lambda j: -int(sizes[j, 0]))
+    triples = [t for t in combinations(order, 3) if all(sizes[j, last[j]] <= LARGEST_TABLE for j in t)]
+    triples = triples[:MOST_TRIPLES]
+    chunks = [triples[i::threads] for i in range(threads)] if threads > 1 else [triples]
+    shared = (codes, domain.counts.astype(np.int32), np.concatenate(lifts), starts, sizes, last, problem.k)
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(lambda chunk: _small_rows(chunk, *shared), chunks))
+    else:
+        parts = [_small_rows(chunk, *shared) for chunk in chunks]
+    for part in parts:
+        for triple, rows in part:
+            _raise_least(least, triple, rows)
+    return least
+
+
+def _small_rows(
+    triples: Sequence[tuple[int, ...]],
+    codes: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    lifts: npt.NDArray[np.int32],
+    starts: Longs,
+    sizes: Longs,
+    last: Longs,
+    k: int,
+) -> list[tuple[tuple[int, ...], Longs]]:
+    """Per triple, the rows in small cells by level, the levels that were too large filled from the next one."""
+    usable, first = [], []
+    for triple in triples:
+        begin = _first_levels(triple, sizes, last)
+        if begin is not None:
+            usable.append(triple)
+            first.append(begin)
+    if not usable:
+        return []
+    shapes = [
+        tuple(int(last[j]) - f + 1 for j, f in zip(t, fs, strict=True)) for t, fs in zip(usable, first, strict=True)
+    ]
+    offsets = np.concatenate([[0], np.cumsum([math.prod(shape) for shape in shapes])]).astype(np.int64)
+    out = np.zeros(int(offsets[-1]), np.int64)
+    small_cell_rows(
+        codes,
+        counts,
+        lifts,
+        starts,
+        sizes,
+        np.array(usable, np.int64),
+        np.array(first, np.int64),
+        last,
+        offsets,
+        k,
+        out,
+    )
+    found = []
+    for i, (triple, begin, shape) in enumerate(zip(usable, first, shapes, strict=True)):
+        rows = out[offsets[i] : offsets[i + 1]].reshape(shape)
+        found.append((triple, np.pad(rows, [(f, 0) for f in begin], mode="edge") if any(begin) else rows))
+    return found
+
+
+def _first_levels(triple: tuple[int, ...], sizes: Longs, last: Longs) -> list[int] | None:
+    """The finest levels of three attributes whose table is small enough."""
+    first = [0, 0, 0]
+    while math.prod(int(sizes[j, f]) for j, f in zip(triple, first, strict=True)) > LARGEST_TABLE:
+        movable = [axis for axis in range(3) if first[axis] < last[triple[axis]]]
+        if not movable:
+            return None
+        first[max(movable, key=lambda axis: int(sizes[triple[axis], first[axis]]))] += 1
+    return first
+
+
+def _raise_least(least: Longs, triple: tuple[int, ...], rows: Longs) -> None:
+    ascending = sorted(range(3), key=lambda axis: triple[axis])
+    rows = rows.transpose(ascending)
+    shape = [1] * least.ndim
+    for axis in ascending:
+        shape[triple[axis]] = rows.shape[ascending.index(axis)]
+    np.maximum(least, rows.reshape(shape), out=least)

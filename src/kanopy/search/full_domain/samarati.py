@@ -1,0 +1,76 @@
+"""Samarati's k-minimal generalization: the lowest height at which something is feasible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._progress import Progress
+from kanopy.search.no_solution import no_solution
+from kanopy.search.problem import Judgement, Problem
+from kanopy.search.solution import About, Solution
+
+
+@dataclass(frozen=True)
+class Samarati:
+    """Binary search on the height of the lattice (Samarati 2001).
+
+    Because generalizing further never needs more suppression, a feasible candidate at one height means one at
+    every greater height; so the smallest feasible height is found by halving. Among the feasible candidates of
+    that height the one of least loss is returned. Guarantee: least height, not least loss. Cost: the candidates
+    of about log₂(height) heights.
+    """
+
+    name: ClassVar[str] = "samarati"
+    recoding: ClassVar[str] = "full-domain"
+    about: ClassVar[About] = About(
+        does="halves the height of the lattice until the lowest height with a safe release is found",
+        source="Samarati 2001",
+        proves="least height",
+        models="monotone",
+    )
+
+    def solve(self, problem: Problem, progress: Progress) -> Solution:
+        """Search; raises `NoSolution` if even the top is infeasible."""
+        problem.require_nesting()
+        problem.require_monotonic(self.name)
+        lattice = problem.lattice
+        heights = lattice.heights.reshape(-1)
+        order = np.argsort(heights, kind="stable")
+        edges = np.searchsorted(heights[order], np.arange(heights.min(), heights.max() + 2))
+        low, high = int(heights.min()), int(heights.max())
+        top = problem.evaluate(lattice.highest)
+        if not top.feasible:
+            raise no_solution(problem)
+        found: dict[int, list[Judgement]] = {high: [top]}
+        first = low
+        while low < high:
+            middle = (low + high) // 2
+            stratum = order[edges[middle - first] : edges[middle - first + 1]]
+            feasible = []
+            for done, number in enumerate(stratum):
+                progress("searching", done / len(stratum), f"height {middle}")
+                judgement = problem.evaluate(lattice.levels(int(number)))
+                if judgement.feasible:
+                    feasible.append(judgement)
+            if feasible:
+                found[middle] = feasible
+                high = middle
+            else:
+                low = middle + 1
+        best: Judgement | None = None
+        for judgement in found[high]:
+            if judgement.better_than(best):
+                best = judgement
+        assert best is not None
+        return Solution(
+            algorithm=self.name,
+            recoding=problem.recoding(best.levels),
+            score=best.score,
+            levels=best.levels,
+            judged=problem.judged,
+            candidates=lattice.size,
+            notes=(f"The least height at which a release exists is {high}.",),
+        )

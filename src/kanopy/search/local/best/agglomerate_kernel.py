@@ -1,0 +1,188 @@
+"""Bottom-up merging of records into classes of at least k, always the pair that raises the cost least."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import kernel, part_of_kernel
+from kanopy.search.local.joins_kernel import Joins, Random, copy_box, draw, join, joint_weight, own_weight
+
+NEVER = 1e300
+
+
+class Units(NamedTuple):
+    """Room for merging: per unit its box, rows, weight, the unit it ended up in, the nearest and what that costs."""
+
+    box: Ints
+    size: Longs
+    weight: Floats
+    owner: Ints
+    nearest: Ints
+    rise: Floats
+    active: Ints
+
+
+def make_units(most: int, width: int) -> Units:
+    """Room for up to `most` units."""
+    return Units(
+        np.empty((most, width), np.int32), np.empty(most, np.int64), np.empty(most), np.empty(most, np.int32),
+        np.empty(most, np.int32), np.empty(most), np.empty(most, np.int32),
+    )  # fmt: skip
+
+
+@part_of_kernel
+def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, random: Random) -> float:
+    """By how much merging two units raises their cost; `noise` makes it uncertain by up to that share.
+
+    More than k rows in a class are wasted: a rise counts more by the square of how many times k they are.
+    """
+    n, m = units.size[i], units.size[j]
+    rise = (n + m) * joint_weight(joins, units.box, i, units.box, j) - (n * units.weight[i] + m * units.weight[j])
+    if n + m > k:
+        rise *= (n + m) * (n + m) / (k * k)
+    if noise > 0.0:
+        rise *= 1.0 + noise * (draw(random, 1 << 20) * 9.5367431640625e-07)
+    return rise  # type: ignore[no-any-return]
+
+
+@part_of_kernel
+def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, random: Random) -> int:
+    """Merge the first `count` units until each has `k` rows or one is left; returns how many are left.
+
+    `owner[i]` becomes the unit that unit `i` ended up in. A unit with `k` rows merges only when a smaller one comes
+    to it.
+    """
+    size, owner, nearest, rise, active = units.size, units.owner, units.nearest, units.rise, units.active
+    for i in range(count):
+        owner[i] = i
+        active[i] = i
+        nearest[i] = -1
+        rise[i] = NEVER
+    for i in range(count):
+        for j in range(i):
+            if size[i] < k or size[j] < k:
+                d = _rise(joins, units, k, i, j, noise, random)
+                if size[i] < k and d < rise[i]:
+                    rise[i], nearest[i] = d, j
+                if size[j] < k and d < rise[j]:
+                    rise[j], nearest[j] = d, i
+    left = count
+    while left > 1:
+        best = NEVER
+        pick = -1
+        for a in range(left):
+            i = active[a]
+            if rise[i] < best:
+                best, pick = rise[i], i
+        if pick < 0:
+            break
+        if nearest[pick] < 0:
+            # Its nearest unit has merged with another since: the rise noted was a lower bound.
+            rise[pick] = NEVER
+            for b in range(left):
+                i = active[b]
+                if i != pick:
+                    d = _rise(joins, units, k, pick, i, noise, random)
+                    if d < rise[pick]:
+                        rise[pick], nearest[pick] = d, i
+            continue
+        gone = nearest[pick]
+        if size[gone] > size[pick]:
+            pick, gone = gone, pick
+        units.weight[pick] = join(joins, units.box, pick, units.box, gone, units.box, pick)
+        size[pick] += size[gone]
+        owner[gone] = pick
+        rise[gone] = NEVER
+        rise[pick], nearest[pick] = NEVER, -1
+        at = 0
+        for a in range(left):
+            i = active[a]
+            if i == gone:
+                continue
+            active[at] = i
+            at += 1
+            if i == pick:
+                continue
+            if nearest[i] == gone or nearest[i] == pick:
+                nearest[i] = -1
+            if size[i] < k or size[pick] < k:
+                d = _rise(joins, units, k, pick, i, noise, random)
+                if size[i] < k and d < rise[i]:
+                    rise[i], nearest[i] = d, pick
+                if size[pick] < k and d < rise[pick]:
+                    rise[pick], nearest[pick] = d, i
+        left = at
+    for i in range(count):
+        end = owner[i]
+        while owner[end] != end:
+            end = owner[end]
+        owner[i] = end
+    return left
+
+
+def _agglomerate_plain(
+    joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
+    random: Random, owner: Ints,
+) -> None:  # fmt: skip
+    """The definition: look at all pairs, merge the best, again and again."""
+    parents = [joins.parent[at : at + nodes].tolist() for nodes, _, at in joins.head.tolist()]
+
+    def weight_of(members: list[int]) -> float:
+        total = 0.0
+        for j, (_, _, at) in enumerate(joins.head.tolist()):
+            lines = []
+            for t in members:
+                line = [int(joins.cells[t, j])]
+                while parents[j][line[-1]] >= 0:
+                    line.append(parents[j][line[-1]])
+                lines.append(line)
+            total += float(joins.own[at + next(n for n in lines[0] if all(n in line for line in lines))])
+        return total
+
+    for part in range(begin, stop):
+        classes = {int(t): [int(t)] for t in order[starts[part] : starts[part + 1]]}
+        rows = {t: int(counts[t]) for t in classes}
+        while len(classes) > 1 and min(rows.values()) < k:
+            best, pair = NEVER, (-1, -1)
+            keys = list(classes)
+            for a, one in enumerate(keys):
+                for other in keys[:a]:
+                    if rows[one] < k or rows[other] < k:
+                        both = rows[one] + rows[other]
+                        spent = rows[one] * weight_of(classes[one]) + rows[other] * weight_of(classes[other])
+                        d = weight_of(classes[one] + classes[other]) * both - spent
+                        if both > k:
+                            d *= (both / k) ** 2
+                        if d < best:
+                            best, pair = d, (one, other)
+            into, gone = pair
+            classes[into] += classes.pop(gone)
+            rows[into] += rows.pop(gone)
+        for into, members in classes.items():
+            owner[members] = into
+
+
+@kernel(_agglomerate_plain, makes_arrays=False)
+def agglomerate(
+    joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
+    random: Random, owner: Ints,
+) -> None:  # fmt: skip
+    """Merge the records of each chunk `begin … stop-1` (`order[starts[c]:starts[c+1]]`) into classes of `k` rows.
+
+    `owner[t]` becomes a record that stands for the class of record `t`. Equal rises may be merged in another order
+    by the plain twin, so the two are compared by what their classes satisfy and, where there are no ties, exactly.
+    """
+    for part in range(begin, stop):
+        base = starts[part]
+        count = starts[part + 1] - base
+        for i in range(count):
+            t = order[base + i]
+            units.size[i] = counts[t]
+            copy_box(joins.cells, t, units.box, i)
+            units.weight[i] = own_weight(joins, units.box, i)
+        merge_units(joins, units, count, k, 0.0, random)
+        for i in range(count):
+            owner[order[base + i]] = order[base + units.owner[i]]

@@ -1,0 +1,201 @@
+"""The best local recoding we know how to find in a given time: merge bottom-up, then improve until time is up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints
+from kanopy._compiler import is_prepared
+from kanopy._core.classes import Classes, Domain
+from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.release import release_losses
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.local.best import improvement
+from kanopy.search.local.best.first_classes import better_start, bottom_up
+from kanopy.search.local.best.improvement import KERNELS, Improvement
+from kanopy.search.local.best.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
+from kanopy.search.local.box_release import check_placeable
+from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
+from kanopy.search.problem import Problem
+from kanopy.search.solution import About, Solution
+
+CLOSING_SECONDS = 1e-6
+"""Time per row for writing up the release, kept back from the budget."""
+MOST_UNSAFE = 0.8
+"""Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
+
+    Classes are first merged bottom-up within chunks, always the pair whose cost rises least. For k from 8 on, rounds of
+    full-domain search make most of them (as in `iterative-local`), or, where there is more time, boxes are opened one
+    after the other where they gain most. Then six kinds of change
+    compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
+    around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
+    class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
+    Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
+
+    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose
+    result depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the
+    problem allows it and it pays. Heuristic: `kanopy.lower_bound` says how far from the best possible it
+    can be. Not for hierarchies that do not nest. Models beside k-anonymity are satisfied by searching larger classes
+    if most are unsafe, and uniting the unsafe ones at the end; models of the whole release by searching larger ones.
+    Models that compare with a population or limit single labels are refused.
+    """
+
+    budget_seconds: float = 5.0
+    steps: int | None = None
+    seed: int = 0
+    name: ClassVar[str] = "best"
+    recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="merges rows bottom-up, then improves the classes until its time is up",
+        source="Kanopy",
+        search="greedy, then annealed",
+        lowers="loss",
+        models="rows",
+        row_order=True,
+        seeded=True,
+        anytime=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.steps is None and not self.budget_seconds > 0:
+            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 5.")
+        if self.steps is not None and self.steps < 0:
+            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Find a release; a callback that says stop ends the improvement, not the work."""
+        problem.require_local(self.name, release_wide=True)
+        _prepare(progress)
+        least = _first_size(problem, progress)
+        found = self._solve(problem, least, progress)
+        while not _safe_together(problem, found.recoding.classes):
+            # Too many small classes for a model of the whole release: larger ones, with the same time again.
+            least += max(1, least // 3)
+            if problem.level_limits or least > int(problem.domain.counts.sum()):
+                wanted = " ".join(model.explain() for model in problem.models if model.of_release)
+                raise NoSolution(
+                    f"No classes were found that are safe together: {wanted}",
+                    advice=["loosen the privacy models", "use algorithm 'optimal'"],
+                )
+            found = self._solve(problem, least, progress)
+        if least == problem.k:
+            return found
+        note = f"Classes were searched with at least {least} rows, so that the release is safe as a whole."
+        return replace(found, notes=(*found.notes, note))
+
+    def _solve(self, problem: Problem, least: int, progress: Progress) -> Solution:
+        """The best classes of at least so many rows."""
+        started = improvement.clock()
+        progress("laying out")
+        layout = lay_out(problem)
+        k = problem.k
+        lost = check_placeable(layout, problem)
+        start = bottom_up(layout, least, progress)
+        while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
+            # Classes of k rows that are nearly all unsafe for another model would only be united again.
+            if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
+                break
+            least *= 2
+            start = bottom_up(layout, least, progress)
+        budget = self.budget_seconds if self.steps is None else None
+        start, stopped = better_start(layout, problem, least, start, budget, self.seed, progress)
+        search = Improvement(layout, start, least, self.seed)
+        notes = []
+        spent = improvement.clock() - started
+        if self.steps is None and spent > self.budget_seconds:
+            notes.append(
+                f"The first release alone took {spent:.0f} s, the budget was {self.budget_seconds:g} s: nothing was "
+                "improved. A larger budget gives a better release."
+            )
+        if not stopped:
+            try:
+                if self.steps is not None:
+                    search.run_steps(self.steps, progress)
+                else:
+                    closing = min(0.2 * self.budget_seconds, CLOSING_SECONDS * len(layout.rows))
+                    search.run_seconds(self.budget_seconds - closing, started, progress)
+            except (Cancelled, KeyboardInterrupt):
+                stopped = True
+        if stopped:
+            notes.append("Stopped before the budget was used up: this is the best release found until then.")
+        class_of = search.best_classes()
+        allowed = problem.max_suppressed_rows - lost
+        if allowed > 0:
+            class_of = suppress_where_it_pays(layout, class_of, k, allowed)
+        if not problem.of_sizes:
+            class_of, united = unite_unsafe(layout, class_of, problem)
+            if united:
+                notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
+        return _answer(self.name, layout, class_of, problem, search.rounds, notes)
+
+
+def _first_size(problem: Problem, progress: Progress) -> int:
+    """The class size to begin with: `k`, or more where a model of the whole release asks for fewer classes."""
+    k = least = problem.k
+    if problem.level_limits or not any(model.of_release for model in problem.models):
+        return k
+    layout = lay_out(problem)
+    while 2 * least <= len(layout.rows):
+        class_of = bottom_up(layout, least, progress)
+        if _safe_together(problem, Classes(np.bincount(np.unique(class_of, return_inverse=True)[1]).astype(np.int64))):
+            break
+        least += max(1, least // 3)
+    return least
+
+
+def _safe_together(problem: Problem, classes: Classes) -> bool:
+    """Whether the models of the whole release accept these classes."""
+    return all(model.satisfied(classes, classes) for model in problem.models if model.of_release)
+
+
+def _prepare(progress: Progress) -> None:
+    """Compile what is not compiled yet, on a table of a few rows: compiling is nobody's search time."""
+    if is_prepared(KERNELS):
+        return
+    progress("preparing compiled code (only the first time)")
+    hierarchy = Hierarchy.from_rows([[f"v{i}", f"g{i // 2}", "*"] for i in range(4)], name="a")
+    rows = np.arange(16, dtype=np.int32) % 4
+    tuples = np.arange(4, dtype=np.int32)[:, None]
+    domain = Domain(("a",), (hierarchy,), tuples, np.full(4, 4, np.int64), rows)
+    layout = lay_out(Problem(domain, [KAnonymity(5)]))
+    Improvement(layout, bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
+
+
+def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:
+    """Per record the mean weight of its rows in a good partition."""
+    search = Improvement(layout, bottom_up(layout, k, progress), k, seed)
+    search.run_steps(rounds, progress)
+    order, starts = class_runs(search.best_classes())
+    record = layout.record_of_item[order]
+    _, weights = box_levels(layout.boxes, record, starts)
+    paid = np.bincount(
+        record, weights=np.repeat(weights, np.diff(np.append(starts, len(order)))), minlength=layout.records
+    )
+    held = np.bincount(record, minlength=layout.records)
+    return np.where(held > 0, paid / np.maximum(held, 1), layout.suppressed_weight)
+
+
+def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:
+    """The release, its boxes computed from scratch and checked once more."""
+    order, starts = class_runs(class_of)
+    record = layout.record_of_item[order]
+    levels, weights = box_levels(layout.boxes, record, starts)
+    sizes = np.diff(np.append(starts, len(order)))
+    if (sizes < problem.k).any() or (weights >= FORBIDDEN).any():
+        raise AssertionError("the search broke a class")  # pragma: no cover - a defect, never an answer
+    dense = np.full(len(class_of), -1, np.int32)
+    dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
+    recoding = layout.recoding(dense, record[starts], levels)
+    losses = release_losses(problem.domain, recoding, problem.weights)
+    score = losses.get(problem.metric.name, losses["loss"])
+    return Solution(name, recoding, score, judged=rounds, notes=tuple(notes))

@@ -1,0 +1,212 @@
+"""Improving a partition until time is up: kinds of change that compete for it, accepted as in simulated annealing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanopy._arrays import Ints
+from kanopy._progress import Progress
+from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
+from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
+from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
+from kanopy.search.local.best.moves.journal_kernel import FEW, make_journal
+from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, reopen
+from kanopy.search.local.best.moves.resplit_kernel import resplit
+from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
+from kanopy.search.local.best.neighbours_kernel import look_around
+from kanopy.search.local.best.partition_kernel import Partition, fit_all, make_partition
+from kanopy.search.local.boxes import Layout, class_runs
+from kanopy.search.local.boxes_kernel import LEVELS
+from kanopy.search.local.chunking_kernel import chunk
+from kanopy.search.local.chunks import chunk_records, shuffled_order
+
+NEIGHBOURS = 24
+WINDOW = 12
+ORDERS = 8
+WIDE_ROWS = 40_000
+"""Opening a class in any generalization of a row counts the rows of its chunk: chunks of this many at most."""
+WIDE_CELLS = 20_000
+SLICE_SECONDS = 0.1
+clock = time.perf_counter
+"""What the budget is measured by; benchmarks on a shared machine put processor time here."""
+
+
+KERNELS = (agglomerate, chunk, look_around, fit_all, anneal, reopen, dissolve, widen, resplit, chain)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of change: `run` takes a heat and a number of steps and returns the change in cost.
+
+    `per_sweep` steps per row are a round of a search that counts steps instead of seconds; `first` are tried before
+    their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one.
+    """
+
+    run: Callable[[float, int], float]
+    per_sweep: float
+    first: int
+    classes: bool = False
+
+
+class Improvement:
+    """The partition under improvement, and the best one seen."""
+
+    def __init__(self, layout: Layout, class_of: Ints, k: int, seed: int) -> None:
+        self.layout, self.k = layout, k
+        self.generator = np.random.default_rng(seed)
+        self.random = self.generator.integers(1, 2**63, 1).astype(np.uint64)
+        self.part = partition_of(layout, class_of, k)
+        self.best_cost = self.cost()
+        self.kept = self.part.class_of.copy()
+        self.rounds = 0
+        self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
+        self.far = np.full((layout.records, NEIGHBOURS), np.inf)
+        self.stats = np.zeros(12, np.int64)
+
+    def cost(self) -> float:
+        """The sum of weights over all items."""
+        return float((self.part.size * self.part.weight).sum())
+
+    def best_classes(self) -> Ints:
+        """The classes of the best partition seen."""
+        self._keep()
+        return self.kept
+
+    def _keep(self) -> None:
+        cost = self.cost()
+        if cost < self.best_cost:
+            self.best_cost = cost
+            self.kept[:] = self.part.class_of
+
+    def kinds(self) -> list[Kind]:
+        """The kinds of change."""
+        boxes, joins, part, near, k = self.layout.boxes, self.layout.joins, self.part, self.near, self.k
+        random, stats = self.random, self.stats
+        width, classes, items = boxes.tuples.shape[1], len(part.size), len(part.record)
+        journal = make_journal(items, classes, width)
+        order, starts = chunk_records(self.layout, WIDE_ROWS, k)
+        chunk_of = np.zeros(self.layout.records, np.int32)
+        chunk_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+        cells = 1
+        for levels in boxes.head[:, LEVELS].tolist():
+            cells = min(WIDE_CELLS, cells * levels)
+        lattice = make_lattice(boxes, cells, items, classes)
+        look = make_look(NEIGHBOURS, width, int(boxes.head[:, LEVELS].max()))
+        most = min(max(20, 4 * k), 120)
+        units, pool = make_units(most, width), np.zeros((2, most), np.int32)
+        found = [
+            Kind(lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8, 64),
+            Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256),
+            Kind(
+                lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4, True,
+            ),
+            Kind(
+                lambda heat, n: widen(
+                    boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS, stats
+                ), 1 / 2000, 16, True,
+            ),
+        ]  # fmt: skip
+        if most >= 2 * k:
+            found.append(
+                Kind(
+                    lambda heat, n: resplit(joins, part, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
+                    1 / 64, 16,
+                )
+            )  # fmt: skip
+        if classes <= FEW:
+            room = make_chains(classes)
+            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1))
+        return found
+
+    def look_for_neighbours(self, orders: int, progress: Progress) -> None:
+        """Find near records in several random orders of the table."""
+        records = self.layout.records
+        for i in range(orders):
+            order = shuffled_order(self.layout, self.generator)
+            for begin in range(0, records, 100_000):
+                progress("looking for neighbours", (i + begin / records) / orders)
+                look_around(
+                    self.layout.joins, order, self.layout.stratum, WINDOW, begin, min(records, begin + 100_000),
+                    self.near, self.far,
+                )  # fmt: skip
+
+    def run_steps(self, steps: int, progress: Progress) -> None:
+        """A fixed amount of work: the same seed gives the same result."""
+        if self.best_cost <= 0.0 or steps == 0:
+            return
+        self.look_for_neighbours(ORDERS, progress)
+        kinds = self.kinds()
+        items = len(self.part.record)
+        hottest, for_classes = self._heat(steps / 4), self._class_heat(steps / 4)
+        for done in range(steps):
+            heat = hottest * (1 - (done + 1) / steps) ** 2
+            for kind in kinds:
+                kind.run(heat * for_classes if kind.classes else heat, 1 + int(items * kind.per_sweep))
+            self.rounds += 1
+            self._keep()
+            self._tell(progress, done / steps)
+
+    def run_seconds(self, budget: float, started: float, progress: Progress) -> None:
+        """Improve until the budget is used up; each kind of change gets time by what it has lately gained."""
+        if self.best_cost <= 0.0 or clock() - started >= budget:
+            return
+        items = len(self.part.record)
+        # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
+        per_row = budget / items
+        self.look_for_neighbours(ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS, progress)
+        kinds = self.kinds()
+        begun = clock()
+        whole = max(1e-3, budget - (begun - started))
+        sweeps = whole / (3e-5 * items)
+        hottest, for_classes = self._heat(sweeps), self._class_heat(sweeps)
+        count = len(kinds)
+        rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
+        seconds_per_step = np.zeros(count)
+        part_seconds = min(SLICE_SECONDS, whole / 40)
+        while (done := (clock() - begun) / whole) < 1:
+            heat = hottest * (1 - done) ** 2
+            credit += part_seconds * share
+            for i, kind in enumerate(kinds):
+                steps = int(min(credit[i] / seconds_per_step[i], 1e6)) if seconds_per_step[i] else kind.first
+                if steps < 1:
+                    continue
+                before = clock()
+                gain = -kind.run(heat * for_classes if kind.classes else heat, steps)
+                spent = max(1e-6, clock() - before)
+                credit[i] -= spent
+                seconds_per_step[i] += (0.5 if seconds_per_step[i] else 1.0) * (spent / steps - seconds_per_step[i])
+                rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
+            earned = rate / rate.sum() if rate.sum() > 0 else np.full(count, 1 / count)
+            share = 0.8 * earned + 0.2 / count
+            self.rounds += 1
+            self._keep()
+            self._tell(progress, done)
+
+    def _heat(self, sweeps: float) -> float:
+        """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
+        return self.cost() / max(1, len(self.part.record)) * min(3.0, max(0.05, 0.15 * float(np.sqrt(sweeps))))
+
+    def _class_heat(self, sweeps: float) -> float:
+        """How much hotter it must be for whole classes: they cost as much as many rows, and need longer to cool."""
+        return max(1.0, self.k / 5 * min(2.5, max(1.0, float(np.sqrt(sweeps)))))
+
+    def _tell(self, progress: Progress, fraction: float) -> None:
+        if progress.active:
+            progress("improving", fraction, f"loss {self.layout.loss(self.best_cost, self.unplaced):.4f}")
+
+    @property
+    def unplaced(self) -> int:
+        """Items in no class."""
+        return int((self.part.class_of < 0).sum())
+
+
+def partition_of(layout: Layout, class_of: Ints, k: int) -> Partition:
+    """The partition with the given class of every item."""
+    order, starts = class_runs(class_of)
+    dense = np.full(len(class_of), -1, np.int32)
+    dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(np.append(starts, len(order))))
+    return make_partition(layout.joins, layout.record_of_item, layout.first, dense, len(class_of) // k)

@@ -1,0 +1,74 @@
+"""Which classes a class could be united with at least cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import kernel
+from kanopy.search.local.joins_kernel import Joins, joint_weight
+
+
+def _cheapest_unions_plain(
+    joins: Joins, box: Ints, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float, found: Ints,
+    growth: Floats,
+) -> None:  # fmt: skip
+    """The definition: all partners within reach, sorted."""
+    for row, c in enumerate(asking.tolist()):
+        options = []
+        for other in range(max(0, c - reach), min(len(size), c + reach + 1)):
+            if other == c:
+                continue
+            joint = 0.0
+            for j, (_, _, at) in enumerate(joins.head.tolist()):
+                lines = []
+                for node in (int(box[c, j]), int(box[other, j])):
+                    line = [node]
+                    while joins.parent[at + line[-1]] >= 0:
+                        line.append(int(joins.parent[at + line[-1]]))
+                    lines.append(line)
+                joint += float(joins.own[at + next(node for node in lines[0] if node in lines[1])])
+            if joint < too_heavy:
+                rise = (size[c] + size[other]) * joint - size[c] * weight[c] - size[other] * weight[other]
+                options.append((float(rise), other))
+        for i, (rise, other) in enumerate(sorted(options)[: found.shape[1]]):
+            found[row, i], growth[row, i] = other, rise
+
+
+@kernel(_cheapest_unions_plain, makes_arrays=False)
+def cheapest_unions(
+    joins: Joins, box: Ints, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float, found: Ints,
+    growth: Floats,
+) -> None:  # fmt: skip
+    """Per class that asks, the classes (at most `reach` numbers away) whose union with it raises the cost least.
+
+    `found[i]` and `growth[i]` come filled with -1 and infinity, and end with the cheapest partners first. Unions of
+    weight `too_heavy` or more are not allowed.
+    """
+    most = found.shape[1]
+    for row in range(len(asking)):
+        c = asking[row]
+        for other in range(max(0, c - reach), min(len(size), c + reach + 1)):
+            if other == c:
+                continue
+            # The union weighs at least as much as the heavier of the two.
+            both = size[c] + size[other]
+            spent = size[c] * weight[c] + size[other] * weight[other]
+            if both * max(weight[c], weight[other]) - spent >= growth[row, most - 1]:
+                continue
+            joint = joint_weight(joins, box, c, box, other)
+            rise = both * joint - spent
+            if joint >= too_heavy or rise >= growth[row, most - 1]:
+                continue
+            at = most - 1
+            while at > 0 and growth[row, at - 1] > rise:
+                growth[row, at] = growth[row, at - 1]
+                found[row, at] = found[row, at - 1]
+                at -= 1
+            growth[row, at] = rise
+            found[row, at] = other
+
+
+def rows_for(asking: int, most: int) -> tuple[Ints, Floats]:
+    """Empty answers for so many classes."""
+    return np.full((asking, most), -1, np.int32), np.full((asking, most), np.inf)

@@ -1,0 +1,309 @@
+"""Top-down local generalization (He, Naughton 2009): from the top, one attribute of one part made finer at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._core.classes import Histogram
+from kanopy._errors import Cancelled
+from kanopy._progress import SILENT, Progress
+from kanopy.search.local.box_release import check_placeable, release_classes
+from kanopy.search.local.boxes import Layout, box_levels, lay_out
+from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
+from kanopy.search.partition_judge import PartitionJudge
+from kanopy.search.solution import About, Solution
+
+if TYPE_CHECKING:
+    from kanopy.search.problem import Problem
+
+
+@dataclass(frozen=True)
+class HeNaughton:
+    """Top-down local generalization: parts of the table are made finer one attribute at a time.
+
+    *The paper* (He, Naughton, VLDB 2009) anonymizes sets of items: all rows start as one part in which everything is
+    generalized to the top; a part is divided by replacing one generalized item by its children, the one that gains most
+    by the normalized certainty penalty; rows of children that are too few are pooled into a left-over that stays as
+    it was, filled up to k with rows taken back from the others; and so on in every part by itself, until nothing can be
+    divided. The systems that our papers compare apply it to tables with one hierarchy per column.
+
+    *What we decided.* An item is the node of a column, so a part has one node per column, and dividing it replaces
+    one node by those of its children that occur. What a column gains is the penalty that its own labels lose, times
+    its weight, less what the rows taken back lose of it. The left-over takes the rows that fit it best (the least
+    penalty of the label around both), lowest rows first, and no child is left with fewer than k. Where the spare rows
+    do not suffice, or models beyond k-anonymity find the left-over unsafe, it takes back whole children, those that
+    gain least first. Labels are always the lowest that the rows of a part share, so a column in which
+    all rows fall into one child is made finer for free. All parts take a step at the same time, which gives the
+    same result as part after part. Labels are hierarchy nodes and their penalty the share of the hierarchy's
+    values they cover, also for numbers.
+
+    *Guarantee.* Every part of every step satisfies all models if the whole table does, so an interrupt keeps the parts
+    as they are, and nothing needs merging at the end (but for parts that come to the same labels, under models by
+    which two safe classes can be unsafe as one). Levels stay within their limits; nothing is suppressed but rows that
+    level limits keep apart from all but a few others, where the problem allows it. Heuristic: no bound on the loss.
+
+    *Cost.* Rows times columns per step, and about as many steps as the hierarchies are high together: half a second for
+    Adult's 45,222 records with 8 columns, 15 seconds and 400 MB for a million.
+
+    *When not to use it.* For large k: divisions that come first are never undone, and coarse left-overs weigh more the
+    larger they must be. With models beyond k-anonymity, pooling whole children is coarse: 3 distinct values of a random
+    column in every class cost 40 % more loss on Adult than k-anonymity alone, with `xu` 20 %. `best` loses less if
+    it may take a few seconds.
+
+    >>> from kanopy._core.classes import Domain
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> from kanopy.privacy.models import KAnonymity
+    >>> from kanopy.search.problem import Problem
+    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
+    >>> rows = np.array([0, 0, 1, 1, 1, 2, 3], np.int32)
+    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 3, 1, 1]), rows)
+    >>> found = HeNaughton().solve(Problem(letters, [KAnonymity(2)]))
+    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    ['a', 'a', 'b', 'b', 'b', 'y', 'y']
+    """
+
+    name: ClassVar[str] = "he-naughton"
+    recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="starts with all rows at the top and makes one column of one part finer at a time, where that gains most",
+        source="He, Naughton 2009",
+        suppresses=False,
+        row_order=True,
+        anytime=True,
+    )
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Refine from the top; every part of every step satisfies the models."""
+        problem.require_local(self.name)
+        progress("laying out")
+        layout = lay_out(problem)
+        check_placeable(layout, problem)
+        parts = _Parts(layout, problem)
+        notes = []
+        try:
+            while parts.open_items:
+                progress("specializing", 1 - parts.open_items / len(layout.rows))
+                parts.refine()
+        except (Cancelled, KeyboardInterrupt):
+            notes.append("Stopped early: some parts could have been made finer.")
+        return release_classes(self.name, layout, parts.classes(), problem, judged=parts.judged, notes=notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """What specializing one attribute would do to each part.
+
+    `child[place]` numbers the children of all parts together; child `c` belongs to part `part[c]`, has `size[c]` rows,
+    each of which gains `gain[c]`; `pooled[c]` children stay at the parent's node as one left-over, which takes
+    `missing[p]` rows back from the others. `worth[p]` is what part `p` gains in all.
+    """
+
+    child: Longs
+    part: Longs
+    size: Longs
+    pooled: Mask
+    missing: Longs
+    worth: Floats
+
+
+class _Parts:
+    """Parts under refinement: their items in a row, part by part; those that cannot be made finer are closed."""
+
+    def __init__(self, layout: Layout, problem: Problem) -> None:
+        self.layout, self.problem, self.k = layout, problem, problem.k
+        self.judge = PartitionJudge(problem)
+        self.record = layout.record_of_item
+        stratum = layout.stratum[self.record]
+        rows = np.bincount(stratum)
+        order = np.argsort(stratum, kind="stable")
+        self.items: Longs = order[(rows >= problem.k)[stratum[order]]]
+        self.starts = _starts(stratum[self.items])
+        self.class_of: Ints = np.full(len(layout.rows), -1, np.int32)
+        self.closed = 0
+        self.judged = 0
+
+    @property
+    def open_items(self) -> int:
+        """Items of parts that may still be made finer."""
+        return len(self.items)
+
+    def classes(self) -> Ints:
+        """The class of every item as things are, open parts as they are."""
+        self._close(np.ones(len(self.starts), np.bool_))
+        return self.class_of
+
+    def _close(self, which: Mask) -> None:
+        """Give the items of some parts their classes and take them off the list."""
+        lengths = np.diff(np.append(self.starts, len(self.items)))
+        number = self.closed + np.cumsum(which) - 1
+        gone = np.repeat(which, lengths)
+        self.class_of[self.items[gone]] = np.repeat(number, lengths)[gone]
+        self.closed += int(which.sum())
+        self.items = self.items[~gone]
+        kept = lengths[~which]
+        self.starts = np.cumsum(kept) - kept
+
+    def refine(self) -> None:
+        """Specialize in every open part the attribute that gains most; close the parts in which none can be."""
+        record = self.record[self.items]
+        levels, _ = box_levels(self.layout.boxes, record, self.starts)
+        lengths = np.diff(np.append(self.starts, len(self.items)))
+        part = np.repeat(np.arange(len(self.starts)), lengths)
+        best = np.zeros(len(self.starts))
+        chosen = np.full(len(self.starts), -1, np.int64)
+        splits: dict[int, _Split] = {}
+        for j in range(levels.shape[1]):
+            splits[j] = self._split(j, levels[:, j], part)
+            self.judged += len(splits[j].size)
+            better = splits[j].worth > best
+            best[better], chosen[better] = splits[j].worth[better], j
+        # Parts are divided by the child that an item falls into; -1 is the left-over of its part.
+        child = np.full(len(self.items), -1, np.int64)
+        for j, split in splits.items():
+            mine = chosen[part] == j
+            if mine.any():
+                child[mine] = np.where(split.pooled[split.child[mine]], -1, split.child[mine])
+                self._take_back(split, child, part, (chosen == j) & (split.missing > 0))
+        order = np.lexsort((child, part))
+        self.items, part, child = self.items[order], part[order], child[order]
+        self.starts = np.flatnonzero(
+            np.concatenate([[True], (part[1:] != part[:-1]) | (child[1:] != child[:-1])])
+        ) if len(part) else self.starts  # fmt: skip
+        self._close(chosen[part[self.starts]] < 0)
+
+    def _split(self, j: int, level: Ints, part: Longs) -> _Split:
+        """What specializing attribute `j` by one level would do to every part (nothing where all values agree)."""
+        boxes = self.layout.boxes
+        values, count, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
+        codes = boxes.codes[at : at + values * count].reshape(count, values)
+        costs = boxes.weights[at : at + values * count].reshape(count, values)
+        value = boxes.tuples[self.record[self.items], j]
+        lower = np.maximum(level - 1, 0)[part]
+        keys, first, child = _numbered(part * np.int64(values) + codes[lower, value], len(level) * values)
+        part_of = keys // values
+        size = np.bincount(child, minlength=len(keys)).astype(np.int64)
+        gain = costs[level[part_of], value[first]] - costs[lower[first], value[first]]
+        tables = self._histograms(child, len(keys))
+        pooled = self.judge.unsafe_classes(size, tables)
+        parts = len(level)
+        opens = np.flatnonzero(np.concatenate([[True], part_of[1:] != part_of[:-1]]))
+        worth = np.where(pooled, np.inf, size * gain)
+        while True:
+            rows = np.bincount(part_of, weights=size * pooled, minlength=parts).astype(np.int64)
+            missing = np.maximum(0, self.k - rows) * (rows > 0)
+            if self.problem.of_sizes:
+                spare = np.bincount(part_of, weights=np.maximum(0, size - self.k) * ~pooled, minlength=parts)
+                bad = missing > spare
+            else:
+                bad = self.judge.unsafe_classes(rows, self._pooled(tables, part_of, pooled, parts))
+            bad &= np.isfinite(np.minimum.reduceat(worth, opens))
+            if not bad.any():
+                break
+            # The left-over is not safe: the child that gains least stays with it.
+            least = np.minimum.reduceat(worth, opens)[part_of]
+            candidates = np.flatnonzero(bad[part_of] & (worth == least) & ~pooled)
+            one_each = candidates[np.unique(part_of[candidates], return_index=True)[1]]
+            pooled[one_each] = True
+            worth[one_each] = np.inf
+        total = np.bincount(part_of, weights=size * gain * ~pooled, minlength=parts)
+        cheapest = np.minimum.reduceat(np.where(pooled, np.inf, gain), opens)
+        total -= np.where(missing > 0, missing * np.where(np.isfinite(cheapest), cheapest, 0.0), 0.0)
+        return _Split(child, part_of, size, pooled, missing, np.where(level > 0, total, 0.0))
+
+    def _histograms(self, group: Longs, count: int) -> dict[str, Histogram]:
+        rows = self.layout.rows[self.items]
+        found: dict[str, Histogram] = {}
+        for column in self.problem.evidence.sensitive:
+            width = len(column.values)
+            cells = np.bincount(group * width + column.code_of_row[rows], minlength=count * width)
+            found[column.name] = cells.reshape(count, width).astype(np.int64)
+        return found
+
+    @staticmethod
+    def _pooled(tables: dict[str, Histogram], part_of: Longs, pooled: Mask, parts: int) -> dict[str, Histogram]:
+        """The histograms of the left-overs of all parts."""
+        found: dict[str, Histogram] = {}
+        for name, table in tables.items():
+            sums = np.zeros((parts, table.shape[1]), np.int64)
+            np.add.at(sums, part_of[pooled], table[pooled])
+            found[name] = sums
+        return found
+
+    def _take_back(self, split: _Split, child: Longs, part: Longs, wanted: Mask) -> None:
+        """Move the rows that fit it best into the left-over of the wanted parts; no child falls below k."""
+        if not wanted.any():
+            return
+        price = self._price_of_joining(np.flatnonzero(wanted[part] & (child < 0)), part)
+        places = np.flatnonzero(wanted[part] & (child >= 0))
+        # At most the spare rows of each child, and of those as many as are missing: the cheapest, then the first.
+        order = np.lexsort((self.items[places], price[places], child[places]))
+        ranked = places[order]
+        spare = split.size[child[ranked]] - self.k
+        places = ranked[_rank(child[ranked]) < spare]
+        order = np.lexsort((self.items[places], price[places], part[places]))
+        ranked = places[order]
+        child[ranked[_rank(part[ranked]) < split.missing[part[ranked]]]] = -1
+
+    def _price_of_joining(self, pool: Longs, part: Longs) -> Floats:
+        """Per item, the weight of the box around it and the left-over (the items `pool`) of its part."""
+        boxes = self.layout.boxes
+        record = self.record[self.items]
+        starts = _starts(part[pool])
+        own, _ = box_levels(boxes, record[pool], starts)
+        number = np.full(len(self.starts), -1, np.int64)
+        number[part[pool[starts]]] = np.arange(len(starts))
+        mine = number[part]
+        there = mine >= 0
+        mine = mine[there]
+        one, two = record[pool[starts]][mine], record[there]
+        price = np.zeros(len(self.items))
+        total = np.zeros(len(mine))
+        for j in range(boxes.tuples.shape[1]):
+            values, count, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
+            codes = boxes.codes[at : at + values * count].reshape(count, values)
+            a, b = boxes.tuples[one, j], boxes.tuples[two, j]
+            agreed = np.zeros(len(mine), np.int32)
+            for row in codes[:-1]:
+                agreed += row[a] != row[b]
+            total += boxes.weights[at : at + values * count].reshape(count, values)[np.maximum(agreed, own[mine, j]), a]
+        price[there] = total
+        return price
+
+
+def _starts(numbers: Longs) -> Longs:
+    """Where runs of equal numbers begin."""
+    if not len(numbers):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])).astype(np.int64)
+
+
+def _numbered(keys: Longs, room: int) -> tuple[Longs, Longs, Longs]:
+    """The different keys (all below `room`), a place of each, and per entry the number of its key.
+
+    >>> [found.tolist() for found in _numbered(np.array([5, 2, 5]), 6)]
+    [[2, 5], [1, 0], [1, 0, 1]]
+    """
+    if room > 16 * len(keys) + 1000:
+        found, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        return found, first, number.reshape(-1)
+    # Where keys are dense, counting them is several times quicker than sorting.
+    place = np.full(room, -1, np.int64)
+    place[keys[::-1]] = np.arange(len(keys))[::-1]
+    found = np.flatnonzero(place >= 0)
+    first = place[found]
+    place[found] = np.arange(len(found))
+    return found, first, place[keys]
+
+
+def _rank(numbers: Longs) -> Longs:
+    """The place of each entry within its run of equal numbers.
+
+    >>> _rank(np.array([4, 4, 7, 7, 7])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    starts = _starts(numbers)
+    return np.arange(len(numbers)) - np.repeat(starts, np.diff(np.append(starts, len(numbers))))

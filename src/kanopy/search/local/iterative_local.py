@@ -1,0 +1,98 @@
+"""Full-domain search repeated on what it left out: every round publishes what its best level per column makes safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kanopy._errors import Cancelled, JobError
+from kanopy._progress import SILENT, Progress
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.local.box_release import check_placeable, release_classes
+from kanopy.search.local.boxes import lay_out
+from kanopy.search.local.rounds import Rounds
+from kanopy.search.problem import Problem
+from kanopy.search.solution import About, Solution
+
+
+@dataclass(frozen=True)
+class IterativeLocal:
+    """Full-domain search, repeated on the rows that it left out, until nothing is left.
+
+    *Where it comes from.* ARX (Prasser, Kohlmayer 2015) calls this local recoding: find one level per column for all
+    rows, allow many rows to be suppressed, publish the others, and search again among the suppressed ones.
+
+    *What we decided.* `share` is the part of the open rows that a round may leave to the next, `rounds` the most
+    rounds, of which the last one publishes all it can. A round takes the levels that lose
+    least among those that leave few enough rows; rows that are left cost nothing extra, since they will be published
+    later (counted as lost, the first round takes nearly all rows at coarse levels: three times the loss on ARX's
+    example). The search is exact for k-anonymity and all models for which a larger class is never less safe; for the
+    others it takes for granted that finer levels keep fewer rows, which can make it miss the best levels of a round,
+    never its safety. Classes publish the lowest labels that their rows share, which may be finer than the levels of
+    their round. The last rows, fewer than 2k, become one class, or join the classes whose loss they raise least, or are
+    suppressed where that is allowed: whatever loses least. `seconds_per_round` bounds a round if there are more than
+    a million candidates: then a best-effort search takes the place of the exact one, and results depend on the time
+    it gets.
+
+    *Guarantee.* Every class satisfies the models; the levels lie within their limits; the rows may come in any order.
+    Interrupted, it publishes the rows still open as one class (one for each part that level limits keep apart).
+
+    *Cost.* One search per round, each on fewer rows, and each starting from what the ones before ruled out. ARX's Adult
+    example (30,162 rows, 12,960 candidates), k = 2 / 5 / 10 / 100: losses .0221 / .0532 / .0777 / .1945 in about a
+    second each; with `share=0.99` .0215 / .0522 / .0766 / .1922 in two.
+
+    *When not to use it.* With many columns there are too many candidates; `best` and `he-naughton` do not depend on
+    their number. For the least loss use `best`; this one is the easiest to explain.
+
+    >>> import numpy as np
+    >>> from kanopy._core.classes import Domain
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> from kanopy.privacy.models import KAnonymity
+    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
+    >>> rows = np.array([0, 0, 1, 2, 2, 3], np.int32)
+    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 1, 2, 1]), rows)
+    >>> found = IterativeLocal().solve(Problem(letters, [KAnonymity(2)]))
+    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    ['a', 'a', '*', 'c', 'c', '*']
+    """
+
+    share: float = 0.95
+    rounds: int = 1000
+    seconds_per_round: float = 2.0
+    name: ClassVar[str] = "iterative-local"
+    recoding: ClassVar[str] = "local"
+    about: ClassVar[About] = About(
+        does="finds the best level per column, publishes what that makes safe, and starts again with the other rows",
+        source="what ARX (Prasser, Kohlmayer 2015) calls local recoding",
+        anytime=True,
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.share < 1.0:
+            raise JobError(
+                f"The share of rows that a round may leave to the next is 0 or more and less than 1, not "
+                f"{self.share:g}. Try 0.95."
+            )
+        if self.rounds < 1:
+            raise JobError(f"There must be at least 1 round, not {self.rounds}.")
+        if not self.seconds_per_round > 0:
+            raise JobError(f"The time for a round must be more than 0 seconds, not {self.seconds_per_round:g}. Try 2.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""
+        problem.require_local(self.name)
+        progress("laying out")
+        layout = lay_out(problem)
+        check_placeable(layout, problem)
+        rounds = Rounds(layout, problem, Optimal(budget_seconds=self.seconds_per_round, threads=1))
+        notes = []
+        try:
+            for number in range(1, self.rounds + 1):
+                if not rounds.publish(self.share if number < self.rounds else 0.0, progress):
+                    break
+        except (Cancelled, KeyboardInterrupt):
+            notes.append("Stopped early: the rows not yet published share one class.")
+            rounds.publish_together()
+        class_of = rounds.with_left_over()
+        notes.append(f"{rounds.done} rounds.")
+        return release_classes(self.name, layout, class_of, problem, judged=rounds.judged, notes=notes)

@@ -1,0 +1,176 @@
+"""Where two hierarchy nodes join: boxes written as one node per attribute, and the box around two boxes by lookup.
+
+A node is a level and a code at it, numbered per attribute so that parents come after their children. A table per
+attribute holds the lowest common node of every two nodes and what a record in it loses; attributes with too many
+nodes for a table climb from parent to parent instead.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import part_of_kernel
+from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES, Boxes
+
+Random = npt.NDArray[np.uint64]
+
+LARGEST_TABLE = 1_000_000
+"""Attributes with more than the square root of this many nodes get no table."""
+
+
+class Joins(NamedTuple):
+    """All attributes end to end.
+
+    `cells[t, j]` is the node of a record's value. `head[j]`: number of nodes, where the attribute begins in `node` and
+    `weight` (`[node, node]`; -1: no table), and where in `parent`, `own` (the weight of a node) and `level`.
+    """
+
+    cells: Ints
+    head: Longs
+    node: Ints
+    weight: Floats
+    parent: Ints
+    own: Floats
+    level: Longs
+
+
+NODES, TABLE, OWN = 0, 1, 2
+
+
+def make_joins(boxes: Boxes) -> Joins:
+    """The same boxes, written as nodes."""
+    width = boxes.tuples.shape[1]
+    head = np.zeros((width, 3), np.int64)
+    node, weight, parent, own, level_of = [], [], [], [], []
+    cells = np.empty_like(boxes.tuples)
+    table_at = own_at = 0
+    for j in range(width):
+        size, levels, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
+        codes = boxes.codes[at : at + size * levels].reshape(levels, size).astype(np.int64)
+        costs = boxes.weights[at : at + size * levels].reshape(levels, size)
+        counts = codes.max(axis=1) + 1
+        begins = np.concatenate([[0], np.cumsum(counts)])
+        total = int(begins[-1])
+        numbers = codes + begins[:-1, None]
+        # above[l, n]: the ancestor of node n at level l, the node itself below its own level.
+        above = np.tile(np.arange(total), (levels, 1))
+        weights, heights = np.zeros(total), np.zeros(total, np.int64)
+        for low in range(levels):
+            weights[numbers[low]] = costs[low]
+            heights[numbers[low]] = low
+            for high in range(low + 1, levels):
+                above[high, numbers[low]] = numbers[high]
+        up = np.full(total, -1, np.int64)
+        for low in range(levels - 1):
+            up[numbers[low]] = numbers[low + 1]
+        head[j] = total, -1, own_at
+        cells[:, j] = numbers[0, boxes.tuples[:, j]]
+        if total * total <= LARGEST_TABLE:
+            agreed = np.zeros((total, total), np.int64)
+            for row in above:
+                agreed += row[:, None] != row[None, :]
+            joint = above[agreed, np.arange(total)[:, None]]
+            head[j, TABLE] = table_at
+            table_at += total * total
+            node.append(joint.reshape(-1))
+            weight.append(weights[joint].reshape(-1))
+        own_at += total
+        parent.append(up)
+        own.append(weights)
+        level_of.append(heights)
+    return Joins(
+        cells,
+        head,
+        np.concatenate(node).astype(np.int32) if node else np.zeros(1, np.int32),
+        np.concatenate(weight) if weight else np.zeros(1),
+        np.concatenate(parent).astype(np.int32),
+        np.concatenate(own),
+        np.concatenate(level_of),
+    )
+
+
+@part_of_kernel
+def climb(joins: Joins, j: int, a: int, b: int) -> int:
+    """The lowest common node of two nodes of attribute `j`, without a table: the lower number goes up."""
+    at = joins.head[j, OWN]
+    while a != b:
+        if a < b:
+            a = joins.parent[at + a]
+        else:
+            b = joins.parent[at + b]
+    return a
+
+
+@part_of_kernel
+def joint_weight(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> float:
+    """The weight of the smallest box around the boxes `one[i]` and `two[k]`."""
+    total = 0.0
+    for j in range(one.shape[1]):
+        table = joins.head[j, TABLE]
+        if table >= 0:
+            total += joins.weight[table + one[i, j] * joins.head[j, NODES] + two[k, j]]
+        else:
+            total += joins.own[joins.head[j, OWN] + climb(joins, j, one[i, j], two[k, j])]
+    return total
+
+
+@part_of_kernel
+def join(joins: Joins, one: Ints, i: int, two: Ints, k: int, into: Ints, at: int) -> float:
+    """Write the smallest box around `one[i]` and `two[k]` to `into[at]`; returns its weight."""
+    total = 0.0
+    for j in range(one.shape[1]):
+        table = joins.head[j, TABLE]
+        if table >= 0:
+            place = table + one[i, j] * joins.head[j, NODES] + two[k, j]
+            into[at, j] = joins.node[place]
+            total += joins.weight[place]
+        else:
+            found = climb(joins, j, one[i, j], two[k, j])
+            into[at, j] = found
+            total += joins.own[joins.head[j, OWN] + found]
+    return total
+
+
+@part_of_kernel
+def holds(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> bool:
+    """Whether the box `one[i]` contains the box `two[k]`."""
+    for j in range(one.shape[1]):
+        a = one[i, j]
+        table = joins.head[j, TABLE]
+        if table >= 0:
+            if joins.node[table + a * joins.head[j, NODES] + two[k, j]] != a:
+                return False
+        elif climb(joins, j, a, two[k, j]) != a:
+            return False
+    return True
+
+
+@part_of_kernel
+def own_weight(joins: Joins, one: Ints, i: int) -> float:
+    """The weight of the box `one[i]`."""
+    total = 0.0
+    for j in range(one.shape[1]):
+        total += joins.own[joins.head[j, OWN] + one[i, j]]
+    return total
+
+
+@part_of_kernel
+def copy_box(one: Ints, i: int, into: Ints, at: int) -> None:
+    """Write the box `one[i]` to `into[at]`."""
+    for j in range(one.shape[1]):
+        into[at, j] = one[i, j]
+
+
+@part_of_kernel
+def draw(state: Random, below: int) -> int:
+    """A whole number from 0 to `below` - 1 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return (np.int64(x >> np.uint64(33)) * below) >> 31  # type: ignore[return-value]

@@ -1,0 +1,303 @@
+"""Bayardo and Agrawal's search for the optimal k-anonymization over intervals of ordered values."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Ints, Longs, Mask
+from kanopy._compiler import for_size
+from kanopy._errors import Cancelled, JobError
+from kanopy._progress import SILENT, Progress
+from kanopy.search.problem import Problem
+from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
+from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
+from kanopy.search.solution import About, Solution
+
+SMALL = 60
+"""Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
+clock = time.perf_counter
+
+
+@dataclass(frozen=True)
+class BayardoAgrawal:
+    """The least discernibility over all ways to cut every column's ordered values into intervals, proved.
+
+    **The paper** (Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005) puts a total order on the
+    values of every column. A recoding is the set of places where a column is cut; all sets form a tree in which every
+    node makes one cut more (its head) out of those still allowed below it (its tail). Classes of fewer than k rows are
+    suppressed, and the cost is discernibility: a row of a class of s rows costs s, a suppressed one costs n. A node is
+    left when a lower bound on everything below it reaches the best cost found: rows that the head suppresses stay
+    suppressed, and any other row lies in a class no smaller than k and than its class under head and tail together.
+    Cuts that cannot help are struck from the tail, and the tail is put in an order that makes bounds rise early.
+
+    **What we decided.** Numbers are ordered by size, categories as their hierarchy lists them (siblings together). At
+    every node each cut of the tail is weighed twice: the bound once it is made and the bound once it is given up;
+    so cuts are not only struck but also forced, and the one whose absence would cost most is branched on. A cut is
+    struck as useless when every class it parts has a half below k that would cost more suppressed than joined.
+    Bounds also look at neighbours: a class below k grows at least to the smallest union with a class beside it. The
+    rows that may be suppressed limit the recodings; the paper has no such limit. Only values that occur are ordered.
+
+    **Guarantee.** If the search ends within `budget_seconds`, no other intervals have less discernibility
+    (`Solution.optimal`). If it does not, or is interrupted, the best release so far is returned with a lower bound
+    on the best possible. It minimises discernibility whatever the job's metric, and columns have no weights in that;
+    the score reported is the job's metric. `steps` instead limits the nodes visited, so that the result does not
+    depend on the machine.
+
+    **Cost.** Time per node grows with distinct tuples times columns; the number of nodes is exponential in the cuts in
+    the worst case. Some thirty cuts over tens of thousands of rows take seconds; with hundreds it is a heuristic.
+    **Do not use it** for models beyond k-anonymity, where labels must come from a hierarchy, or where the shape of
+    classes matters: discernibility counts rows and does not see how wide an interval is.
+
+    >>> from kanopy._core.classes import Domain
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> from kanopy.privacy.models import KAnonymity
+    >>> ages = Hierarchy.flat(["20", "30", "40", "50", "60"], name="age")
+    >>> rows = np.array([0, 0, 0, 1, 2, 2, 3, 4], np.int32)
+    >>> table = Domain(("age",), (ages,), np.arange(5, dtype=np.int32)[:, None], np.bincount(rows), rows)
+    >>> found = BayardoAgrawal().solve(Problem(table, [KAnonymity(2)]))
+    >>> found.recoding.labels, found.optimal
+    ((('20', '[30, 40]', '[50, 60]'),), True)
+    """
+
+    budget_seconds: float = 30.0
+    steps: int | None = None
+    name: ClassVar[str] = "bayardo-agrawal"
+    recoding: ClassVar[str] = "subtree"
+    about: ClassVar[About] = About(
+        does="cuts every column's ordered values into intervals, the best of all ways if its time suffices",
+        source="Bayardo, Agrawal 2005",
+        search="branch and bound",
+        lowers="discernibility",
+        proves="least discernibility of all intervals of the ordered values, if it ends within its budget",
+        models="sizes",
+        attributes="numbers; categories in any order",
+        level_limits=False,
+        weights=False,
+        anytime=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.steps is None and not self.budget_seconds > 0:
+            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 30.")
+        if self.steps is not None and self.steps < 0:
+            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Search; a callback that says stop after a release was found keeps it."""
+        require_value_sets(self.name, problem)
+        progress("ordering values")
+        table = value_table(problem)
+        search = _Search(table, problem.k, problem.max_suppressed_rows)
+        started = clock()  # from here on the kernels are compiled, which on a new machine takes its time
+        if search.best_cuts is None:
+            raise too_many_gone(self.name, problem, int(table.counts.sum()))
+        notes = []
+        until = None if self.steps is not None else started + self.budget_seconds
+        try:
+            search.improve_greedily(progress, None if until is None else started + self.budget_seconds / 3, self.steps)
+            proved = search.run(progress, until, self.steps)
+            if not proved:
+                notes.append(search.remaining("Its budget was used up"))
+        except (Cancelled, KeyboardInterrupt):
+            proved = False
+            notes.append(search.remaining("It was stopped"))
+        if len(set(problem.weights)) > 1:
+            notes.append("The weights of columns have no part in discernibility, which this algorithm minimises.")
+        set_of = [np.concatenate([[0], np.cumsum(cuts)]) for cuts in search.best_cuts]
+        return sets_solution(
+            self.name, problem, table.columns, set_of, spans=True, optimal=proved, judged=search.judged,
+            candidates=2 ** sum(size - 1 for size in table.sizes), notes=notes,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """Fine classes (head and tail cuts made), where the fine intervals end, and which of their cuts are for good."""
+
+    codes: Ints
+    counts: Longs
+    ends: tuple[Longs, ...]
+    fixed: tuple[Mask, ...]
+    bound: int = 0
+
+    def coarse(self, most: int) -> Ints:
+        """The coarse interval of every fine one, -1 beyond the last."""
+        found = np.full((len(self.ends), most), -1, np.int32)
+        for j, fixed in enumerate(self.fixed):
+            found[j, 0] = 0
+            np.cumsum(fixed, out=found[j, 1 : len(fixed) + 1])
+        return found
+
+    def with_fixed(self, chosen: Mask) -> _Node:
+        """Some cuts of the tail are made for good; `chosen` is `[column, cut]`."""
+        fixed = tuple(now | chosen[j, : len(now)] for j, now in enumerate(self.fixed))
+        return _Node(self.codes, self.counts, self.ends, fixed, self.bound)
+
+    def without(self, given_up: Mask, merge: Any) -> _Node:
+        """Some cuts of the tail are given up for good: their fine intervals unite."""
+        most = max(len(ends) for ends in self.ends)
+        lookup = np.zeros((len(self.ends), most), np.int32)
+        ends, fixed = [], []
+        for j, now in enumerate(self.fixed):
+            kept = ~given_up[j, : len(now)]
+            np.cumsum(kept, out=lookup[j, 1 : len(now) + 1])
+            ends.append(self.ends[j][np.append(kept, True)])
+            fixed.append(now[kept])
+        codes, counts, _ = merge(self.codes, self.counts, lookup)
+        return _Node(codes, counts, tuple(ends), tuple(fixed), self.bound)
+
+
+class _Search:
+    """Depth first over head and tail; the best cuts so far, as one mask per column over the original values."""
+
+    def __init__(self, table: ValueTable, k: int, most_gone: int) -> None:
+        self.table, self.k, self.most_gone = table, k, most_gone
+        self.price = table.rows
+        self.sizes = table.sizes
+        self.most = max(self.sizes)
+        self.weights: CutWeights = make_weights(len(self.sizes), self.most)
+        self.judged = 0
+        self.best_cost: int | None = None
+        self.best_cuts: list[Mask] | None = None
+        self.stack: list[_Node] = []
+        self.root = _Node(
+            table.codes, table.counts, tuple(np.arange(size) for size in self.sizes),
+            tuple(np.zeros(size - 1, np.bool_) for size in self.sizes),
+        )  # fmt: skip
+        self.merge = for_size(merge_codes, len(table.counts), SMALL)
+        self.weigh = for_size(weigh_cuts, len(table.counts), SMALL)
+        self.merge(self.root.codes[:1], self.root.counts[:1], np.zeros((len(self.sizes), self.most), np.int32))
+        totals = self._weigh(self.root).totals
+        self.stack.append(_bounded(self.root, int(max(totals[2], totals[3]))))
+
+    def _weigh(self, node: _Node) -> CutWeights:
+        """Weigh the cuts of a node; its head alone is a candidate too."""
+        self.judged += 1
+        self.weigh(node.codes, node.counts, node.coarse(self.most), self.k, self.price, self.weights)
+        cost, gone = int(self.weights.totals[0]), int(self.weights.totals[1])
+        if gone <= self.most_gone and (self.best_cost is None or cost < self.best_cost):
+            self.best_cost = cost
+            self.best_cuts = []
+            for size, ends, fixed in zip(self.sizes, node.ends, node.fixed, strict=True):
+                cuts = np.zeros(size - 1, np.bool_)
+                cuts[ends[:-1][fixed]] = True
+                self.best_cuts.append(cuts)
+        return self.weights
+
+    def _open(self, node: _Node) -> Mask:
+        """The cuts of the tail, `[column, cut]`."""
+        found = np.zeros((len(self.sizes), self.most), np.bool_)
+        for j, fixed in enumerate(node.fixed):
+            found[j, : len(fixed)] = ~fixed
+        return found
+
+    # ---- a good start -------------------------------------------------------------------------------------
+
+    def improve_greedily(self, progress: Progress, until: float | None, steps: int | None) -> None:
+        """Make the cut that lowers the cost most, again and again; then take each back once and refill."""
+        self._fill(self.root, progress, until)
+        tried: set[bytes] = set()
+        improved = True
+        while improved and self.best_cuts is not None:
+            improved = False
+            for j, i in [(j, int(i)) for j, cuts in enumerate(self.best_cuts) for i in np.flatnonzero(cuts)]:
+                if (until is not None and clock() > until) or (steps is not None and len(tried) >= steps):
+                    return
+                assert self.best_cuts is not None and self.best_cost is not None
+                if not self.best_cuts[j][i]:
+                    continue
+                cuts = [c.copy() for c in self.best_cuts]
+                cuts[j][i] = False
+                key = b"".join(c.tobytes() for c in cuts)
+                if key in tried:
+                    continue
+                tried.add(key)
+                before = self.best_cost
+                node = _Node(self.root.codes, self.root.counts, self.root.ends, tuple(cuts))
+                barred = np.zeros((len(self.sizes), self.most), np.bool_)
+                barred[j, i] = True
+                self._fill(node, progress, until, barred)
+                improved |= self.best_cost < before
+
+    def _fill(self, node: _Node, progress: Progress, until: float | None, barred: Mask | None = None) -> _Node:
+        """Add cuts to the head while that lowers the cost within the limit; `barred` holds for the first only."""
+        while until is None or clock() <= until:
+            progress("cutting")
+            weights = self._weigh(node)
+            allowed = self._open(node) & (weights.totals[1] + weights.gone_change <= self.most_gone)
+            if barred is not None:
+                allowed &= ~barred
+                barred = None
+            change = np.where(allowed, weights.cost_change, 0)
+            if change.min() >= 0:
+                break
+            chosen = np.zeros_like(allowed)
+            chosen.flat[int(change.argmin())] = True
+            node = node.with_fixed(chosen)
+        return node
+
+    # ---- the proof ----------------------------------------------------------------------------------------
+
+    def run(self, progress: Progress, until: float | None, steps: int | None) -> bool:
+        """Search until nothing is open (`True`) or the budget is used up."""
+        first = self.judged
+        while self.stack:
+            if (until is not None and clock() > until) or (steps is not None and self.judged - first >= steps):
+                return False
+            if progress.active:
+                progress("proving", None, f"{self.judged:,} judged, {len(self.stack):,} open")
+            node = self.stack[-1]
+            children = self._children(node)
+            # Only now: what is being looked at counts as open if the search is stopped meanwhile.
+            self.stack.pop()
+            self.stack.extend(children)
+        return True
+
+    def _children(self, node: _Node) -> list[_Node]:
+        """Strike and force cuts until none can be; then branch on one, to be left first and made first."""
+        assert self.best_cost is not None
+        if node.bound >= self.best_cost:
+            return []
+        while True:
+            weights = self._weigh(node)
+            _, gone, weak, sharp = (int(total) for total in weights.totals)
+            bound = max(weak, sharp, node.bound)
+            if gone > self.most_gone or bound >= self.best_cost:
+                return []
+            tail = self._open(node)
+            if not tail.any():
+                return []
+            useless = (weights.useful == 0) | (gone + weights.gone_change > self.most_gone)
+            struck = tail & (useless | (weak + weights.with_cut >= self.best_cost))
+            forced = tail & ~struck & (weak + weights.without_cut >= self.best_cost)
+            if forced.any():
+                node = node.with_fixed(forced)
+            if struck.any():
+                node = node.without(struck, self.merge)
+            elif not forced.any():
+                break
+        value = np.where(tail, weights.without_cut, -1)
+        chosen = np.zeros_like(tail)
+        chosen.flat[int(value.argmax())] = True
+        made, left = weak + int(weights.with_cut[chosen][0]), weak + int(weights.without_cut[chosen][0])
+        return [
+            _bounded(node.without(chosen, self.merge), max(bound, left)),
+            _bounded(node.with_fixed(chosen), max(bound, made)),
+        ]
+
+    def remaining(self, why: str) -> str:
+        """What is known of the best possible when the search ends early."""
+        assert self.best_cost is not None
+        least = min(self.best_cost, *(node.bound for node in self.stack))
+        return (
+            f"{why} before optimality was proved: this is the best release found until then. Its discernibility is "
+            f"{self.best_cost:,}, and none has less than {least:,}."
+        )
+
+
+def _bounded(node: _Node, bound: int) -> _Node:
+    return _Node(node.codes, node.counts, node.ends, node.fixed, bound)

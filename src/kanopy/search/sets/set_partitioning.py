@@ -1,0 +1,157 @@
+"""What Li and Li's three algorithms share: the start, the refinement, the proof, the answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._progress import SILENT, Progress
+from kanopy.metrics.full_domain import Discernibility, Loss
+from kanopy.search.full_domain.datafly import Datafly
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.problem import Problem
+from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
+from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, Sets
+from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
+from kanopy.search.solution import About, Solution
+
+PROVABLE = 10**8
+"""Partitions that a proof is tried for; beyond, the time goes into refining."""
+PATIENCE = 150
+"""Rounds without a lower cost after which refining ends; fewer where a proof can look at everything soon."""
+HEAD_START = 10
+"""The same for the stricter schemes that the search of a freer one begins with."""
+STRICTEST_FIRST: tuple[Kind, ...] = ("ordered", "guided", "any")
+MOST_LEVELS = 200_000
+"""Full-domain candidates for which the optimum among them is looked up as a start; beyond, a greedy one."""
+clock = time.perf_counter
+
+
+@dataclass(frozen=True)
+class SetPartitioning:
+    """What the three algorithms are: a scheme that says which sets are allowed, and how long to look for the best."""
+
+    budget_seconds: float = 10.0
+    steps: int | None = None
+    seed: int = 0
+    name: ClassVar[str]
+    recoding: ClassVar[str] = "subtree"
+    scheme: ClassVar[Kind]
+
+    def __post_init__(self) -> None:
+        if self.steps is None and not self.budget_seconds > 0:
+            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 10.")
+        if self.steps is not None and self.steps < 0:
+            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
+
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Search; a callback that says stop keeps the best release so far."""
+        return partition_values(self.name, self.scheme, problem, progress, self.budget_seconds, self.steps, self.seed)
+
+
+def about_sets(does: str, source: str, of_all: str, attributes: str = "hierarchies that nest") -> About:
+    """What holds for each of the three, and what is its own."""
+    return About(
+        does=does,
+        source=source,
+        search="local search, then branch and bound",
+        lowers="discernibility if that is the job's metric, else loss",
+        proves=f"least loss (or discernibility) of all {of_all}, where there are few and time suffices",
+        models="sizes",
+        attributes=attributes,
+        level_limits=False,
+        seeded=True,
+        anytime=True,
+    )
+
+
+def partition_values(
+    name: str, kind: Kind, problem: Problem, progress: Progress, budget_seconds: float, steps: int | None, seed: int,
+) -> Solution:  # fmt: skip
+    """The best partition of every column's values that a scheme allows, as far as the budget goes."""
+    require_value_sets(name, problem)
+    if kind != "any":
+        problem.require_nesting()
+    progress("ordering values")
+    table = value_table(problem)
+    schemes = [Scheme(column, kind) for column in table.columns]
+    judge = SetJudge(problem, table)
+    coarsest = tuple(scheme.coarsest() for scheme in schemes)
+    state = judge.judge(coarsest)
+    _load_kernels(judge, coarsest)
+    until = None if steps is not None else clock() + budget_seconds  # kernels are compiled by now
+    if state.gone > judge.most_gone:
+        raise too_many_gone(name, problem, state.gone)
+    candidates = math.prod(scheme.count for scheme in schemes)
+    refinement = Refinement(judge, schemes, progress, until, seed)
+    refinement.consider(coarsest)
+    proved = False
+    notes: list[str] = []
+    assert refinement.best is not None
+    proof: Proof | None = None
+    try:
+        start = _full_domain_start(problem, table, judge.squares, progress)
+        patience = min(PATIENCE, 5 + candidates // 100)
+        if start is not None and refinement.consider(start):
+            # Every partition of a stricter scheme is one of a freer scheme, and easier to find there.
+            for stricter in STRICTEST_FIRST[: STRICTEST_FIRST.index(kind)]:
+                refinement.schemes = [Scheme(column, stricter) for column in table.columns]
+                start = refinement.run([start], steps, min(patience, HEAD_START))
+            refinement.schemes = schemes
+        refinement.run([coarsest] if start is None else [coarsest, start], steps, patience)
+        if candidates <= PROVABLE:
+            proof = Proof(judge, schemes, refinement.best, progress, until)
+            proof.run(None if steps is None else 100 * steps)
+            proved = True
+    except OutOfTime:
+        notes.append("Its budget was used up: this is the best release found until then.")
+    except (Cancelled, KeyboardInterrupt):
+        notes.append("It was stopped: this is the best release found until then.")
+    best = proof.best if proof is not None else refinement.best
+    judged = refinement.judged + (proof.judged if proof is not None else 0)
+    set_of = []
+    for size, sets in zip(table.sizes, best.sets, strict=True):
+        number = np.zeros(size, np.int64)
+        for s, held in enumerate(sets):
+            number[list(held)] = s
+        set_of.append(number)
+    if problem.metric.name not in ("loss", "discernibility"):
+        notes.append(f"It lowers loss; the score is the job's metric, {problem.metric.name}.")
+    return sets_solution(
+        name, problem, table.columns, set_of, spans=False, optimal=proved, judged=judged, candidates=candidates,
+        notes=notes,
+    )  # fmt: skip
+
+
+def _load_kernels(judge: SetJudge, sets: Sets) -> None:
+    """Have the kernels compiled before the clock starts."""
+    state = judge.judge(sets)
+    judge.weigh_joins(state, 0, np.zeros((len(sets[0]), len(sets[0])), np.bool_))
+    judge.weigh_partings(state, 0, [(0, sets[0][0])])
+
+
+def _full_domain_start(problem: Problem, table: ValueTable, squares: bool, progress: Progress) -> Sets | None:
+    """The partition of the best full-domain release, which every scheme allows; `None` if none is found."""
+    if not all(h.nested for h in problem.domain.hierarchies):
+        return None
+    metric = Discernibility() if squares else Loss()
+    easier = Problem(
+        problem.domain, problem.models, metric, weights=problem.weights, suppression_limit=problem.suppression_limit
+    )
+    algorithm = Optimal() if easier.lattice.size <= MOST_LEVELS else Datafly()
+    try:
+        levels = algorithm.solve(easier, progress).levels
+    except NoSolution:
+        return None
+    assert levels is not None
+    found = []
+    for column, level in zip(table.columns, levels, strict=True):
+        codes = column.hierarchy.level(level).codes[column.leaves]
+        _, number = np.unique(codes, return_inverse=True)
+        found.append(tuple(sorted(sets_of(number.reshape(-1)))))
+    return tuple(found)

@@ -1,0 +1,285 @@
+"""The trees that cuts run through: per column the hierarchy between its level limits, for the values that occur."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._compiler import for_size
+from kanopy._core.classes import Domain
+from kanopy._core.distinct_kernel import number_keys, pack
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Height, Loss
+from kanopy.search.problem import Problem
+
+LARGEST_KEY = 2**62
+LARGEST_DIRECT = 1 << 20
+"""Keys below this number are looked up in a plain table, others are hashed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One column's tree, its nodes numbered so that parents come before children.
+
+    A node under which the values of the table do not part (a single child) is one with that child, which is what would
+    be published: it tells more and keeps the same rows together.
+    """
+
+    parent: Ints
+    """The parent of each node, -1 for roots (the nodes of the highest allowed level)."""
+    node: Ints
+    """The node of the hierarchy that is published for it."""
+    leaf_of_value: Ints
+    """Per value of the domain its leaf (a node of the lowest allowed level), -1 for values that do not occur."""
+    levels: tuple[Ints, ...]
+    """The nodes of every level, from the lowest allowed one up: the cuts of full-domain recodings."""
+
+
+def grow_tree(hierarchy: Hierarchy, present: Ints, lowest: int, highest: int) -> Tree:
+    """The tree over the values that occur, between two levels.
+
+    >>> h = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "z", "*"]])
+    >>> tree = grow_tree(h, np.array([0, 1, 2], np.int32), 0, 2)
+    >>> [h.label(node) for node in tree.node], tree.parent.tolist(), tree.leaf_of_value.tolist()
+    (['*', 'x', 'c', 'a', 'b'], [-1, 0, 0, 1, 1], [3, 4, 2, -1])
+    """
+    table = hierarchy.table[lowest : highest + 1][:, present]
+    order = np.lexsort(table)
+    table = table[:, order]
+    parents: list[Ints] = []
+    levels: list[Ints] = []
+    nodes = np.empty(0, np.int32)
+    at = np.full(len(present), -1, np.int64)  # the node of each value at the level above
+    count = 0
+    for row in table[::-1]:
+        new = np.ones(len(row), np.bool_)
+        new[1:] = (row[1:] != row[:-1]) | (at[1:] != at[:-1])
+        starts = np.flatnonzero(new)
+        above = at[starts]
+        children = np.bincount(above + 1, minlength=count + 1)[above + 1]
+        parts = (children > 1) | (above < 0)
+        number = above.copy()
+        number[parts] = count + np.arange(int(parts.sum()))
+        nodes = np.concatenate([nodes, np.zeros(int(parts.sum()), np.int32)])
+        parents.append(above[parts].astype(np.int32))
+        nodes[number] = row[starts]
+        count += int(parts.sum())
+        at = number[np.cumsum(new) - 1]
+        levels.append(np.unique(number).astype(np.int32))
+    leaf_of_value = np.full(hierarchy.size, -1, np.int32)
+    leaf_of_value[present[order]] = at
+    return Tree(np.concatenate(parents), nodes, leaf_of_value, tuple(levels[::-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The trees of all columns side by side, and the records: distinct tuples of leaves, sorted, with counts.
+
+    Nodes are numbered through all columns; those of column `j` are `start[j]` to `start[j + 1] - 1`. `keep` is what a
+    row keeps under the metric (before weighting) when it is published at a node, and `rows` how many rows lie
+    under it. `label` numbers the labels of a column: nodes with equal labels have equal numbers.
+    """
+
+    problem: Problem
+    start: Longs
+    parent: Ints
+    node: Ints
+    rows: Longs
+    keep: Floats
+    label: Ints
+    labels: tuple[int, ...]
+    """How many different labels each column has."""
+    leaves: Ints
+    counts: Longs
+    record_of_tuple: Longs
+    costs: tuple[AttributeCosts, ...]
+    levels: tuple[tuple[Ints, ...], ...]
+    """Per column the nodes of every level, from the lowest allowed one up."""
+
+    @property
+    def domain(self) -> Domain:
+        """What was laid out."""
+        return self.problem.domain
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all columns."""
+        return len(self.parent)
+
+    @property
+    def records(self) -> int:
+        """Distinct tuples of leaves."""
+        return len(self.counts)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Steps from each node up to its root."""
+        depth = np.zeros(self.nodes, np.int32)
+        for node in range(self.nodes):
+            if self.parent[node] >= 0:
+                depth[node] = depth[self.parent[node]] + 1
+        return depth
+
+    @cached_property
+    def column(self) -> Ints:
+        """The column of each node."""
+        return np.repeat(np.arange(len(self.labels), dtype=np.int32), np.diff(self.start))
+
+    @cached_property
+    def children(self) -> Longs:
+        """How many children each node has: none or at least two."""
+        return np.bincount(self.parent[self.parent >= 0], minlength=self.nodes).astype(np.int64)
+
+    @cached_property
+    def ancestor(self) -> Ints:
+        """`[depth, node]`: the node on the way from the root at that depth, -1 below the node itself."""
+        found = np.full((int(self.depth.max()) + 2, self.nodes), -1, np.int32)
+        own = np.arange(self.nodes, dtype=np.int32)
+        found[self.depth, own] = own
+        for depth in range(len(found) - 2, -1, -1):
+            deeper = self.depth > depth
+            below = found[depth + 1, deeper]
+            found[depth, deeper] = self.parent[below]
+        return found
+
+    @cached_property
+    def roots(self) -> Ints:
+        """`[record, column]`: the most general release allowed."""
+        return np.ascontiguousarray(self.ancestor[0][self.leaves])
+
+    @cached_property
+    def worth(self) -> Floats:
+        """What a row at each node keeps of the (arithmetic) score: weighted, and over the scale of its column."""
+        weights = np.array(self.problem.weights) / sum(self.problem.weights)
+        scales = np.array([cost.scale if cost.scale > 0 else np.inf for cost in self.costs])
+        return np.asarray(self.keep * (weights / scales)[self.column], np.float64)
+
+    def score(self, kept: Floats, classes: int, suppressed: int, squares: int) -> float:
+        """The metric of a release: per column the sum of `keep` over published rows; kept classes and their squares."""
+        problem = self.problem
+        metric = problem.metric
+        if isinstance(metric, ClassMetric):
+            return metric.score(problem.domain.rows, classes, suppressed + problem.domain.excluded_rows, squares)
+        losses = [
+            float(cost.loss(whole - own))
+            for cost, whole, own in zip(self.costs, self._whole, kept.tolist(), strict=True)
+        ]
+        return float(cut_metric(problem).combine(np.array(losses), problem.weights))
+
+    @cached_property
+    def _whole(self) -> list[float]:
+        """Per column the cost if every row were suppressed."""
+        return [
+            float(cost.totals[0] + np.dot(marginal, cost.extras[0][h.level(0).codes]))
+            for cost, h, marginal in zip(self.costs, self.domain.hierarchies, self.domain.marginals, strict=True)
+        ]
+
+    def published(self, at: Ints) -> Ints:
+        """`[tuple, column]`: hierarchy nodes, given the tree nodes of the records."""
+        return np.asarray(self.node[at][self.record_of_tuple], np.int32)
+
+    def number(self, at: Ints) -> tuple[Ints, Longs]:
+        """Per row of tree nodes the number of its class (equal labels, equal class), and the first row of each."""
+        return number_rows([self.label[at[:, j]] for j in range(at.shape[1])], self.labels)
+
+
+def number_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Longs]:
+    """Number the distinct rows of some columns of codes by first appearance; also where each first appears.
+
+    >>> number, first = number_rows([np.array([0, 1, 0], np.int32), np.array([1, 1, 1], np.int32)], [2, 2])
+    >>> number.tolist(), first.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    length = len(columns[0])
+    number_some, pack_some = for_size(number_keys, length), for_size(pack, length)
+    keys = np.zeros(length, np.int64)
+    number = np.empty(length, np.int32)
+    whole = 1
+    for codes, size in zip(columns, sizes, strict=True):
+        if whole * size >= LARGEST_KEY:
+            # Keys too long for one word: what was packed so far is numbered first.
+            first, _ = number_some(keys, 0, number)
+            keys, whole = number.astype(np.int64), len(first)
+        pack_some(keys, np.ascontiguousarray(codes, np.int32), size)
+        whole *= size
+    first, _ = number_some(keys, whole if whole <= LARGEST_DIRECT else 0, number)
+    return number, first
+
+
+def cut_metric(problem: Problem) -> AttributeMetric:
+    """The metric that nodes are priced by: the problem's own, or `loss` where that has no price per node."""
+    metric = problem.metric
+    return metric if isinstance(metric, AttributeMetric) and not isinstance(metric, Height) else Loss()
+
+
+def plant_forest(problem: Problem) -> Forest:
+    """Lay out a problem for searches over cuts; hierarchies must nest."""
+    problem.require_nesting()
+    domain, lattice = problem.domain, problem.lattice
+    metric = cut_metric(problem)
+    trees, keeps, label_codes, label_counts, columns, costs = [], [], [], [], [], []
+    start = np.zeros(domain.width + 1, np.int64)
+    for j, hierarchy in enumerate(domain.hierarchies):
+        present = np.flatnonzero(domain.marginals[j]).astype(np.int32)
+        tree = grow_tree(hierarchy, present, lattice.lowest[j], lattice.highest[j])
+        cost = metric.costs(hierarchy, domain.marginals[j], domain.rows)
+        number: dict[str, int] = {}
+        codes = [number.setdefault(hierarchy.label(int(node)), len(number)) for node in tree.node]
+        trees.append(tree)
+        costs.append(cost)
+        keeps.append(_keep_of_nodes(hierarchy, cost)[tree.node])
+        label_codes.append(np.array(codes, np.int32))
+        label_counts.append(len(number))
+        columns.append(tree.leaf_of_value[domain.tuples[:, j]])
+        start[j + 1] = start[j] + len(tree.node)
+    sizes = [len(tree.node) for tree in trees]
+    first, record = _sorted_distinct(columns, sizes)
+    leaves = np.column_stack([columns[j][first] + int(start[j]) for j in range(domain.width)]).astype(np.int32)
+    counts = np.bincount(record, weights=domain.counts, minlength=len(first)).astype(np.int64)
+    parent = np.concatenate(
+        [np.where(tree.parent < 0, -1, tree.parent + int(start[j])) for j, tree in enumerate(trees)]
+    ).astype(np.int32)
+    rows = np.zeros(len(parent), np.int64)
+    for j in range(domain.width):
+        np.add.at(rows, leaves[:, j], counts)
+    for node in range(len(parent) - 1, -1, -1):
+        if parent[node] >= 0:
+            rows[parent[node]] += rows[node]
+    return Forest(
+        problem, start, parent, np.concatenate([tree.node for tree in trees]), rows, np.concatenate(keeps),
+        np.concatenate(label_codes), tuple(label_counts), np.ascontiguousarray(leaves), counts, record, tuple(costs),
+        tuple(tuple(level + int(start[j]) for level in tree.levels) for j, tree in enumerate(trees)),
+    )  # fmt: skip
+
+
+def _keep_of_nodes(hierarchy: Hierarchy, cost: AttributeCosts) -> Floats:
+    """Per hierarchy node what suppressing a row published at it would cost; at its lowest level, as releases count."""
+    keep = np.zeros(hierarchy.node_count)
+    for level in range(hierarchy.height, -1, -1):
+        keep[hierarchy.level(level).nodes] = cost.extras[level]
+    return keep
+
+
+def _sorted_distinct(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:
+    """The first of each distinct row of codes, in the order of the codes, and the place of every row among them.
+
+    Sorted, so that nothing that follows depends on the order in which the table lists its rows.
+    """
+    whole = 1
+    for size in sizes:
+        whole *= size
+    first: npt.NDArray[np.integer]
+    inverse: npt.NDArray[np.integer]
+    if whole < LARGEST_KEY:
+        keys = np.zeros(len(columns[0]), np.int64)
+        for codes, size in zip(columns, sizes, strict=True):
+            keys = keys * size + codes
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, inverse = np.unique(np.column_stack(columns), axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.int64), inverse.reshape(-1).astype(np.int64)

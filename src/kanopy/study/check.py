@@ -1,0 +1,238 @@
+"""Look at any table: how anonymous is it as it stands?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import DataError, near_miss, some
+from kanopy.privacy.models import ModelSource, make_models
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._core.classes import Classes, ColumnFacts
+    from kanopy._table.grouping import NumberedRows
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.privacy.models import Model
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
+
+    A failing class is named by what it publishes, column by column.
+    """
+
+    model: str
+    explanation: str
+    holds: bool
+    failing_classes: int
+    failing_rows: int
+    examples: tuple[dict[str, str], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "model": self.model,
+            "explanation": self.explanation,
+            "holds": self.holds,
+            "failing_classes": self.failing_classes,
+            "failing_rows": self.failing_rows,
+            "examples": list(self.examples),
+        }
+
+
+@dataclass(frozen=True)
+class Check:
+    """How rows group by the quasi-identifiers.
+
+    `k` is the size of the smallest class. Rows with `*` in every quasi-identifier are suppressed: they are counted
+    in `suppressed_rows` and form no class.
+    """
+
+    rows: int
+    classes: int
+    k: int
+    unique_rows: int
+    suppressed_rows: int
+    average_class: float
+    largest_class: int
+    highest_risk: float
+    average_risk: float
+    sensitive: dict[str, dict[str, int]]
+    models: tuple[ModelCheck, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every model asked for holds."""
+        return all(model.holds for model in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what `kanopy check --json` prints."""
+        return {
+            "rows": self.rows,
+            "classes": self.classes,
+            "k": self.k,
+            "unique_rows": self.unique_rows,
+            "suppressed_rows": self.suppressed_rows,
+            "average_class": self.average_class,
+            "largest_class": self.largest_class,
+            "highest_risk": self.highest_risk,
+            "average_risk": self.average_risk,
+            "sensitive": self.sensitive,
+            "models": [model.to_dict() for model in self.models],
+        }
+
+
+def check(
+    data: Any,
+    quasi: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    *,
+    models: Sequence[ModelSource] = (),
+    population: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> Check:
+    """Group a table by its quasi-identifiers, count, and ask the models.
+
+    For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
+    Models such as t-closeness compare with the table as given, `*` rows included.
+
+    >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
+    1
+    """
+    from kanopy._job.job import column_names
+    from kanopy._table.frames import to_polars
+    from kanopy._table.grouping import number_rows
+
+    quasi, sensitive = column_names(quasi, "quasi"), column_names(sensitive, "sensitive")
+    frame, _ = to_polars(data)
+    if not quasi:
+        raise DataError("Name at least one quasi-identifier to check.")
+    absent = [name for name in (*quasi, *sensitive) if name not in frame.columns]
+    if absent:
+        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+    rows = number_rows(frame, quasi)
+    judged = _judged(frame, quasi, make_models(models), population, hierarchies or {}, rows)
+    sizes = rows.sizes
+    kept = int(sizes.sum())
+    return Check(
+        rows=frame.height,
+        classes=len(sizes),
+        k=int(sizes.min()) if len(sizes) else 0,
+        unique_rows=int((sizes == 1).sum()),
+        suppressed_rows=rows.suppressed,
+        average_class=kept / len(sizes) if len(sizes) else 0.0,
+        largest_class=int(sizes.max()) if len(sizes) else 0,
+        highest_risk=1 / int(sizes.min()) if len(sizes) else 0.0,
+        average_risk=len(sizes) / kept if kept else 0.0,
+        sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in sensitive if len(sizes)},
+        models=judged,
+    )
+
+
+def _judged(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    population: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    numbered: NumberedRows,
+) -> tuple[ModelCheck, ...]:
+    from kanopy._table.frames import to_polars
+    from kanopy.privacy.models import failing
+    from kanopy.verify.regroup import Background, column_facts, labels_of_values, published
+    from kanopy.verify.verify import SUPPRESSED_LABEL
+
+    if not models:
+        return ()
+    needed = list(dict.fromkeys(name for model in models for name in model.sensitive))
+    for model in models:
+        wrong = [name for name in model.sensitive if name in quasi]
+        absent = [name for name in model.sensitive if name not in frame.columns]
+        if absent:
+            hint = near_miss(absent[0], frame.columns)
+            raise DataError(
+                f"The model {model.name!r} names a column that the table does not have: {absent[0]!r}. {hint}"
+            )
+        if wrong:
+            raise DataError(
+                f"The model {model.name!r} names the quasi-identifier {wrong[0]!r}. Name a sensitive column."
+            )
+    people = None
+    if any(model.needs_population for model in models):
+        if population is None:
+            raise DataError("A model compares with a population. Give one (population=…, --population FILE).")
+        people, _ = to_polars(population)
+        absent = [name for name in quasi if name not in people.columns]
+        if absent:
+            raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
+        if people.height < frame.height:
+            raise DataError(
+                f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
+                "Give the table of everybody the rows could be about."
+            )
+    facts = {name: column_facts(frame[name], hierarchies.get(name)) for name in needed}
+    for model in models:
+        model.check(facts)
+    if people is None and not any(model.quasi for model in models):
+        classes = _classes(frame, facts, numbered)
+        firsts = frame.select(quasi)
+
+        def shown(number: int) -> dict[str, str]:
+            row = firsts[int(numbered.first[number])]
+            return {name: str(labels_of_values(row[name])[0]) for name in quasi}
+    else:
+        background = Background(frame.select(needed), hierarchies, population=people)
+        classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
+
+        def shown(number: int) -> dict[str, str]:
+            return {name: str(names[name][number]) for name in quasi}
+
+    found = []
+    for model in models:
+        wrong_classes = failing(model, classes) & (classes.sizes > 0)
+        where = np.flatnonzero(wrong_classes)[:5]
+        examples = tuple(shown(int(i)) for i in where)
+        rows = int(classes.sizes[wrong_classes].sum())
+        holds = not wrong_classes.any()
+        found.append(ModelCheck(model.name, model.explain(), holds, int(wrong_classes.sum()), rows, examples))
+    return tuple(found)
+
+
+def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows) -> Classes:
+    """What models look at, counted from numbered classes: much faster than grouping labels on large tables."""
+    from kanopy._core.classes import Classes
+    from kanopy._table.grouping import label_codes
+    from kanopy.verify.regroup import MISSING
+
+    histograms = {}
+    kept = numbered.class_of_row >= 0
+    for name, known in facts.items():
+        labels, codes = label_codes(frame[name])
+        place = {value: number for number, value in enumerate(known.values)}
+        moved = np.array([place[MISSING if label is None else label] for label in labels], np.int64)
+        width = len(known.values)
+        cells = numbered.class_of_row[kept].astype(np.int64) * width + moved[codes[kept]]
+        counted = np.bincount(cells, minlength=len(numbered.sizes) * width)
+        histograms[name] = counted.reshape(len(numbered.sizes), width)
+    return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
+
+
+def _fewest_values(column: pl.Series, numbered: NumberedRows) -> int:
+    """The smallest number of different values in a class."""
+    from kanopy._table.grouping import code_columns
+
+    coded = code_columns(column.to_frame(), [column.name])[0]
+    kept = numbered.class_of_row >= 0
+    pairs = numbered.class_of_row[kept].astype(np.int64) * coded.size + coded.codes[kept]
+    room = len(numbered.sizes) * coded.size
+    if room <= 16 * len(column) + 1024:
+        there = np.zeros(room, bool)
+        there[pairs] = True
+        return int(there.reshape(-1, coded.size).sum(axis=1).min())
+    return int(np.bincount(np.unique(pairs) // coded.size).min())

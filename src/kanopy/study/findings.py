@@ -1,0 +1,164 @@
+"""What a release's report says beyond the search: risk before and after, an attack, and what the release is good for.
+
+Everything here is what `kanopy risk` and `kanopy assess` say about the same two tables, computed once and made safe to
+hand on: values that fewer than k rows have are not named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._arrays import Mask
+from kanopy._errors import KanopyError
+from kanopy.report.report import Findings
+from kanopy.study.assess import assess_matched
+from kanopy.study.match import Matched, match_tables
+from kanopy.study.risk import assess_risk, attack_matched
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.metrics.risk.linkage import PublishedColumn
+
+
+MOST_ROWS = 2_000_000
+"""Tables with more rows are not attacked, and what they are good for is measured on a sample."""
+SAMPLE_ROWS = 500_000
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What to look at: a table, its release, and what is known about them.
+
+    `kept` says which original rows are in the release (`None`: all), `suppressed` which original rows publish no
+    quasi-identifier. The population is given by size, by sampling fraction, or as a table at the detail of the
+    original and of the release.
+    """
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    k: int
+    suppressed: Mask
+    kept: Mask | None = None
+    population_size: int | None = None
+    sampling_fraction: float | None = None
+    population_before: Any = None
+    population_after: Any = None
+    column_losses: Mapping[str, float] = field(default_factory=dict)
+    target: str | None = None
+    seed: int = 0
+
+
+def look(at: Looked) -> Findings:
+    """Look at a table and its release. What cannot be found out is left out, with a sentence that says so."""
+    notes: list[str] = []
+    gone = at.suppressed if at.kept is None else at.suppressed[at.kept]
+    before = _risk(at, at.original, None, at.population_before, notes, subsets=3 if _small(at) else 0)
+    after = _risk(at, at.released, gone, at.population_after, notes, subsets=0)
+    utility, shares = None, {}
+    try:
+        matched = _matched(at, gone, notes)
+        found = assess_matched(
+            matched, hierarchies=at.hierarchies, target=at.target, learn=at.target is not None, seed=at.seed,
+            least_rows=at.k,
+        )  # fmt: skip
+        utility, shares = found.to_dict(), found.distributions
+        for column in utility["columns"]:
+            # A label may have the name of a broader one; who made the release knows which of them it is.
+            column["loss"] = at.column_losses.get(column["name"], column["loss"])
+        utility["bounds"] = _safe_bounds(utility["bounds"], matched, at.k)
+        if _small(at):
+            after["attacks"] = [each.to_dict() for each in attack_matched(matched, at.quasi, seed=at.seed)]
+    except KanopyError:
+        if at.target is not None:
+            raise
+        # The message would name the labels; they may be original values.
+        notes.append(
+            "What the release is still good for was not measured: some published labels cannot be compared with "
+            "original values. `kanopy assess` says which."
+        )
+    if not _small(at):
+        notes.append(
+            f"The table has more than {MOST_ROWS:,} rows: it was not attacked (`kanopy risk --released` does), and "
+            f"usefulness was measured on a random sample of {SAMPLE_ROWS:,} rows."
+        )
+    elif at.target is None:
+        notes.append("No classifier was trained: name a column to predict (`--target COLUMN`) to have that measured.")
+    return Findings(before, after, utility, shares, at.k, tuple(notes))
+
+
+def _small(at: Looked) -> bool:
+    return at.original.height <= MOST_ROWS
+
+
+def _risk(
+    at: Looked, frame: pl.DataFrame, suppressed: Mask | None, population: Any, notes: list[str], *, subsets: int
+) -> dict[str, Any]:
+    """What `kanopy risk` says about one of the tables."""
+    none = np.zeros(frame.height, bool) if suppressed is None else suppressed
+    sensitive = [name for name in at.sensitive if name in frame.columns]
+    size, fraction = at.population_size, at.sampling_fraction
+    options: dict[str, Any] = {"sensitive": sensitive, "largest_subset": subsets, "suppressed": none, "seed": at.seed}
+    try:
+        given = {"population": population, "population_size": size, "sampling_fraction": fraction}
+        return assess_risk(frame, at.quasi, **given, **options).to_dict()
+    except KanopyError:
+        if size is not None or fraction is not None:
+            raise
+        notes.append("The population table does not contain the rows at this level of detail: it was left out.")
+        return assess_risk(frame, at.quasi, **options).to_dict()
+
+
+def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
+    """Quasi-identifiers and sensitive columns of both tables side by side."""
+    names = [name for name in (*at.quasi, *at.sensitive) if name in at.released.columns]
+    if at.target is not None and at.target not in names and at.target in at.released.columns:
+        names.append(at.target)
+    original, released = at.original.select(names), at.released.select(names)
+    partner = np.arange(original.height)
+    if at.kept is not None:
+        partner = np.where(at.kept, np.cumsum(at.kept) - 1, -1)
+    if not _small(at):
+        chosen = np.sort(np.random.default_rng(at.seed).choice(original.height, SAMPLE_ROWS, replace=False))
+        there = partner[chosen]
+        original, released, gone = original[chosen], released[there[there >= 0]], gone[there[there >= 0]]
+        partner = np.where(there >= 0, np.cumsum(there >= 0) - 1, -1)
+    matched = match_tables(original, released, quasi=at.quasi, hierarchies=at.hierarchies, partner=partner)
+    return dataclasses.replace(matched, hidden=gone)
+
+
+def _safe_bounds(bounds: Sequence[Mapping[str, Any]], matched: Matched, least: int) -> list[dict[str, Any]]:
+    """Statistics without numbers that are, or would give away, a value that fewer than `least` rows have."""
+    safe = []
+    for each in bounds:
+        column = matched.columns[each["column"]]
+        shown = dict(each)
+        if _ends_are_rare(column, matched, least):
+            shown |= {"low": None, "high": None, "estimate": None}
+        if each["statistic"] != "mean" and not _is_common(column, each["truth"], least):
+            shown["truth"] = None
+        safe.append(shown)
+    return safe
+
+
+def _is_common(column: PublishedColumn, number: float, least: int) -> bool:
+    domain = column.covers.domain
+    assert domain.numbers is not None
+    return int(domain.counts[domain.numbers == number].sum()) >= least
+
+
+def _ends_are_rare(column: PublishedColumn, matched: Matched, least: int) -> bool:
+    """Whether bounds tell an end of the column that few rows have: they do if some cells may be anything."""
+    hidden = np.array([kind == "anything" for kind in column.covers.kinds])
+    if not matched.left_out and not hidden[column.labels].any():
+        return False
+    return not all(_is_common(column, end, least) for end in column.covers.domain.ends())

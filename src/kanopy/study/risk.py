@@ -1,0 +1,377 @@
+"""How risky is a table, before or after anything is done to it? The whole assessment on one page.
+
+Class sizes give prosecutor, journalist and marketer risk; a population (its size, or a table of it) says how many of
+the unique rows are unique people; sets of columns show which columns identify; a release of the same people is
+attacked with what is known of them; and sensitive columns are judged by what their classes give away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanopy._arrays import Longs
+from kanopy._errors import DataError, JobError, some
+from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
+from kanopy.metrics.risk.disclosure import Disclosure, attribute_disclosure
+from kanopy.metrics.risk.identifying import Identifying, identifying_columns
+from kanopy.metrics.risk.population import (
+    PopulationUniques,
+    expected_inverse_sizes,
+    population_size,
+    population_uniques,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.metrics.risk.linkage import Attack
+    from kanopy.study.match import Matched
+
+
+@dataclass(frozen=True)
+class Journalist:
+    """Risk for someone who does not know who is in the table, given the population it was drawn from.
+
+    `basis` says how population class sizes are known: `counted` in a population table, `estimated` from the sampling
+    fraction, or `worst-case` where nothing is known and the table stands for the population.
+    """
+
+    basis: str
+    highest: float
+    average: float
+    k_map: int | None = None
+    highest_presence: float | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data."""
+        return {
+            "basis": self.basis,
+            "highest": self.highest,
+            "average": self.average,
+            "k_map": self.k_map,
+            "highest_presence": self.highest_presence,
+        }
+
+
+@dataclass(frozen=True)
+class RiskAssessment:
+    """Everything found out about one table. `marketer` is the share of rows expected to be matched rightly."""
+
+    rows: int
+    suppressed_rows: int
+    quasi: tuple[str, ...]
+    suggested_quasi: bool
+    threshold: float
+    rows_above_threshold: int
+    sizes: Risk
+    histogram: tuple[SizeBin, ...]
+    journalist: Journalist
+    marketer: float
+    population: PopulationUniques | None
+    identifying: Identifying | None
+    disclosure: tuple[Disclosure, ...]
+    given_away: dict[str, list[dict[str, Any]]]
+    attacks: tuple[Attack, ...]
+
+    @property
+    def share_above_threshold(self) -> float:
+        """The share of published rows whose risk lies above the threshold."""
+        return self.rows_above_threshold / self.sizes.rows if self.sizes.rows else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data without any value of the table: what `kanopy risk --json` prints."""
+        return {
+            "rows": self.rows,
+            "suppressed_rows": self.suppressed_rows,
+            "quasi_identifiers": list(self.quasi),
+            "quasi_identifiers_suggested": self.suggested_quasi,
+            "threshold": {
+                "above": self.threshold,
+                "rows": self.rows_above_threshold,
+                "share": self.share_above_threshold,
+            },
+            "k": self.sizes.smallest_class,
+            "prosecutor": {"highest": self.sizes.highest_prosecutor, "average": self.sizes.average_prosecutor},
+            "journalist": self.journalist.to_dict(),
+            "marketer": self.marketer,
+            "classes": self.sizes.classes,
+            "unique_rows": self.sizes.unique_rows,
+            "unique_share": self.sizes.unique_share,
+            "rows_at_risk": self.sizes.to_dict()["rows_above"],
+            "class_sizes": [
+                {"from": each.low, "to": each.high, "classes": each.classes, "rows": each.rows}
+                for each in self.histogram
+            ],
+            "population": None if self.population is None else self.population.to_dict(),
+            "identifying": None if self.identifying is None else self.identifying.to_dict(),
+            "disclosure": [each.to_dict() for each in self.disclosure],
+            "attacks": [each.to_dict() for each in self.attacks],
+        }
+
+    def to_html(self, source: str = "a table") -> str:
+        """A self-contained page. It names columns and, where classes give values away, those values."""
+        from kanopy import __version__
+        from kanopy.report.pages.risk import risk_page
+
+        return risk_page(self.to_dict(), given_away=self.given_away, source=source, version=__version__)
+
+
+def assess_risk(
+    data: Any,
+    quasi: Sequence[str] = (),
+    *,
+    sensitive: Sequence[str] = (),
+    population_size: int | None = None,
+    sampling_fraction: float | None = None,
+    population: Any = None,
+    released: Any = None,
+    key: str | None = None,
+    hierarchies: dict[str, Hierarchy] | None = None,
+    threshold: float = 0.2,
+    largest_subset: int = 3,
+    seed: int = 0,
+    suppressed: npt.NDArray[np.bool_] | None = None,
+) -> RiskAssessment:
+    """Assess the risk of a table by what others may know (`quasi`).
+
+    Without `quasi`, the columns that identify people are looked for first and taken. The population may be given by
+    its size, by the sampling fraction, or as a table with the same columns (then its classes are counted: k-map,
+    Sweeney 2002). `released` is a release of this table: original rows are looked for in it, exactly and by nearest
+    neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
+    sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
+
+    >>> people = {"zip": ["1", "1", "2", "2"], "sex": ["f", "m", "f", "f"]}
+    >>> found = assess_risk(people, ["zip", "sex"], population_size=40)
+    >>> found.sizes.highest_prosecutor, found.marketer < 0.3, found.population.chosen
+    (1.0, True, 'pitman')
+    """
+    from kanopy._table.frames import to_polars
+    from kanopy._table.grouping import code_columns, require_columns
+
+    if not 0.0 <= threshold <= 1.0:
+        raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
+    if largest_subset < 0:
+        raise JobError(f"Sets of columns have at least 1 column, not {largest_subset} (0 leaves them out).")
+    frame, _ = to_polars(data)
+    twice = sorted({name for name in quasi if list(quasi).count(name) > 1 or name in sensitive})
+    if twice:
+        raise JobError(f"Named twice: {some(twice)}. A column is a quasi-identifier or sensitive, once.")
+    require_columns(frame, [*quasi, *sensitive])
+    looked_at = list(quasi) or [name for name in frame.columns if name not in sensitive]
+    identifying = None
+    if largest_subset or not quasi:
+        columns = code_columns(frame, looked_at)
+        identifying = identifying_columns(
+            looked_at, [c.codes for c in columns], [c.size for c in columns], largest=largest_subset or 3
+        )
+    suggested = not quasi
+    if identifying is not None and suggested:
+        quasi = identifying.suggested
+        if not quasi:
+            raise DataError(
+                "No column singles out enough rows to be suggested as a quasi-identifier. "
+                "Name the columns that others may know (-q)."
+            )
+    grouped = _group(frame, quasi, suppressed)
+    sizes = grouped.sizes
+    journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
+    found, given_away = _disclosure(frame, quasi, sensitive, grouped)
+    attacks: tuple[Attack, ...] = ()
+    if released is not None:
+        from kanopy.study.match import match_tables
+
+        matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
+        attacks = attack_matched(matched, quasi, seed=seed)
+    return RiskAssessment(
+        rows=frame.height,
+        suppressed_rows=grouped.suppressed,
+        quasi=tuple(quasi),
+        suggested_quasi=suggested,
+        threshold=threshold,
+        rows_above_threshold=rows_at_risk(sizes, threshold),
+        sizes=risk(sizes, THRESHOLDS),
+        histogram=size_histogram(sizes),
+        journalist=journalist,
+        marketer=marketer,
+        population=uniques,
+        identifying=identifying,
+        disclosure=found,
+        given_away=given_away,
+        attacks=attacks,
+    )
+
+
+def attack_matched(matched: Matched, quasi: Sequence[str], *, seed: int = 0) -> tuple[Attack, ...]:
+    """Look for every original row in a release that lies beside it: exactly, and by nearest neighbour."""
+    from kanopy.metrics.risk.linkage import attack
+
+    columns = [matched.columns[name] for name in quasi if name in matched.columns]
+    if not columns:
+        return ()
+    return tuple(
+        attack(columns, matched.partner, kind=kind, hidden=matched.hidden, seed=seed) for kind in ("exact", "nearest")
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouped:
+    """Class sizes, a row of each class, the class of each row (-1: suppressed; found when first asked for)."""
+
+    keys: Longs
+    hidden: Longs | None
+    sizes: Longs
+    suppressed: int
+
+    def numbered(self) -> tuple[Longs, Longs]:
+        """The class of every row (-1 where suppressed) and a row of each class."""
+        number = np.full(len(self.keys), -1, np.int64)
+        kept = np.arange(len(self.keys)) if self.hidden is None else np.delete(np.arange(len(self.keys)), self.hidden)
+        _, first, inverse = np.unique(self.keys[kept], return_index=True, return_inverse=True)
+        number[kept] = inverse
+        return number, kept[first]
+
+
+def _group(frame: pl.DataFrame, quasi: Sequence[str], suppressed: npt.NDArray[np.bool_] | None = None) -> _Grouped:
+    from kanopy._table.grouping import code_columns, row_keys
+
+    keys, hidden = row_keys(code_columns(frame, quasi))
+    if suppressed is not None:
+        hidden = np.flatnonzero(suppressed) if suppressed.any() else None
+    ordered = keys.copy() if hidden is None else np.delete(keys, hidden)
+    ordered.sort()
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return _Grouped(keys, hidden, np.diff(np.append(starts, len(ordered))), 0 if hidden is None else len(hidden))
+
+
+def _population(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    grouped: _Grouped,
+    population: Any,
+    size: int | None,
+    fraction: float | None,
+) -> tuple[Journalist, float, PopulationUniques | None]:
+    """Journalist and marketer risk, and population uniqueness, from whatever is known of the population."""
+    sizes = grouped.sizes
+    rows = int(sizes.sum())
+    if population is not None:
+        if size is not None or fraction is not None:
+            raise JobError("A population table says how large the population is: leave its size and fraction out.")
+        within = population_class_sizes(frame, quasi, grouped, population)
+        presence = sizes / within
+        risks = 1.0 / within
+        exact = Journalist(
+            "counted",
+            float(risks.max()),
+            fsum(sizes * risks) / rows,
+            int(within.min()),
+            float(presence.max()),
+        )
+        return exact, fsum(presence) / rows, None
+    if size is None and fraction is None:
+        found = risk(sizes)
+        return Journalist("worst-case", found.highest_journalist, found.average_prosecutor), found.marketer, None
+    people = population_size(rows, population=size, sampling_fraction=fraction)
+    if people == rows:
+        found = risk(sizes)
+        return Journalist("counted", found.highest_prosecutor, found.average_prosecutor), found.marketer, None
+    risks = expected_inverse_sizes(sizes, rows / people)
+    average = fsum(sizes * risks) / rows  # exact, whatever the order of the classes
+    estimated = Journalist("estimated", float(risks.max()), average)
+    return estimated, average, population_uniques(sizes, people)
+
+
+def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: _Grouped, population: Any) -> Longs:
+    """How many people of a population table share the values of each class of the table."""
+    import polars as pl
+
+    from kanopy._table.frames import to_polars
+
+    everyone, _ = to_polars(population)
+    absent = [name for name in quasi if name not in everyone.columns]
+    if absent:
+        raise DataError(f"The population table has no column {some(absent)}. It needs all quasi-identifiers.")
+    if everyone.height < frame.height - grouped.suppressed:
+        raise DataError(
+            f"The population table has {everyone.height:,} rows but the table has {frame.height - grouped.suppressed:,}"
+            ": a population cannot be smaller than a sample of it. Give the table of the whole population."
+        )
+    number, first = grouped.numbered()
+    both = pl.concat([_as_labels(frame, quasi), _as_labels(everyone, quasi)])
+    from kanopy._table.grouping import code_columns, row_keys
+
+    keys, _ = row_keys(code_columns(both, quasi))
+    own, others = keys[: frame.height][first], np.sort(keys[frame.height :])
+    within = np.searchsorted(others, own, "right") - np.searchsorted(others, own, "left")
+    sizes = np.bincount(number[number >= 0], minlength=len(first))
+    lacking = np.flatnonzero(within < sizes)
+    if len(lacking):
+        shown = [tuple(frame.select(list(quasi)).row(int(first[i]))) for i in lacking[:5]]
+        raise DataError(
+            f"{len(lacking):,} classes have more rows in the table than in the population, e.g. {some(shown)}. "
+            "Everyone in the table must be in the population table, with values at the same level of detail."
+        )
+    return within.astype(np.int64)  # classes are numbered by ascending key, as in `grouped.sizes`
+
+
+def _as_labels(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Columns as text, so that two tables can be compared whatever types they were read with."""
+    import polars as pl
+
+    from kanopy._table.encode import canonical_label
+
+    columns = []
+    for name in names:
+        column = frame[name]
+        if column.dtype.is_float():
+            unique = column.unique().drop_nulls()
+            labels = pl.Series([canonical_label(value) for value in unique.to_list()], dtype=pl.String)
+            columns.append(column.replace_strict(unique, labels, default=None, return_dtype=pl.String).alias(name))
+        else:
+            columns.append(column.cast(pl.String).alias(name))
+    return pl.DataFrame(columns)
+
+
+def _disclosure(
+    frame: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], grouped: _Grouped
+) -> tuple[tuple[Disclosure, ...], dict[str, list[dict[str, Any]]]]:
+    """What the classes give away about each sensitive column, with the worst classes in words."""
+    from kanopy._table.grouping import code_columns
+
+    if not sensitive:
+        return (), {}
+    number, first = grouped.numbered()
+    # Classes in the order they first appear, so that examples do not depend on how values are coded.
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(first) + 1, np.int64)
+    rank[order], rank[-1] = np.arange(len(first)), -1
+    number, first = rank[number], first[order]
+    kept = np.flatnonzero(number >= 0)
+    found, worst = [], {}
+    for column in code_columns(frame, sensitive):
+        pairs = number[kept] * column.size + column.codes[kept]
+        distinct, at, counts = np.unique(pairs, return_index=True, return_counts=True)
+        groups, values = np.divmod(distinct, column.size)
+        one = attribute_disclosure(column.name, groups, values, counts)
+        found.append(one)
+        examples = []
+        for each in one.worst:
+            row = int(first[each.group])
+            place = int(kept[at[np.flatnonzero((groups == each.group) & (values == each.value))[0]]])
+            examples.append(
+                {
+                    "class": {name: frame[name][row] for name in quasi},
+                    "value": frame[column.name][place],
+                    "rows": each.rows,
+                    "confidence": each.confidence,
+                }
+            )
+        worst[column.name] = examples
+    return tuple(found), worst

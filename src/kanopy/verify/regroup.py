@@ -1,0 +1,166 @@
+"""The classes of any table as privacy models see them, counted from labels alone.
+
+The second opinion (`verify`) and `check` use this. It shares no code with the search: classes, histograms and the
+distribution of the whole table are counted here again, by grouping labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
+from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._table.encode import canonical_label, values_as_numbers
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.models import Model
+
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What models compare a release with: the original sensitive columns, hierarchies, and the population.
+
+    `original` holds the sensitive columns of the table before anything was suppressed. `unpublished` holds columns
+    that models need but that do not leave, row by row beside the release. `population` carries the labels that the
+    release would publish for its people.
+    """
+
+    original: pl.DataFrame
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    unpublished: pl.DataFrame | None = None
+    population: pl.DataFrame | None = None
+
+
+def labels_of_values(series: pl.Series) -> pl.Series:
+    """A column as labels; missing values are one label of their own."""
+    if series.dtype == pl.String:
+        return series.fill_null(MISSING).replace("", MISSING)
+    plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
+    if plain.dtype == pl.String:
+        return plain.fill_null(MISSING).replace("", MISSING)
+    different = plain.unique()
+    labels = [MISSING if value is None or value != value else canonical_label(value) for value in different.to_list()]
+    return plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String).alias(
+        series.name
+    )
+
+
+def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> ColumnFacts:
+    """What models may know of a column, counted from the column itself.
+
+    >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
+    [1, 2]
+    """
+    counted = series.alias("label").to_frame().group_by("label").len()
+    found: dict[str, int] = {}
+    for label, rows in sorted(zip(labels_of_values(counted["label"]).to_list(), counted["len"].to_list(), strict=True)):
+        found[label] = found.get(label, 0) + rows
+    values = tuple(found)
+    if hierarchy is not None:
+        if MISSING in found and MISSING not in hierarchy.index:
+            hierarchy = hierarchy.with_value(MISSING)
+        strangers = [value for value in found if value not in hierarchy.index]
+        if strangers:
+            raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")
+        values = hierarchy.values
+    numbers = values_as_numbers(values, series.dtype)
+    if numbers is not None and hierarchy is None:
+        order = np.argsort(numbers, kind="stable")
+        values, numbers = tuple(values[i] for i in order), numbers[order]
+    totals = np.array([found.get(value, 0) for value in values], np.int64)
+    return ColumnFacts(values, totals, numbers, hierarchy)
+
+
+def published_classes(
+    frame: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], background: Background
+) -> Classes:
+    """Group a table by its labels and count what the models look at; `frame` holds no suppressed rows.
+
+    >>> from kanopy.privacy.models import parse_model
+    >>> frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
+    >>> found = published_classes(frame, ["zip"], [parse_model("l-distinct:ill:2")], Background(frame.select("ill")))
+    >>> found.sizes.tolist(), found.histograms["ill"].tolist()
+    ([2, 1], [[1, 1], [1, 0]])
+    """
+    return published(frame, quasi, models, background)[0]
+
+
+def published(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    background: Background,
+    *,
+    without: str | None = None,
+) -> tuple[Classes, pl.DataFrame]:
+    """The classes as `published_classes`, and what each publishes, column by column, as text.
+
+    `without` leaves out the class that shows only this label in every column, unless there is no other.
+    """
+    columns = list(dict.fromkeys(name for model in models for name in model.sensitive))
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    values = [f"\1{place}" for place in range(len(columns))]
+    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
+    # The one pass over all rows; everything after it works on the different combinations.
+    cells = frame.select(named).with_columns(own).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
+    cells = cells.with_columns([labels_of_values(cells[name]).alias(name) for name in (*keys, *values)])
+    if without is not None:
+        shown = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
+        cells = shown if shown.height else cells
+    # Sorted by rank instead of by text, which is much slower.
+    ranked = [pl.col(key).cast(pl.Enum(cells[key].unique().sort())) for key in keys]
+    cells = cells.with_columns(ranked).sort(keys)
+    begins = cells.select(pl.any_horizontal([pl.col(key) != pl.col(key).shift(1) for key in keys])).to_series()
+    first = begins.fill_null(True).to_numpy()
+    class_of_cell = np.cumsum(first) - 1
+    counts = cells["\0count"].to_numpy().astype(np.int64)
+    starts = np.flatnonzero(first)
+    sizes = np.add.reduceat(counts, starts) if len(starts) else np.zeros(0, np.int64)
+    grouped = cells.filter(pl.Series(first)).select(pl.col(key).cast(pl.String) for key in keys)
+    population = None
+    if background.population is not None:
+        people = background.population.select(named).group_by(keys).agg(pl.len().alias("\0people"))
+        people = people.with_columns([labels_of_values(people[key]).alias(key) for key in keys])
+        people = people.group_by(keys).agg(pl.col("\0people").sum())
+        grouped = grouped.with_columns(pl.Series("\0rows", sizes))
+        grouped = grouped.join(people, on=keys, how="full", coalesce=True, maintain_order="left")
+        grouped = grouped.with_columns(pl.col("\0rows", "\0people").fill_null(0))
+        population = grouped["\0people"].to_numpy().astype(np.int64)
+        sizes = grouped["\0rows"].to_numpy().astype(np.int64)
+    facts, histograms = {}, {}
+    for name, value in zip(columns, values, strict=True):
+        facts[name] = column_facts(background.original[name], background.hierarchies.get(name))
+        width = len(facts[name].values)
+        known = pl.Series(list(facts[name].values), dtype=pl.String)
+        place = cells[value].replace_strict(known, pl.Series(np.arange(width)), default=None, return_dtype=pl.Int64)
+        if place.null_count():
+            raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
+        cell = class_of_cell * width + place.to_numpy()
+        counted = np.bincount(cell, weights=counts, minlength=len(sizes) * width)
+        histograms[name] = counted.astype(np.int64).reshape(len(sizes), width)
+    shown_labels = grouped.select(pl.col(key).alias(name) for name, key in zip(quasi, keys, strict=True))
+    labels: dict[str, ClassLabels] = {}
+    for name in dict.fromkeys(name for model in models for name in model.quasi):
+        if name not in quasi:
+            raise JobError(f"{name!r} is not a quasi-identifier. {near_miss(name, quasi)}")
+        texts = tuple(shown_labels[name].to_list())
+        labels[name] = ClassLabels(np.arange(len(texts)), texts, background.hierarchies.get(name))
+    found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels)
+    return found, shown_labels
+
+
+def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series:
+    if name in frame.columns:
+        return frame[name]
+    hidden = background.unpublished
+    if hidden is None or name not in hidden.columns:
+        raise DataError(f"The table has no column {name!r}, which a model needs. {near_miss(name, frame.columns)}")
+    if hidden.height != frame.height:
+        raise DataError(f"The column {name!r} does not have a row for every published row.")
+    return hidden[name]

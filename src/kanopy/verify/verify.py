@@ -1,0 +1,153 @@
+"""A second opinion: regroup the published labels with code of its own, and compare with what was promised.
+
+This module never sees codes, hierarchies or the search. It looks only at the frame that is about to leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy._arrays import Longs
+from kanopy._core.classes import Classes
+from kanopy._errors import VerificationFailed
+from kanopy.privacy.models import Model, failing
+from kanopy.verify.regroup import Background, published_classes
+
+SUPPRESSED_LABEL = "*"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the second look found. Rows with `*` in every quasi-identifier count as suppressed, not as a class."""
+
+    rows: int
+    suppressed_rows: int
+    classes: int
+    smallest_class: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Plain data for the report."""
+        return {
+            "rows": self.rows,
+            "suppressed_rows": self.suppressed_rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+        }
+
+
+def regroup(frame: pl.DataFrame, quasi: Sequence[str]) -> Verification:
+    """Group a published frame by its labels.
+
+    >>> frame = pl.DataFrame({"age": ["30-39", "30-39", "*"], "sex": ["f", "f", "*"]})
+    >>> regroup(frame, ["age", "sex"])
+    Verification(rows=3, suppressed_rows=1, classes=1, smallest_class=2)
+    """
+    sizes, suppressed = _class_sizes(frame, quasi)
+    return Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
+
+
+def verify(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    *,
+    identifiers: Sequence[str] = (),
+    rows: int,
+    suppressed_rows: int,
+    classes: int,
+    gone: npt.NDArray[np.bool_] | None = None,
+    background: Background | None = None,
+) -> Verification:
+    """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
+
+    Every class must satisfy every model; no identifier may be present; rows, suppressed rows and classes must be
+    those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
+    class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
+    which of the published rows are the suppressed ones; `background` is what models beyond class sizes look at.
+    """
+    left = [name for name in identifiers if name in frame.columns]
+    if left:
+        raise VerificationFailed(f"Identifying columns would be published: {', '.join(left)}. Nothing was written.")
+    counted, hidden = _grouped(frame, quasi)
+    sizes = counted["\0rows"].to_numpy().astype(np.int64)
+    suppressed = min(hidden, suppressed_rows)
+    if hidden > suppressed:
+        sizes = np.append(sizes, hidden - suppressed)
+    seen = Classes(sizes)
+    if background is not None:
+        seen = _seen(frame, quasi, models, gone, background)
+        # Classes that only the population has are not published.
+        published = seen.sizes[seen.sizes > 0]
+        if sorted(published.tolist()) != sorted(sizes.tolist()):
+            raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
+    for model in models:
+        wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
+        if wrong:
+            raise VerificationFailed(
+                f"{wrong:,} published classes violate the model {model.name!r} ({model.explain()}) "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
+    found = Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
+    claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
+    claims["classes"] = (len(sizes), classes)
+    for what, (there, claimed) in claims.items():
+        if there != claimed:
+            raise VerificationFailed(
+                f"The published table has {there:,} {what}, the release claims {claimed:,}. "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
+    return found
+
+
+def _seen(
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    gone: npt.NDArray[np.bool_] | None,
+    background: Background,
+) -> Classes:
+    """The published classes with all that the models look at; rows called suppressed must show nothing."""
+    if gone is None or not gone.any():
+        return published_classes(frame, quasi, models, background)
+    empty = frame.filter(pl.Series(gone)).select(pl.col(name).cast(pl.String) for name in quasi)
+    if not empty.select(pl.all_horizontal((pl.all() == SUPPRESSED_LABEL).fill_null(False).all())).item():
+        raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
+    return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
+
+
+def _class_sizes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Longs, int]:
+    """Class sizes without the suppressed rows, and how many rows are suppressed."""
+    table, suppressed = class_table(frame, quasi)
+    return table["\0rows"].to_numpy().astype(np.int64), suppressed
+
+
+def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+    """One line per class with its size in the column `"\\0rows"`, and how many rows are suppressed.
+
+    If *every* row has only `*`, that is one class of the whole table: nothing distinguishes anybody.
+    """
+    table, suppressed = _grouped(frame, quasi, extra)
+    if suppressed and suppressed == frame.height:
+        return frame.select(pl.len().alias("\0rows"), *extra), 0
+    return table, suppressed
+
+
+def _grouped(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+    """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
+    # Numbered, so that no column of the table can have the name of one made here.
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    counted = frame.lazy().group_by(named).agg(pl.len().alias("\0rows"), *extra).collect()
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    if not all(isinstance(frame.schema[name], texts) for name in quasi):
+        return counted, 0
+    hidden = pl.all_horizontal(
+        (pl.col(key).cast(pl.String) == SUPPRESSED_LABEL).fill_null(False) for key in keys
+    ).alias("\0hidden")
+    marked = counted.with_columns(hidden)
+    return marked.filter(~pl.col("\0hidden")), int(marked.filter(pl.col("\0hidden"))["\0rows"].sum())
