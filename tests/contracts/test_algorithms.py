@@ -6,6 +6,7 @@ Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -157,11 +158,13 @@ def test_order_of_rows_matters_only_where_it_says_so(name: str) -> None:
 
 
 @every
-@pytest.mark.parametrize("limit", [0.1, 0.3])
+@pytest.mark.parametrize("limit", [0.058, 0.317])
 def test_suppression_stays_within_its_limit(name: str, limit: float) -> None:
-    result = release(name, suppress=limit)
+    """5.22 and 28.53 rows: a limit that was rounded up would let one row too many go."""
+    result = release(name, suppress=limit, k=4)
     gone = result.solution.recoding.suppressed_rows
-    assert gone <= int(limit * ROWS)
+    assert gone <= math.floor(limit * ROWS) < limit * ROWS
+    assert gone == published(result).filter(pl.all_horizontal(pl.all() == "*")).height
     if not algorithm_class(name).about.suppresses:
         assert gone == 0
 
@@ -183,11 +186,22 @@ def test_level_limits_hold_or_are_refused(name: str) -> None:
     assert set(kept["town"]) <= high
 
 
-@those_with(lambda about: about.weights)
-def test_weights_move_the_loss(name: str) -> None:
-    plain = release(name).column_losses["town"]
-    heavy = release(name, weights={"town": 50.0}).column_losses["town"]
-    assert heavy <= plain + 1e-9
+@every
+def test_weights_move_the_loss_or_change_nothing(name: str) -> None:
+    """A column that weighs much more than the others keeps more detail; where weights are not looked at, nothing moves.
+
+    On some tables only one release is left to choose, so one of several must show it.
+    """
+    moved = []
+    for seed in (3, 4, 5, 6):
+        table = people(seed=seed)
+        town, age = (release(name, table, weights={heavy: 1000.0}).column_losses for heavy in ("town", "age"))
+        if not algorithm_class(name).about.weights:
+            assert town == age
+        moved.append(town["town"] < age["town"] and age["age"] < town["age"])
+        if moved[-1]:
+            break
+    assert any(moved) == algorithm_class(name).about.weights
 
 
 @every

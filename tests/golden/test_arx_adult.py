@@ -1,11 +1,9 @@
 """The optima that ARX 3.9.2 finds on its own Adult example, every value re-checked by brute force.
 
-Source: the shared oracle `arx_adult.json`; the data and hierarchies are read from there and not copied.
+Source: `figures/arx_adult.json`; the data and hierarchies are read from beside the checkout and not copied.
 """
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from kanopy.privacy.models import KAnonymity, parse_model
 from kanopy.search.full_domain.exhaustive import judge_all
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
-from tests.shared_input import SHARED, needs_shared
+from tests.shared_input import figures, needs_shared
 
 METRIC_NAMES = {
     "loss_arith": "loss",
@@ -29,8 +27,8 @@ METRIC_NAMES = {
     "dm": "discernibility",
     "precision": "precision",
 }
-_ORACLE = SHARED / "oracles" / "arx_adult.json"
-CASES = [r for r in json.loads(_ORACLE.read_text())["results"] if "+" not in r["privacy"]] if _ORACLE.exists() else []
+ALL_CASES = figures("arx_adult")["results"]
+CASES = [case for case in ALL_CASES if "+" not in case["privacy"]]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +39,6 @@ def domain() -> Domain:
     return LocalEngine().count(frame, {name: read_hierarchy(files[name], column=name) for name in frame.columns}).domain
 
 
-@pytest.mark.skipif(not CASES, reason="needs the shared oracle arx_adult.json beside the checkout")
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_optimum(case: dict[str, object], domain: Domain) -> None:
     k = int(str(case["privacy"]).removeprefix("k:"))
@@ -75,7 +72,7 @@ def test_pruned_search_equals_judging_everything(domain: Domain) -> None:
 
 
 MODEL_NAMES = {"distinct_l": "l-distinct", "t_equal": "t-equal", "entropy_l": "l-entropy"}
-WITH_MODELS = [r for r in json.loads(_ORACLE.read_text())["results"] if "+" in r["privacy"]] if _ORACLE.exists() else []
+WITH_MODELS = [case for case in ALL_CASES if "+" in case["privacy"]]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +85,6 @@ def with_occupation() -> Domain:
     return LocalEngine().count(frame, hierarchies, sensitive=["occupation"]).domain
 
 
-@pytest.mark.skipif(not WITH_MODELS, reason="needs the shared oracle arx_adult.json beside the checkout")
 @pytest.mark.parametrize("case", WITH_MODELS, ids=[case["id"] for case in WITH_MODELS])
 def test_optimum_under_models(case: dict[str, object], with_occupation: Domain) -> None:
     size, extra = str(case["privacy"]).split("+")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
 from kanopy.papers.ayala2014 import ANIMALS, SENSES_2, TABLE_1, TABLE_2, VGH1, VGH2
-from tests.shared_input import needs_shared
+from tests.shared_input import figures
 
 WORDNET = load_ontology("wordnet")
 
@@ -24,7 +22,7 @@ def test_table_1_at_four_decimals():
 
 
 def test_the_oracle_agrees_in_every_sense_and_fraction():
-    rows = json.loads(needs_shared("oracles", "gsl_animals.json").read_text())["rows"]
+    rows = figures("gsl_animals")["rows"]
     quality = evaluate_hierarchy(Hierarchy.from_rows(ANIMALS), WORDNET)
     found = {(t.leaf, t.ancestor): t for t in quality.transitions}
     assert len(rows) == len(found) == 21

@@ -1,13 +1,11 @@
 """k-member on Adult, all 45,222 records, and on a small table: labels and exact losses.
 
-Source: the k-member fixtures of the shared oracles (computed by an independent implementation of Campan, Cooper,
+Source: `figures/kmember_fixtures.json` (computed by an independent implementation of Campan, Cooper,
 Truta 2011, section 4; records in file order, first reference row 0; digests of little-endian int32 labels).
 """
 
 import hashlib
-import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +15,7 @@ from kanopy._table.encode import distinct_tuples
 from kanopy.metrics.local_losses import local_losses
 from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain, setting_hierarchies
 from kanopy.search.clustering.kmember import k_member_clusters
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-FIXTURES = SHARED / "oracles" / "kmember_fixtures.json"
+from tests.shared_input import figures
 
 # setting, k: SHA-256 of the labels, NTIL, DM, classes after merging, DM after merging
 ADULT = {
@@ -126,9 +122,8 @@ def test_adult_labels_and_losses(setting):
         assert recoding.classes.smallest >= k
 
 
-@pytest.mark.skipif(not FIXTURES.exists(), reason="needs the shared oracles beside the project")
 def test_small_table_and_every_other_number_of_the_fixtures():
-    fixtures = json.loads(FIXTURES.read_text())
+    fixtures = figures("kmember_fixtures")
     rows = np.array(fixtures["small"]["rows"])
     codes = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in rows.T]
     for case in fixtures["small"]["cases"]:

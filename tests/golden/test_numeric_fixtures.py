@@ -1,9 +1,7 @@
-"""The checked trees of both papers, from the shared oracle; the few copied here also run without it."""
+"""The checked trees of both papers: `figures/numeric_fixtures.json`, computed by independent implementations."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,16 +12,12 @@ from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
-
-ORACLE = Path(__file__).resolve().parents[2].parent / "shared" / "oracles" / "numeric_fixtures.json"
-needs_oracle = pytest.mark.skipif(
-    not ORACLE.exists(), reason="needs numeric_fixtures.json in a folder shared/oracles beside the checkout"
-)
+from tests.shared_input import figures
 
 
 @pytest.fixture(scope="module")
 def oracle() -> dict[str, Any]:
-    return json.loads(ORACLE.read_text())
+    return figures("numeric_fixtures")
 
 
 def inner(h: Hierarchy) -> list[list[int]]:
@@ -52,7 +46,6 @@ def lists(levels: list[list[tuple[float, float]]]) -> list[list[list[float]]]:
     return [[list(interval) for interval in level] for level in levels]
 
 
-@needs_oracle
 def test_on_the_fly_merges(oracle):
     values, counts = oracle["list"], oracle["otf_list_counts"]
     assert merges(Iotf().build(range(1, 17))) == without_keys(oracle["iotf_edu_1_16"])
@@ -64,7 +57,6 @@ def test_on_the_fly_merges(oracle):
     assert merges(Otf(linkage="midpoint").build(values, counts)) == without_keys(oracle["otf_list_midpoint"])
 
 
-@needs_oracle
 def test_chu(oracle):
     values, counts = oracle["list"], oracle["otf_list_counts"]
     assert inner(Chu().build(values)) == oracle["chu_list_unit"]
@@ -72,32 +64,27 @@ def test_chu(oracle):
     assert inner(Chu().build(range(1, 17))) == oracle["chu_edu_uniform"]
 
 
-@needs_oracle
 @pytest.mark.parametrize(("setting", "builder"), [("OTF", Otf()), ("Chu", Chu()), ("Han", Han()), ("IOTF", Iotf())])
 def test_adult_education(oracle, setting, builder):
     assert inner(builder.build(*counted(oracle["edu_counts"]))) == oracle[f"adult_edu_{setting}"]
 
 
-@needs_oracle
 def test_adult_education_predefined(oracle):
     h = Widths(widths=(4,), start=1).build(*counted(oracle["edu_counts"]))
     assert inner(h) == oracle["adult_edu_Predefined"]
 
 
-@needs_oracle
 def test_adult_age_and_hours_iotf(oracle):
     for column in ("age", "hours"):
         assert inner(Iotf().build(*counted(oracle[f"adult_{column}_counts"]))) == oracle[f"adult_{column}_IOTF"]
 
 
-@needs_oracle
 @pytest.mark.parametrize(("setting", "builder"), [("IOTF", Iotf()), ("OTF", Otf()), ("Chu", Chu()), ("Han", Han())])
 def test_heights(oracle, setting, builder):
     columns = [oracle["adult_age_counts"], oracle["edu_counts"], oracle["adult_hours_counts"]]
     assert [builder.build(*counted(column)).height for column in columns] == oracle[f"heights_{setting}"]
 
 
-@needs_oracle
 def test_heights_predefined(oracle):
     ours = [
         Widths().build(*counted(oracle["adult_age_counts"])).height,
@@ -107,7 +94,6 @@ def test_heights_predefined(oracle):
     assert ours == oracle["heights_Predefined"]
 
 
-@needs_oracle
 @pytest.mark.parametrize(
     ("name", "builder", "values"),
     [
@@ -135,12 +121,10 @@ def test_ranges(oracle, name, builder, values):
     assert shape == oracle[name] or shape[1:] == oracle[name]
 
 
-@needs_oracle
 def test_a_prime_upper_end(oracle):
     assert [len(level) for level in Dbgh(chain=False).intervals(range(1, 98))] == oracle["DBGH_max97_prime"]
 
 
-@needs_oracle
 @pytest.mark.parametrize(
     ("name", "width", "column"),
     [

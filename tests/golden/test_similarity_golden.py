@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,9 +9,7 @@ from kanopy.ontology.load import load_ontology
 from kanopy.ontology.similarity.benchmark import agreement, read_word_pairs
 from kanopy.ontology.similarity.measures import similarities
 from kanopy.ontology.similarity.shared import deepest_common_subsumer
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared (oracles) beside the checkout")
+from tests.shared_input import figures, needs_shared
 
 # Ayala-Rivera et al. 2014, Table 1: 1 - similarity, four decimals
 TABLE_1 = [
@@ -46,10 +41,9 @@ def test_published_losses(leaf: str, ancestor: str, loss: float) -> None:
     assert round(1 - float(similarities(wordnet, wordnet.sense(leaf), wordnet.sense(ancestor))), 4) == loss
 
 
-@needs_shared
 def test_all_published_transitions() -> None:
     wordnet = load_ontology("wordnet")
-    rows = json.loads((SHARED / "oracles" / "gsl_animals.json").read_text())["rows"]
+    rows = figures("gsl_animals")["rows"]
     assert len(rows) == 21
     for row in rows:
         a, b = wordnet.sense(row["leaf_sense"]), wordnet.sense(row["ancestor_sense"])
@@ -57,10 +51,9 @@ def test_all_published_transitions() -> None:
         assert wordnet.sense_name(int(deepest_common_subsumer(wordnet, a, b).concept)) == row["lcs"]
 
 
-@needs_shared
 def test_all_worked_pairs_exactly_as_pairs_and_as_blocks() -> None:
     wordnet = load_ontology("wordnet")
-    pairs = json.loads((SHARED / "oracles" / "wup_pairs.json").read_text())["pairs"]
+    pairs = figures("wup_pairs")["pairs"]
     a, b, lcs = ([wordnet.find_key(f"{pair[x]:08d}-n") for pair in pairs] for x in ("a", "b", "lcs"))
     found = deepest_common_subsumer(wordnet, a, b)
     assert found.concept.tolist() == lcs
@@ -73,9 +66,8 @@ def test_all_worked_pairs_exactly_as_pairs_and_as_blocks() -> None:
     assert [wordnet.sense_name(x) for x in a] == [pair["a_name"].replace("_", " ") for pair in pairs]
 
 
-@needs_shared
 @pytest.mark.parametrize(("file", "column"), [("mc30.csv", 0), ("rg65.csv", 1)])
 def test_correlations_with_people(file: str, column: int) -> None:
-    pairs, ratings = read_word_pairs(SHARED / "oracles" / file, ratings=True)
+    pairs, ratings = read_word_pairs(needs_shared("oracles", file), ratings=True)
     for found in agreement(load_ontology("wordnet"), pairs, ratings, list(CORRELATIONS)):
         assert found.pearson == pytest.approx(CORRELATIONS[found.measure][column], abs=0.001), found

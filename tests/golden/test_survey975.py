@@ -18,7 +18,7 @@ from kanopy.masking.job import MaskJob
 from kanopy.masking.table import MaskingTable
 from kanopy.papers.survey import PROFILE, survey
 from kanopy.release.masking_flow import encode_columns, mask, masking_tables
-from tests.shared_input import needs_shared
+from tests.shared_input import FIGURES
 
 TEXT = ("reason1", "reason2")
 FIXED = {2: (152, 15.5897, 35_301), 5: (74, 7.5897, 36_635), 10: (47, 4.8205, 39_399), 20: (27, 2.7692, 47_507)}
@@ -26,7 +26,7 @@ FIXED = {2: (152, 15.5897, 35_301), 5: (74, 7.5897, 36_635), 10: (47, 4.8205, 39
 
 @lru_cache
 def oracle() -> pl.DataFrame:
-    return pl.read_csv(needs_shared("oracles", "survey975.csv"))
+    return pl.read_csv(FIGURES / "survey975.csv")
 
 
 def own_survey() -> pl.DataFrame:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,8 +13,8 @@ from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy, write_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.hierarchy import Hierarchy
+from tests.shared_input import needs_shared
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ROWS = [["Lyon", "France", "*"], ["Paris", "France", "*"], ["Rome", "Italy", "*"]]
 
 labels = st.text(
@@ -194,11 +192,8 @@ def test_files_are_found_by_column(tmp_path):
         find_hierarchies(tmp_path / "none", ["age"])
 
 
-@pytest.mark.skipif(
-    not (SHARED / "data" / "arx_adult").is_dir(), reason="needs the folder shared/data/arx_adult beside the checkout"
-)
 def test_arx_files_are_read():
-    folder = SHARED / "data" / "arx_adult"
+    folder = needs_shared("data", "arx_adult")
     columns = ["sex", "age", "race", "marital-status", "education", "native-country"]
     columns += ["workclass", "occupation", "salary-class"]
     found = find_hierarchies(folder, columns)
