@@ -35,7 +35,7 @@ bench: $(READY)-bench ## measure, with peers beside us where they can be install
 	@for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
 
 docs: $(READY)-docs ## build the documentation into site/
-	@$(BIN)/mkdocs build --quiet --strict --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site
 	@echo "Documentation: site/index.html"
 
 clean: ## remove the environment and everything that was built

@@ -1,0 +1,162 @@
+"""Pages of the site that code writes at each build, so that they cannot be out of date.
+
+A hook of MkDocs (`mkdocs.yml` names it): the Python reference comes from the docstrings of the public names, the index
+of the decisions from their titles. The examples in docstrings are run by the tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kanopy
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOMS = ("hierarchy", "ontology", "privacy")
+"""Public rooms below `kanopy`; what each names in `__all__` is public."""
+
+WIDE = 88
+"""A longer signature is written one argument per line."""
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages before MkDocs looks at links and navigation."""
+    from mkdocs.structure.files import File
+
+    for name, text in (("reference/api.md", api_page()), ("decisions/index.md", decisions_page())):
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def decisions_page() -> str:
+    """All decisions with a link each."""
+    lines = [
+        "# Decisions",
+        "",
+        "Short notes on choices that somebody may want to undo one day: what was decided, why, and what did not work.",
+        "",
+    ]
+    for path in sorted((DOCS / "decisions").glob("0*.md")):
+        title = re.sub(r"^#\s*(\d+[: ]+)?", "", path.read_text(encoding="utf-8").splitlines()[0])
+        lines.append(f"- {path.name[:4]}: [{title}]({path.name})")
+    return "\n".join(lines) + "\n"
+
+
+def api_page() -> str:
+    """The reference of every public name."""
+    parts = [
+        "# Python API\n",
+        "Everything here may be imported; everything else may change without notice. "
+        "This page is made from the docstrings.\n",
+    ]
+    parts += _names("kanopy", kanopy)
+    for room in ROOMS:
+        module = __import__(f"kanopy.{room}", fromlist=["__all__"])
+        if getattr(module, "__all__", ()):
+            parts += [f"## kanopy.{room}\n", markdown(module), *_names(f"kanopy.{room}", module)]
+    return "\n".join(parts)
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    """What a module names in `__all__`; functions before classes would tear related things apart, so by alphabet."""
+    return sorted(module.__all__, key=str.lower)
+
+
+def _names(prefix: str, module: types.ModuleType) -> Iterator[str]:
+    depth = "##" if prefix == "kanopy" else "###"
+    for name in public_names(module):
+        thing = getattr(module, name)
+        yield f"{depth} {prefix}.{name}\n"
+        if isinstance(thing, types.ModuleType):
+            yield markdown(thing)
+            for inner, function in _functions(thing):
+                yield from _entry(f"{prefix}.{name}.{inner}", function, depth + "#")
+            continue
+        yield signature(name, thing)
+        yield markdown(thing)
+        if inspect.isclass(thing) and not issubclass(thing, BaseException):
+            yield from _members(thing)
+
+
+def _functions(module: types.ModuleType) -> list[tuple[str, Any]]:
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    found = [(name, getattr(module, name)) for name in names]
+    return [(name, thing) for name, thing in found if inspect.isfunction(thing) and thing.__module__ == module.__name__]
+
+
+def _entry(name: str, thing: Any, depth: str) -> Iterator[str]:
+    yield f"{depth} {name}\n"
+    yield signature(name.rpartition(".")[2], thing)
+    yield markdown(thing)
+
+
+def _members(kind: type) -> Iterator[str]:
+    """Methods and properties that the class itself documents, as a list."""
+    lines = []
+    for name, member in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        inner = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+        what = inner.fget if isinstance(inner, property) else getattr(inner, "func", inner)
+        if not inspect.isfunction(what) or not what.__doc__:
+            continue
+        first = " ".join(inspect.getdoc(what).split("\n\n")[0].split())  # type: ignore[union-attr]
+        called = name if isinstance(inner, property) or what is not inner else f"{name}{_arguments(what)}"
+        lines.append(f"- `{called}`: {first}")
+    if lines:
+        yield "\n".join(lines) + "\n"
+
+
+def _arguments(function: Any) -> str:
+    given = [str(one) for one in inspect.signature(function).parameters if one not in ("self", "cls")]
+    return f"({', '.join(given)})"
+
+
+def signature(name: str, thing: Any) -> str:
+    """How it is called, as a block of code; nothing for what has no signature."""
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    arguments = []
+    bare = False
+    for one in found.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not bare:
+            arguments.append("*")
+            bare = True
+        bare = bare or one.kind is one.VAR_POSITIONAL
+        arguments.append(_plain(str(one)))
+    returned = "" if inspect.isclass(thing) else f" -> {_plain(inspect.formatannotation(found.return_annotation))}"
+    line = f"{name}({', '.join(arguments)}){returned}"
+    if len(line) > WIDE:
+        line = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){returned}"
+    return f"```text\n{line}\n```\n"
+
+
+def _plain(text: str) -> str:
+    """Annotations without the quotes around them, and defaults without addresses."""
+    text = re.sub(r": '([^']*)'", r": \1", text.strip())
+    text = re.sub(r"^'(.*)'$", r"\1", text)
+    return text.replace("<factory>", "…").replace("collections.abc.", "").replace("kanopy._", "")
+
+
+def markdown(thing: Any) -> str:
+    """A docstring as Markdown: examples become blocks of code."""
+    text = inspect.getdoc(thing) or ""
+    out: list[str] = []
+    inside = False
+    for line in text.splitlines():
+        if line.startswith(">>>") and not inside:
+            inside = True
+            out += ["", "```pycon"]
+        elif inside and not line.strip():
+            inside = False
+            out.append("```")
+        out.append(line)
+    if inside:
+        out.append("```")
+    return "\n".join(out) + "\n"
