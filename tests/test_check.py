@@ -62,7 +62,7 @@ def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: py
     from kanopy.privacy.models import failing, make_models
     from kanopy.verify.regroup import Background, published
 
-    monkeypatch.setattr(grouping, "LARGE", 0 if large else 10**9)
+    monkeypatch.setattr(grouping, "SMALL_ALONE", 0 if large else 10**9)
     random = np.random.default_rng(3)
     frame = pl.DataFrame(
         {

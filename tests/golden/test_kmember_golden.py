@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kanopy._core.classes import Domain
-from kanopy._table.encode import distinct_tuples
+from kanopy._core.numbering import distinct_tuples
 from kanopy.metrics.local_losses import local_losses
 from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain, setting_hierarchies
 from kanopy.search.clustering.kmember import k_member_clusters

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError, JobError
-from kanopy._table.encode import distinct_tuples, distinct_values, encode_column
+from kanopy._table.encode import distinct_values, encode_column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 SEX = Hierarchy.from_rows([["f", "known", "*"], ["m", "known", "*"]])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanopy._errors import DataError
-from kanopy._table.grouping import class_sizes, code_columns, label_codes
+from kanopy._table.grouping import code_columns, label_codes, number_rows
 from kanopy.verify.verify import class_table
 
 COLUMNS = {
@@ -31,7 +31,8 @@ def test_same_sizes_as_grouping(data: st.DataObject, names: list[str], rows: int
         {name: data.draw(st.lists(COLUMNS[name], min_size=rows, max_size=rows)) for name in names},
         schema={name: kinds[name] for name in names},
     )
-    sizes, suppressed = class_sizes(frame, names)
+    found = number_rows(frame, names)
+    sizes, suppressed = found.sizes, found.suppressed
     table, hidden = class_table(frame, names)
     assert sorted(sizes.tolist()) == sorted(table["\0rows"].to_list())
     assert suppressed == hidden
@@ -41,13 +42,13 @@ def test_more_combinations_than_an_integer_holds() -> None:
     random = np.random.default_rng(0)
     frame = pl.DataFrame({f"c{j}": random.integers(0, 2**40, 50) for j in range(6)})
     frame = pl.concat([frame, frame.head(7)])
-    assert sorted(class_sizes(frame, frame.columns)[0].tolist()) == [1] * 43 + [2] * 7
+    assert sorted(number_rows(frame, frame.columns).sizes.tolist()) == [1] * 43 + [2] * 7
 
 
 def test_enumerations_and_categories() -> None:
     column = pl.Series("c", ["b", "*", "b", None])
     for kind in (pl.Enum(["b", "*", "z"]), pl.Categorical()):
-        assert class_sizes(column.cast(kind).to_frame(), ["c"])[1] == 1
+        assert number_rows(column.cast(kind).to_frame(), ["c"]).suppressed == 1
 
 
 @pytest.mark.parametrize("values", [3, 250, 900, 40_000])
@@ -57,7 +58,8 @@ def test_texts_with_few_and_many_values(values: int) -> None:
     texts = [None if number == 1 else "*" if number == 2 else f"v{number}" for number in range(values)]
     column = pl.Series("c", [texts[i] for i in random.integers(0, values, 20_000)])
     column = pl.concat([column, pl.Series("c", ["*", None])])
-    sizes, suppressed = class_sizes(column.to_frame(), ["c"])
+    found = number_rows(column.to_frame(), ["c"])
+    sizes, suppressed = found.sizes, found.suppressed
     table, hidden = class_table(column.to_frame(), ["c"])
     assert np.array_equal(np.sort(sizes), np.sort(table["\0rows"].to_numpy()))
     assert suppressed == hidden > 0

@@ -7,7 +7,6 @@ the groups of rows that a release makes equal.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
+from kanopy._core.histograms import Histogram, summed
+from kanopy._core.numbering import number_keys, number_rows
 from kanopy.hierarchy.hierarchy import Hierarchy
-
-Histogram = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +104,14 @@ class Domain:
         >>> whole.part(np.array([0, 2])).counts.tolist()
         [2]
         """
-        used, number = np.unique(self.tuple_of_row[rows], return_inverse=True)
-        of_row = number.reshape(-1).astype(np.int32)
-        if len(used) and used[0] < 0:
-            used, of_row = used[1:], of_row - 1
-        counts = np.bincount(of_row[of_row >= 0], minlength=len(used)).astype(np.int64)
+        tuple_of_row = self.tuple_of_row[rows]
+        of_row, first, counts = number_keys(tuple_of_row.astype(np.int64), len(self.tuples), ascending=True)
         columns = tuple(replace(column, code_of_row=column.code_of_row[rows]) for column in self.sensitive)
         for column, whole in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = whole.facts
-        return Domain(self.names, self.hierarchies, self.tuples[used], counts, of_row, columns, self.population)
+        return Domain(
+            self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population
+        )
 
     @property
     def rows(self) -> int:
@@ -133,10 +131,7 @@ class Domain:
     @cached_property
     def marginals(self) -> tuple[Longs, ...]:
         """Per attribute, how many (not excluded) rows hold each value."""
-        return tuple(
-            np.bincount(self.tuples[:, j], weights=self.counts, minlength=h.size).astype(np.int64)
-            for j, h in enumerate(self.hierarchies)
-        )
+        return tuple(summed(self.counts, self.tuples[:, j], h.size) for j, h in enumerate(self.hierarchies))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,14 +171,14 @@ class Recoding:
             if any(same is not None for same in merged):
                 columns = [codes[:, j] if same is None else same[codes[:, j]] for j, same in enumerate(merged)]
                 codes = np.column_stack(columns)
-            result[used] = _number_rows(codes, [len(labels) for labels in self.labels])
+            result[used] = number_rows(codes, [len(labels) for labels in self.labels], ascending=True).number
         return result
 
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the release, suppressed rows left out."""
-        used = self.class_of_group >= 0
-        sizes = np.bincount(self.class_of_group[used], weights=self.group_sizes[used]).astype(np.int64)
+        count = int(self.class_of_group.max(initial=-1)) + 1
+        sizes = summed(self.group_sizes, self.class_of_group, count)
         return Classes(sizes, suppressed_rows=self.suppressed_rows)
 
 
@@ -233,18 +228,6 @@ def _first_of_equal(labels: Sequence[str]) -> Ints | None:
     first: dict[str, int] = {}
     codes = [first.setdefault(label, code) for code, label in enumerate(labels)]
     return None if len(first) == len(codes) else np.array(codes, np.int32)
-
-
-def _number_rows(codes: Ints, sizes: Sequence[int]) -> Ints:
-    """Equal rows of codes get equal numbers, dense from 0."""
-    if math.prod(max(1, size) for size in sizes) < 2**62:
-        keys = np.zeros(len(codes), np.int64)
-        for j, size in enumerate(sizes):
-            keys = keys * max(1, size) + codes[:, j]
-        _, inverse = np.unique(keys, return_inverse=True)
-    else:
-        _, inverse = np.unique(codes, axis=0, return_inverse=True)
-    return inverse.reshape(-1).astype(np.int32)
 
 
 def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuples: npt.NDArray[np.bool_]) -> Recoding:

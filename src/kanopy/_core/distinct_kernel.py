@@ -1,4 +1,4 @@
-"""Number the distinct keys of a long array in order of first appearance."""
+"""Number the distinct keys of a long array in order of first appearance; `numbering` is what others call."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._compiler import kernel
-
-
-def pack_plain(keys: Longs, codes: Ints, size: int) -> None:
-    """The twin of `pack`."""
-    gone = (keys < 0) | (codes < 0)
-    np.multiply(keys, size, out=keys)
-    np.add(keys, codes, out=keys)
-    keys[gone] = -1
+from kanopy._core.numbering import number_keys_plain, pack_plain
 
 
 @kernel(pack_plain)
@@ -24,18 +17,6 @@ def pack(keys: Longs, codes: Ints, size: int) -> None:
             keys[row] = keys[row] * size + codes[row]
         else:
             keys[row] = -1
-
-
-def number_keys_plain(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
-    """The twin of `number_keys`."""
-    valid = np.flatnonzero(keys >= 0)
-    unique, first, inverse, counts = np.unique(keys[valid], return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(unique), np.int32)
-    rank[order] = np.arange(len(unique), dtype=np.int32)
-    number[:] = -1
-    number[valid] = rank[inverse]
-    return valid[first[order]].astype(np.int64), counts[order].astype(np.int64)
 
 
 @kernel(number_keys_plain)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints
 from kanopy._core.classes import Domain, Recoding
+from kanopy._core.numbering import number_rows
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -76,7 +78,7 @@ def recoding_from_ends(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    codes: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.integer[Any]]
     labels: tuple[str, ...]
     shares: Floats
     nodes: Ints
@@ -97,7 +99,8 @@ def _nodes(hierarchy: Hierarchy, first: Ints, last: Ints) -> _Column:
 def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> _Column:
     """Ranges of numbers; a range of one value is that value. Shares count the values of the domain it covers."""
     assert hierarchy.low is not None
-    pairs, codes = np.unique(np.column_stack([first, last]), axis=0, return_inverse=True)
+    codes, at, _ = number_rows([first, last], ascending=True)
+    pairs = np.column_stack([first[at], last[at]])
     spot = np.empty(hierarchy.size, np.int64)
     spot[np.argsort(hierarchy.low[: hierarchy.size], kind="stable")] = np.arange(hierarchy.size)
     low, high = hierarchy.low[pairs[:, 0]], hierarchy.low[pairs[:, 1]]
@@ -105,7 +108,7 @@ def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> _Co
     single = pairs[:, 0] == pairs[:, 1]
     names = hierarchy.values
     return _Column(
-        codes.reshape(-1),
+        codes,
         tuple(names[a] if a == b else f"[{names[a]}, {names[b]}]" for a, b in pairs),
         (spot[pairs[:, 1]] - spot[pairs[:, 0]] + 1) / hierarchy.size,
         np.where(single, pairs[:, 0], -1).astype(np.int32),

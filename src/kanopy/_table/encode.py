@@ -36,8 +36,6 @@ UNKNOWN_POLICIES = {
     "add": "a value that the hierarchy does not know is added directly under its top",
 }
 MISSING_LABEL = "(missing)"
-LARGEST_KEY = 2**62
-LARGEST_DIRECT_TABLE = 1 << 24
 
 
 class Distinct(NamedTuple):
@@ -323,51 +321,3 @@ def _replaced(plain: pl.Series, unique: pl.Series, leaves: pl.Series) -> pl.Seri
             codes = pl.Series(table[positions])
             return pl.select(pl.when(plain.is_not_null() & (codes >= 0)).then(codes)).to_series()
     return plain.replace_strict(unique, leaves, default=None, return_dtype=pl.Int32)
-
-
-def distinct_tuples(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Longs, Ints, Longs]:
-    """Reduce rows to their distinct tuples of codes, in order of first appearance.
-
-    Returns the tuples `[d, q]`, how many rows each stands for, the tuple of every row and the row where each tuple
-    first appears. A row with a negative code (to be suppressed) belongs to no tuple: its tuple is -1.
-
-    >>> tuples, counts, of_row, first = distinct_tuples([np.array([1, 0, 1], np.int32)], [2])
-    >>> tuples.tolist(), counts.tolist(), of_row.tolist(), first.tolist()
-    ([[1], [0]], [2, 1], [0, 1, 0], [0, 1])
-    """
-    from kanopy._core.distinct_kernel import number_keys, pack
-
-    if not codes:
-        raise DataError("Give at least one column to find distinct tuples.")
-    rows = len(codes[0])
-    keys = np.zeros(rows, np.int64)
-    number = np.empty(rows, np.int32)
-    product = 1
-    for column, size in zip(codes, sizes, strict=True):
-        if product * max(size, 1) > LARGEST_KEY:
-            # Too many combinations for one integer: number those that occur so far and go on from there.
-            first, _ = number_keys(keys, 0, number)
-            keys[:] = number
-            product = max(len(first), 1)
-        pack(keys, np.ascontiguousarray(column, np.int32), max(size, 1))
-        product *= max(size, 1)
-    direct = product if product <= min(LARGEST_DIRECT_TABLE, max(4 * rows, 1024)) else 0
-    first, counts = number_keys(keys, direct, number)
-    tuples = np.empty((len(first), len(codes)), np.int32)
-    for position, column in enumerate(codes):
-        tuples[:, position] = column[first]
-    return tuples, counts, number, first
-
-
-def ordered_tuples(codes: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Ints, Longs]:
-    """Distinct tuples in ascending order (whatever the order of the rows), the tuple of every row, and their counts.
-
-    >>> tuples, of_row, counts = ordered_tuples([np.array([1, 0, 1], np.int32)], [2])
-    >>> tuples.tolist(), of_row.tolist(), counts.tolist()
-    ([[0], [1]], [1, 0, 1], [1, 2])
-    """
-    tuples, counts, of_row, _ = distinct_tuples(codes, sizes)
-    order = np.lexsort(tuples.T[::-1])
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order))
-    return np.ascontiguousarray(tuples[order]), place[of_row], counts[order]

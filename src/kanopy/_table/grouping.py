@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Ints, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs, Mask
+from kanopy._core import numbering
+from kanopy._core.numbering import SMALL_ALONE
 from kanopy._errors import DataError, near_miss, some
 
-SUPPRESSED_LABEL = "*"
-LARGEST_KEY = 2**62
 WIDEST_RANGE = 1 << 22
 BUCKETS = 1 << 16
-LARGE = 200_000
 SAMPLE, FEW_VALUES = 5_000, 300
 """Texts with up to so many values among the first rows are coded by their hash."""
 
@@ -114,52 +113,6 @@ def _coded(column: pl.Series) -> CodedColumn:
     return CodedColumn(name, codes, top, hidden - low if hidden is not None and low <= hidden <= high else -1)
 
 
-def row_keys(columns: Sequence[CodedColumn]) -> tuple[Longs, Longs | None]:
-    """One integer per row, equal exactly where the rows are; and which rows have `*` in every column (or `None`).
-
-    >>> keys, hidden = row_keys(code_columns(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"]))
-    >>> len(set(keys.tolist())), hidden.tolist()
-    (2, [1])
-    """
-    if not columns:
-        raise DataError("Name at least one column to group by.")
-    rows = len(columns[0].codes)
-    keys = np.zeros(rows, np.int64)
-    product = 1
-    for column in columns:
-        if product * column.size > LARGEST_KEY:
-            # Too many combinations for one integer: number those that occur so far and go on from there.
-            found, keys = np.unique(keys, return_inverse=True)
-            keys = keys.astype(np.int64)
-            product = len(found)
-        keys *= column.size
-        keys += column.codes
-        product *= column.size
-    hidden = None
-    if all(column.hidden >= 0 for column in columns):
-        gone = columns[0].codes == columns[0].hidden
-        for column in columns[1:]:
-            gone &= column.codes == column.hidden
-        hidden = np.flatnonzero(gone)
-        if len(hidden) in (0, rows):  # if nothing tells anybody apart, the whole table is one class
-            hidden = None
-    return keys, hidden
-
-
-def class_sizes(frame: pl.DataFrame, names: Sequence[str]) -> tuple[Longs, int]:
-    """The sizes of the classes of some columns, and how many rows are suppressed (`*` in all of them).
-
-    >>> class_sizes(pl.DataFrame({"a": ["x", "*", "x"], "b": ["1", "*", "1"]}), ["a", "b"])
-    (array([2]), 1)
-    """
-    keys, hidden = row_keys(code_columns(frame, names))
-    if hidden is not None:
-        keys = np.delete(keys, hidden)
-    keys.sort()
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    return np.diff(np.append(starts, len(keys))), 0 if hidden is None else len(hidden)
-
-
 @dataclass(frozen=True, eq=False)
 class NumberedRows:
     """Classes numbered by first appearance: the class of every row (-1: suppressed), a row of each, and sizes."""
@@ -174,22 +127,24 @@ class NumberedRows:
         return len(self.class_of_row) - int(self.sizes.sum())
 
 
-def number_rows(frame: pl.DataFrame, names: Sequence[str]) -> NumberedRows:
-    """The classes of some columns; rows with `*` in all of them are suppressed.
+def number_rows(frame: pl.DataFrame, names: Sequence[str], suppressed: Mask | None = None) -> NumberedRows:
+    """The classes of some columns; rows with `*` in all of them (or those marked) are suppressed.
 
     >>> found = number_rows(pl.DataFrame({"a": ["x", "*", "y", "x"]}), ["a"])
     >>> found.class_of_row.tolist(), found.first.tolist(), found.sizes.tolist()
     ([0, -1, 1, 0], [0, 2], [2, 1])
     """
-    from kanopy._core.distinct_kernel import number_keys, number_keys_plain
-
-    keys, hidden = row_keys(code_columns(frame, names))
-    if hidden is not None:
-        keys[hidden] = -1
-    number = np.empty(len(keys), np.int32)
-    # Loading compiled code takes longer than a small table.
-    first, sizes = (number_keys if len(keys) >= LARGE else number_keys_plain)(keys, 0, number)
-    return NumberedRows(number, first, sizes)
+    columns = code_columns(frame, names)
+    if not columns:
+        raise DataError("Name at least one column to group by.")
+    codes = [column.codes for column in columns]
+    if suppressed is None and all(column.hidden >= 0 for column in columns):
+        suppressed = np.logical_and.reduce([column.codes == column.hidden for column in columns])
+        if suppressed.all():  # nothing tells anybody apart: the whole table is one class
+            suppressed = None
+    if suppressed is not None and suppressed.any():
+        codes[0] = np.where(suppressed, -1, codes[0])
+    return NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
 
 
 def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:

@@ -10,8 +10,9 @@ import polars as pl
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Domain, Population, Recoding, Sensitive
+from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError
-from kanopy._table.encode import EncodedColumn, distinct_tuples, distinct_values, encode_column, values_as_numbers
+from kanopy._table.encode import EncodedColumn, distinct_values, encode_column, values_as_numbers
 from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from kanopy._core.classes import Domain
+from kanopy._core.numbering import distinct_tuples
 from kanopy._progress import SILENT, Progress
 from kanopy._table.datasets import adult
-from kanopy._table.encode import distinct_tuples
 from kanopy.hierarchy.builders.bins import EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Han
 from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf

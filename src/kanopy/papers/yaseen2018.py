@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
+from kanopy._core.numbering import distinct_tuples
 from kanopy._progress import SILENT, Progress
 from kanopy._table.datasets import adult
-from kanopy._table.encode import distinct_tuples
 from kanopy.hierarchy.builders.cardinality import Cbgh
 from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.on_the_fly import Iotf

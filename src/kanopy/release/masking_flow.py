@@ -263,7 +263,7 @@ def masking_tables(
     frame: pl.DataFrame, job: MaskJob, columns: Sequence[SubstitutedColumn]
 ) -> tuple[MaskingTable, MaskingTable]:
     """The table by which masking is guided, and the one by which its quality is stated (often the same)."""
-    from kanopy._table.encode import distinct_tuples
+    from kanopy._core.numbering import distinct_tuples
     from kanopy._table.texts import substituted
 
     texts = [column for column in columns if column.name in job.text]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanopy._arrays import Ints, Mask
-from kanopy._core.classes import Classes, ClassLabels, Domain, Histogram
+from kanopy._core.classes import Classes, ClassLabels, Domain
+from kanopy._core.histograms import Histogram
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy.privacy.models import Model
 from kanopy.search.lattice import Levels

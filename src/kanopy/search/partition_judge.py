@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs, Mask
-from kanopy._core.classes import Classes, Histogram, Recoding, recoding_from_nodes
+from kanopy._core.classes import Classes, Recoding, recoding_from_nodes
+from kanopy._core.histograms import Histogram
 from kanopy._errors import NoSolution
 from kanopy.metrics.release import release_losses
 from kanopy.search.problem import Problem

@@ -207,32 +207,24 @@ def _judged(
 def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows) -> Classes:
     """What models look at, counted from numbered classes: much faster than grouping labels on large tables."""
     from kanopy._core.classes import Classes
+    from kanopy._core.histograms import histogram
     from kanopy._table.grouping import label_codes
     from kanopy.verify.regroup import MISSING
 
     histograms = {}
-    kept = numbered.class_of_row >= 0
     for name, known in facts.items():
         labels, codes = label_codes(frame[name])
         place = {value: number for number, value in enumerate(known.values)}
         moved = np.array([place[MISSING if label is None else label] for label in labels], np.int64)
-        width = len(known.values)
-        cells = numbered.class_of_row[kept].astype(np.int64) * width + moved[codes[kept]]
-        counted = np.bincount(cells, minlength=len(numbered.sizes) * width)
-        histograms[name] = counted.reshape(len(numbered.sizes), width)
+        histograms[name] = histogram(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
 
 
 def _fewest_values(column: pl.Series, numbered: NumberedRows) -> int:
-    """The smallest number of different values in a class."""
-    from kanopy._table.grouping import code_columns
+    """The smallest number of different values in a class; a missing value is one, however it is written."""
+    from kanopy._core.numbering import SMALL_ALONE, number_rows
+    from kanopy._table.grouping import label_codes
 
-    coded = code_columns(column.to_frame(), [column.name])[0]
-    kept = numbered.class_of_row >= 0
-    pairs = numbered.class_of_row[kept].astype(np.int64) * coded.size + coded.codes[kept]
-    room = len(numbered.sizes) * coded.size
-    if room <= 16 * len(column) + 1024:
-        there = np.zeros(room, bool)
-        there[pairs] = True
-        return int(there.reshape(-1, coded.size).sum(axis=1).min())
-    return int(np.bincount(np.unique(pairs) // coded.size).min())
+    labels, codes = label_codes(column)
+    pairs = number_rows([numbered.class_of_row, codes], [len(numbered.sizes), len(labels)], small=SMALL_ALONE)
+    return int(np.bincount(numbered.class_of_row[pairs.first]).min())

@@ -30,6 +30,7 @@ from kanopy.metrics.risk.population import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._table.grouping import NumberedRows
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.risk.linkage import Attack
     from kanopy.study.match import Matched
@@ -153,7 +154,7 @@ def assess_risk(
     (1.0, True, 'pitman')
     """
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import code_columns, require_columns
+    from kanopy._table.grouping import code_columns, number_rows, require_columns
 
     if not 0.0 <= threshold <= 1.0:
         raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
@@ -179,7 +180,7 @@ def assess_risk(
                 "No column singles out enough rows to be suggested as a quasi-identifier. "
                 "Name the columns that others may know (-q)."
             )
-    grouped = _group(frame, quasi, suppressed)
+    grouped = number_rows(frame, quasi, suppressed)
     sizes = grouped.sizes
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped)
@@ -220,40 +221,10 @@ def attack_matched(matched: Matched, quasi: Sequence[str], *, seed: int = 0) -> 
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Grouped:
-    """Class sizes, a row of each class, the class of each row (-1: suppressed; found when first asked for)."""
-
-    keys: Longs
-    hidden: Longs | None
-    sizes: Longs
-    suppressed: int
-
-    def numbered(self) -> tuple[Longs, Longs]:
-        """The class of every row (-1 where suppressed) and a row of each class."""
-        number = np.full(len(self.keys), -1, np.int64)
-        kept = np.arange(len(self.keys)) if self.hidden is None else np.delete(np.arange(len(self.keys)), self.hidden)
-        _, first, inverse = np.unique(self.keys[kept], return_index=True, return_inverse=True)
-        number[kept] = inverse
-        return number, kept[first]
-
-
-def _group(frame: pl.DataFrame, quasi: Sequence[str], suppressed: npt.NDArray[np.bool_] | None = None) -> _Grouped:
-    from kanopy._table.grouping import code_columns, row_keys
-
-    keys, hidden = row_keys(code_columns(frame, quasi))
-    if suppressed is not None:
-        hidden = np.flatnonzero(suppressed) if suppressed.any() else None
-    ordered = keys.copy() if hidden is None else np.delete(keys, hidden)
-    ordered.sort()
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return _Grouped(keys, hidden, np.diff(np.append(starts, len(ordered))), 0 if hidden is None else len(hidden))
-
-
 def _population(
     frame: pl.DataFrame,
     quasi: Sequence[str],
-    grouped: _Grouped,
+    grouped: NumberedRows,
     population: Any,
     size: int | None,
     fraction: float | None,
@@ -288,11 +259,12 @@ def _population(
     return estimated, average, population_uniques(sizes, people)
 
 
-def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: _Grouped, population: Any) -> Longs:
+def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: NumberedRows, population: Any) -> Longs:
     """How many people of a population table share the values of each class of the table."""
     import polars as pl
 
     from kanopy._table.frames import to_polars
+    from kanopy._table.grouping import number_rows
 
     everyone, _ = to_polars(population)
     absent = [name for name in quasi if name not in everyone.columns]
@@ -303,22 +275,18 @@ def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: _
             f"The population table has {everyone.height:,} rows but the table has {frame.height - grouped.suppressed:,}"
             ": a population cannot be smaller than a sample of it. Give the table of the whole population."
         )
-    number, first = grouped.numbered()
     both = pl.concat([_as_labels(frame, quasi), _as_labels(everyone, quasi)])
-    from kanopy._table.grouping import code_columns, row_keys
-
-    keys, _ = row_keys(code_columns(both, quasi))
-    own, others = keys[: frame.height][first], np.sort(keys[frame.height :])
-    within = np.searchsorted(others, own, "right") - np.searchsorted(others, own, "left")
-    sizes = np.bincount(number[number >= 0], minlength=len(first))
-    lacking = np.flatnonzero(within < sizes)
+    alike = number_rows(both, quasi, np.zeros(both.height, np.bool_))
+    people = np.bincount(alike.class_of_row[frame.height :], minlength=len(alike.sizes))
+    within = people[alike.class_of_row[grouped.first]]
+    lacking = np.flatnonzero(within < grouped.sizes)
     if len(lacking):
-        shown = [tuple(frame.select(list(quasi)).row(int(first[i]))) for i in lacking[:5]]
+        shown = [tuple(frame.select(list(quasi)).row(int(grouped.first[i]))) for i in lacking[:5]]
         raise DataError(
             f"{len(lacking):,} classes have more rows in the table than in the population, e.g. {some(shown)}. "
             "Everyone in the table must be in the population table, with values at the same level of detail."
         )
-    return within.astype(np.int64)  # classes are numbered by ascending key, as in `grouped.sizes`
+    return np.asarray(within, np.int64)
 
 
 def _as_labels(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -340,38 +308,32 @@ def _as_labels(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _disclosure(
-    frame: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], grouped: _Grouped
+    frame: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], grouped: NumberedRows
 ) -> tuple[tuple[Disclosure, ...], dict[str, list[dict[str, Any]]]]:
     """What the classes give away about each sensitive column, with the worst classes in words."""
-    from kanopy._table.grouping import code_columns
+    from kanopy._core.numbering import SMALL_ALONE, number_rows
+    from kanopy._table.grouping import label_codes
 
-    if not sensitive:
-        return (), {}
-    number, first = grouped.numbered()
-    # Classes in the order they first appear, so that examples do not depend on how values are coded.
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(first) + 1, np.int64)
-    rank[order], rank[-1] = np.arange(len(first)), -1
-    number, first = rank[number], first[order]
-    kept = np.flatnonzero(number >= 0)
     found, worst = [], {}
-    for column in code_columns(frame, sensitive):
-        pairs = number[kept] * column.size + column.codes[kept]
-        distinct, at, counts = np.unique(pairs, return_index=True, return_counts=True)
-        groups, values = np.divmod(distinct, column.size)
-        one = attribute_disclosure(column.name, groups, values, counts)
+    for name in sensitive:
+        labels, codes = label_codes(frame[name])
+        _, at, counts = number_rows(
+            [grouped.class_of_row, codes], [len(grouped.sizes), len(labels)], ascending=True, small=SMALL_ALONE
+        )
+        groups, values = grouped.class_of_row[at], codes[at]
+        one = attribute_disclosure(name, groups, values, counts)
         found.append(one)
         examples = []
         for each in one.worst:
-            row = int(first[each.group])
-            place = int(kept[at[np.flatnonzero((groups == each.group) & (values == each.value))[0]]])
+            row = int(grouped.first[each.group])
+            place = int(at[np.flatnonzero((groups == each.group) & (values == each.value))[0]])
             examples.append(
                 {
-                    "class": {name: frame[name][row] for name in quasi},
-                    "value": frame[column.name][place],
+                    "class": {column: frame[column][row] for column in quasi},
+                    "value": frame[name][place],
                     "rows": each.rows,
                     "confidence": each.confidence,
                 }
             )
-        worst[column.name] = examples
+        worst[name] = examples
     return tuple(found), worst

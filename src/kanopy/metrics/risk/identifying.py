@@ -16,13 +16,12 @@ from math import comb
 import numpy as np
 
 from kanopy._arrays import Longs
+from kanopy._core.numbering import number_keys, number_rows
 from kanopy._errors import JobError
 
 MOST_SUBSETS = 1500
 DIRECT = 0.95
 """A column that alone tells this share of rows apart names people directly; it is an identifier."""
-
-LARGEST_DIRECT_TABLE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,8 @@ def identifying_columns(
     if largest < 1:
         raise JobError(f"Sets of columns have at least 1 column, not {largest}.")
     rows = len(codes[0])
-    tuples, counts = _combinations(codes, sizes)
+    _, first, counts = number_rows(codes, sizes)
+    tuples = [np.asarray(column)[first] for column in codes]
     start = _refined(_Partition(np.arange(len(counts)), np.zeros(len(counts), np.int64), 1, 0, 0, 0), None, 1, counts)
     singles = {}
     for j, name in enumerate(names):
@@ -191,38 +191,13 @@ def identifying_columns(
     )
 
 
-def _combinations(codes: Sequence[Longs], sizes: Sequence[int]) -> tuple[list[Longs], Longs]:
-    """The different combinations of all columns and how many rows each has."""
-    from kanopy._core.distinct_kernel import number_keys
-
-    rows = len(codes[0])
-    keys = np.zeros(rows, np.int64)
-    number = np.empty(rows, np.int32)
-    product = 1
-    for column, size in zip(codes, sizes, strict=True):
-        if product * size > 2**62:
-            first, _ = number_keys(keys, 0, number)
-            keys, product = number.astype(np.int64), len(first)
-        keys = keys * size + column
-        product *= size
-    first, counts = number_keys(keys, _direct(product, rows), number)
-    return [np.asarray(column)[first] for column in codes], counts
-
-
-def _direct(product: int, rows: int) -> int:
-    return product if product <= min(LARGEST_DIRECT_TABLE, max(4 * rows, 1024)) else 0
-
-
 def _refined(partition: _Partition, column: Longs | None, size: int, counts: Longs) -> _Partition:
     """Split every group by one more column; a combination that is alone in its group is done with."""
-    from kanopy._core.distinct_kernel import number_keys
-
     members = partition.members
     if not len(members):
         return partition
     keys = partition.group * size + (0 if column is None else column[members])
-    number = np.empty(len(keys), np.int32)
-    _, tuples = number_keys(keys, _direct(partition.groups * size, len(keys)), number)
+    number, _, tuples = number_keys(keys, partition.groups * size)
     done = tuples[number] == 1
     alone = counts[members[done]]
     left = ~done

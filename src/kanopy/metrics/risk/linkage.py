@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
+from kanopy._core.numbering import distinct_tuples
 from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, nearest
 from kanopy.metrics.utility.published_values import Covers
 
@@ -84,8 +85,6 @@ def attack(
     >>> attack([column], np.arange(3), kind="exact").found
     2.0
     """
-    from kanopy._table.encode import ordered_tuples
-
     people = len(partner)
     chosen = np.arange(people)
     if people > most_attempts:
@@ -96,15 +95,16 @@ def attack(
     kept = np.arange(published) if hidden is None else np.flatnonzero(~hidden)
     if not len(kept):
         return Attack(kind, len(chosen), people, 0.0, 0.0, 0, 0, len(chosen), 0.0, 0.0)
-    groups, group_of_kept, rows = ordered_tuples(
-        [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns]
+    groups, rows, group_of_kept, _ = distinct_tuples(
+        [column.labels[kept] for column in columns], [len(column.covers.labels) for column in columns], ascending=True
     )
     group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
     group_of_row[kept] = group_of_kept
     true_group = group_of_row[partner[chosen]]
-    distinct, inverse, _ = ordered_tuples(
+    distinct, _, inverse, _ = distinct_tuples(
         [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
         [*(column.covers.domain.size for column in columns), len(groups) + 1],
+        ascending=True,
     )
     limit = 0.0 if kind == "exact" else np.inf
     _, tied, hit = nearest(

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
+from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import JobError
 from kanopy.metrics.utility.columns import nearest_value
 from kanopy.metrics.utility.published_values import Covers
@@ -102,9 +103,7 @@ def query_errors(
 
 def _tuples(codes: Sequence[Ints]) -> tuple[Ints, Longs]:
     """Distinct rows and how often each occurs: queries then cost what differs, not what is there."""
-    from kanopy._table.encode import ordered_tuples
-
-    tuples, _, counts = ordered_tuples(codes, [int(column.max(initial=0)) + 1 for column in codes])
+    tuples, counts, _, _ = distinct_tuples(codes, ascending=True)
     return tuples, counts
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
-from kanopy._core.classes import Histogram
+from kanopy._core.histograms import Histogram
 from kanopy._errors import Cancelled
 from kanopy._progress import SILENT, Progress
 from kanopy.search.local.box_release import check_placeable, release_classes
