@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
+from kanopy._table.survey import survey
 from kanopy.masking.job import MaskJob
 from kanopy.ontology.load import load_ontology
-from kanopy.papers.survey import survey
 from kanopy.release.masking_flow import mask
 
 SIZES = ((2_500, 500, 12_500), (5_000, 1_000, 25_000), (10_000, 2_000, 50_000), (20_000, 2_000, 100_000))

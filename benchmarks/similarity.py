@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.similarity.pairwise import blocks, nearest
+from kanopy.ontology.similarity.pairwise import nearest_concepts, similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy
 
 CONCEPTS = 10_000
@@ -35,10 +35,10 @@ def cold_load() -> tuple[float, float]:
 
 def rate(taxonomy: Taxonomy, concepts: np.ndarray, measure: str, threads: int | None) -> tuple[float, float]:
     """Million pairs per second over all pairs, nothing kept: by the clock, and by this thread's processor time."""
-    for _ in blocks(taxonomy, concepts[:30], concepts, measure, threads=threads):
+    for _ in similarity_blocks(taxonomy, concepts[:30], concepts, measure, threads=threads):
         pass  # compile, and prepare what is made once
     start, used = time.perf_counter(), time.thread_time()
-    for _ in blocks(taxonomy, concepts, concepts, measure, threads=threads):
+    for _ in similarity_blocks(taxonomy, concepts, concepts, measure, threads=threads):
         pass
     million = len(concepts) ** 2 / 1e6
     return million / (time.perf_counter() - start), million / (time.thread_time() - used)
@@ -75,7 +75,7 @@ def main() -> None:
         beside = f"{peer:>10.4f}{one / peer:>10.0f}" if peer and measure == "wu-palmer" else f"{'-':>10}{'-':>10}"
         print(f"{measure:<20}{one:>10.1f}{one_cpu:>12.1f}{many:>12.1f}{beside}")
     start = time.perf_counter()
-    nearest(taxonomy, concepts, concepts, count=10)
+    nearest_concepts(taxonomy, concepts, concepts, count=10)
     print(f"10 nearest of each: {time.perf_counter() - start:.2f} s")
 
 

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import kanopy
-from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
-from kanopy.report.drawings.tree import tree_svg
+from kanopy.hierarchy import halving_note, suggest_hierarchies, tree_svg
 
 
 def main(folder: Path) -> None:

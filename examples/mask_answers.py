@@ -8,19 +8,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import polars as pl
+
 import kanopy
-from kanopy._table.sinks import staged
-from kanopy.papers.survey import survey
 
 
 def main(folder: Path) -> None:
-    answers = survey()
+    answers = pl.DataFrame(kanopy.datasets.survey())
     result = kanopy.mask(answers, kanopy.MaskJob(text=["reason1", "reason2"], k=5))
     numbers = result.summary()
     folder.mkdir(parents=True, exist_ok=True)
-    with staged() as release:
-        release.table(result.frame, folder / "masked.csv")
-        release.bytes(folder / "masking.html", result.to_html().encode())
+    result.data.write_csv(folder / "masked.csv")
+    (folder / "masking.html").write_text(result.to_html(), encoding="utf-8")
     print(f"{numbers['rows']:,} answers in {numbers['groups']} groups of at least {numbers['k']} people")
     print(f"semantic quality {numbers['semantic_quality']:.3f}, linkage {numbers['record_linkage_percent']:.2f} %")
     print(f"Open {folder / 'masking.html'} in a browser.")

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import kanopy
-from kanopy._table.sinks import staged
 
 
 def main(folder: Path) -> None:
@@ -26,11 +25,10 @@ def main(folder: Path) -> None:
     result = kanopy.anonymize(data, job)
     folder.mkdir(parents=True, exist_ok=True)
     report = result.report
-    with staged() as release:
-        release.table(result.frame, folder / "release.csv")
-        release.bytes(folder / "report.html", report.to_html().encode())
-        release.bytes(folder / "report.json", report.to_json().encode())
-        release.bytes(folder / "reproduce.py", report.to_script().encode())
+    result.data.write_csv(folder / "release.csv")
+    (folder / "report.html").write_text(report.to_html(), encoding="utf-8")
+    (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+    (folder / "reproduce.py").write_text(report.to_script(), encoding="utf-8")
     print(result)
     print("Proved optimal." if result.solution.optimal else "Not proved optimal.", end=" ")
     print(f"{result.solution.judged:,} of {result.solution.candidates:,} candidates judged.")

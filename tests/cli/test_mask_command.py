@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kanopy.papers.survey import survey
+from kanopy._table.survey import survey
 from tests.cli.running import Shell
 
 PROMISED = {

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from kanopy._table.survey import PROFILE, survey
 from kanopy.masking.algorithms.fusion import final_targets
 from kanopy.masking.algorithms.fusion_kernel import FusionRules, begin_fusion, fuse
 from kanopy.masking.evaluation import Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.table import MaskingTable
-from kanopy.papers.survey import PROFILE, survey
 from kanopy.release.masking_flow import encode_columns, mask, masking_tables
 from tests.shared_input import FIGURES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kanopy._errors import OntologyError
-from kanopy.ontology.load import load_ontology, read_ontology, save
+from kanopy.ontology.load import load_ontology, read_ontology, save_ontology
 from kanopy.ontology.readers.parent_csv import read_parent_csv
 from kanopy.ontology.readers.wordnet import compile_wordnet
 from kanopy.ontology.taxonomy import Taxonomy
@@ -301,7 +301,7 @@ def test_files_that_are_no_ontology(tmp_path: Path) -> None:
     with pytest.raises(OntologyError, match="cannot tell the format"):
         load_ontology(other)
     broken = tmp_path / "broken.npz"
-    save(Taxonomy.from_hierarchy(_flat()), broken)
+    save_ontology(Taxonomy.from_hierarchy(_flat()), broken)
     broken.write_bytes(broken.read_bytes()[:-50])
     with pytest.raises(OntologyError, match="not a compiled ontology, or it was cut off"):
         load_ontology(broken)

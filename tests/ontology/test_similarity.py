@@ -18,7 +18,7 @@ from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity import shared
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.measures import MEASURES, find_measure, similarities
-from kanopy.ontology.similarity.pairwise import blocks, matrix, nearest
+from kanopy.ontology.similarity.pairwise import nearest_concepts, similarity_blocks, similarity_matrix
 from kanopy.ontology.similarity.words import word_matrix, word_similarities, word_similarity
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 from tests.ontology.test_taxonomy import taxonomies
@@ -188,18 +188,18 @@ def test_matrix_blocks_and_nearest_agree_for_any_number_of_threads() -> None:
     wordnet = load_ontology("wordnet")
     rng = np.random.default_rng(2)
     rows, columns = rng.integers(0, wordnet.size, 300), rng.integers(0, wordnet.size, 700)
-    whole = matrix(wordnet, rows, columns, threads=1)
-    assert_array_equal(whole, matrix(wordnet, rows, columns, threads=3))
-    assert_array_equal(whole, np.concatenate([block for _, block in blocks(wordnet, rows, columns)]))
-    positions, values = nearest(wordnet, rows, columns, count=5)
+    whole = similarity_matrix(wordnet, rows, columns, threads=1)
+    assert_array_equal(whole, similarity_matrix(wordnet, rows, columns, threads=3))
+    assert_array_equal(whole, np.concatenate([block for _, block in similarity_blocks(wordnet, rows, columns)]))
+    positions, values = nearest_concepts(wordnet, rows, columns, count=5)
     assert_array_equal(positions, np.argsort(-whole, axis=1, kind="stable")[:, :5])
     assert_array_equal(values, np.take_along_axis(whole, positions, axis=1))
-    assert matrix(wordnet, [], columns).shape == (0, 700)
-    assert nearest(wordnet, [], columns, count=3)[0].shape == (0, 3)
+    assert similarity_matrix(wordnet, [], columns).shape == (0, 700)
+    assert nearest_concepts(wordnet, [], columns, count=3)[0].shape == (0, 3)
     with pytest.raises(OntologyError, match="at least one neighbour"):
-        nearest(wordnet, rows, columns, count=0)
+        nearest_concepts(wordnet, rows, columns, count=0)
     with pytest.raises(OntologyError, match="too large to keep"):
-        matrix(wordnet, np.zeros(60_000, int), np.zeros(60_000, int))
+        similarity_matrix(wordnet, np.zeros(60_000, int), np.zeros(60_000, int))
 
 
 @pytest.mark.parametrize("name", ["wu-palmer", "resnik", "path-length", "tversky"])

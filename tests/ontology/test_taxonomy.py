@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kanopy._errors import OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.ontology.compiled import load_compiled, save
+from kanopy.ontology.compiled import load_compiled, save_ontology
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.readers.glosses import wordnet_folders
 from kanopy.ontology.readers.wordnet import compile_wordnet
@@ -72,7 +72,7 @@ def test_depths_ancestors_and_children_agree_with_naive_walks(taxonomy: Taxonomy
 @settings(max_examples=25, deadline=None)
 def test_saving_and_loading_keeps_everything(tmp_path_factory: pytest.TempPathFactory, taxonomy: Taxonomy) -> None:
     path = tmp_path_factory.mktemp("t") / "t.npz"
-    save(taxonomy, path)
+    save_ontology(taxonomy, path)
     first = path.read_bytes()
     again = load_compiled(path)
     for name, value in vars(taxonomy).items():
@@ -81,7 +81,7 @@ def test_saving_and_loading_keeps_everything(tmp_path_factory: pytest.TempPathFa
             assert np.array_equal(getattr(again, name), value), name
     assert list(again.keys) == list(taxonomy.keys)
     assert [again.terms_of(c) for c in range(again.size)] == [taxonomy.terms_of(c) for c in range(taxonomy.size)]
-    save(again, path)
+    save_ontology(again, path)
     assert path.read_bytes() == first
 
 
@@ -222,7 +222,7 @@ def test_shipped_wordnet_is_what_the_compiler_makes(tmp_path: Path) -> None:
     made = compile_wordnet(folder, name="WordNet 3.0")
     if made.size != 82_115:
         pytest.skip("the installed WordNet is another version")
-    save(made, tmp_path / "w.npz")
+    save_ontology(made, tmp_path / "w.npz")
     again, shipped = load_compiled(tmp_path / "w.npz"), load_ontology("wordnet")
     for name, value in vars(shipped).items():
         if isinstance(value, np.ndarray):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    import polars as pl
+from kanopy._job.job import Job
 
 _METHODS = {
     "numeric": 'hierarchy = { method = "auto" }',
@@ -24,17 +23,21 @@ class GuessedJob:
     text: str
     columns: list[dict[str, str | None]]
 
+    @property
+    def job(self) -> Job:
+        """The job that the text describes."""
+        return Job.from_toml(self.text)
 
-def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
-    """Guess a job for a table.
 
-    >>> import polars as pl
-    >>> from kanopy._job.job import Job
-    >>> guessed = guess_job(pl.DataFrame({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]}))
-    >>> Job.from_toml(guessed.text).quasi
-    ('age',)
+def guess_job(data: Any, source: str = "") -> GuessedJob:
+    """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
+
+    >>> guessed = guess_job({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]})
+    >>> guessed.job.quasi, guessed.columns[0]["role"]
+    (('age',), 'identifier')
     """
     from kanopy._job.toml_text import toml_key
+    from kanopy._table.frames import to_polars
     from kanopy._table.roles import Role, guess_roles
 
     lines = [
@@ -60,7 +63,7 @@ def guess_job(frame: pl.DataFrame, source: str = "") -> GuessedJob:
         '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
     ]
     columns: list[dict[str, str | None]] = []
-    for guess in guess_roles(frame):
+    for guess in guess_roles(to_polars(data)[0]):
         hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
         lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.reason}"]
         lines.append(f'role = "{guess.role}"')

@@ -2,6 +2,8 @@
 
 *Adult*: Becker and Kohavi (1996), UCI Machine Learning Repository, DOI 10.24432/C5XW20, CC BY 4.0 (the licence lies
 beside the file). The hierarchies for its columns are our own.
+
+*Survey*: 975 open answers of two words each, made up by us.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from kanopy._errors import InputError, near_miss
+from kanopy._table.survey import survey as survey
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy

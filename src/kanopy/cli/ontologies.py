@@ -38,14 +38,14 @@ def compile_ontology(
 ) -> None:
     """Compile an ontology into one small file that loads fast."""
     begin(json)
-    from kanopy.ontology.load import read_ontology, save
+    from kanopy.ontology.load import read_ontology, save_ontology
 
     if output.suffix != ".npz":
         raise InputError(f"Compiled ontologies end in .npz; {output.name!r} does not. Use -o {output.stem}.npz.")
     if not output.resolve().parent.is_dir():
         raise InputError(f"There is no folder {output.parent} to write to. Make it first.")
     taxonomy = read_ontology(source, is_a=is_a or (), name=name)
-    save(taxonomy, output)
+    save_ontology(taxonomy, output)
     _show_info(taxonomy, str(output))
 
 

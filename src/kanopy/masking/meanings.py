@@ -20,7 +20,7 @@ from kanopy._errors import DataError, InputError, JobError, MissingDependency, n
 from kanopy.ontology.senses.labels import APPROXIMATE, Match, find_label, named_concepts, suggestions
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import Measure, find_measure
-from kanopy.ontology.similarity.pairwise import blocks
+from kanopy.ontology.similarity.pairwise import similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 Vectors = Callable[[list[str]], Any]
@@ -201,7 +201,7 @@ def _similarities(
     by_sense = np.argsort(flat, kind="stable")
     edge = np.searchsorted(flat[by_sense], np.arange(len(senses) + 1))
     raw: npt.NDArray[Any] = np.full((count, count), -np.inf, np.float64 if count <= MOST_EXACT else np.float32)
-    for start, block in blocks(taxonomy, senses, senses, measure):
+    for start, block in similarity_blocks(taxonomy, senses, senses, measure):
         joined = np.maximum.reduceat(block[:, flat], first, axis=1).astype(raw.dtype, copy=False)
         for at, row in enumerate(joined, start):
             for use in by_sense[edge[at] : edge[at + 1]]:

@@ -19,10 +19,18 @@ VERSION = 1
 STARTS = "_start"
 
 
-def save(taxonomy: Taxonomy, path: str | Path) -> None:
+def save_ontology(taxonomy: Taxonomy, path: str | Path) -> None:
     """Write a taxonomy to an `.npz` file that `load_ontology` reads.
 
     Integers are stored in the smallest type that holds them, `…_start` arrays as lengths: both compress well.
+
+    >>> import tempfile
+    >>> from kanopy.ontology import Concept, load_ontology
+    >>> pets = Taxonomy.from_concepts([Concept("p", ("pet",)), Concept("c", ("cat",), ("p",))])
+    >>> path = Path(tempfile.mkdtemp()) / "pets.npz"
+    >>> save_ontology(pets, path)
+    >>> load_ontology(path).knows("cat")
+    True
     """
     arrays: dict[str, Any] = {}
     about: dict[str, Any] = {"version": VERSION}
@@ -45,7 +53,7 @@ def save(taxonomy: Taxonomy, path: str | Path) -> None:
 
 
 def load_compiled(path: str | Path) -> Taxonomy:
-    """Read what `save` wrote."""
+    """Read what `save_ontology` wrote."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             about = json.loads(archive["about.json"].tobytes())

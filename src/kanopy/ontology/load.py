@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import OntologyError, near_miss
-from kanopy.ontology.compiled import load_compiled, save
+from kanopy.ontology.compiled import load_compiled, save_ontology
 from kanopy.ontology.readers import lmf, obo, parent_csv, skos, wordnet
 from kanopy.ontology.taxonomy import Taxonomy
 
-__all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save"]
+__all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save_ontology"]
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
@@ -53,6 +53,9 @@ def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "")
     """Read an ontology afresh, with a name of one's own and other relations that count as is-a.
 
     `is_a` names relations as the source does: `@` in WordNet folders, `hypernym` in WN-LMF, `is_a` or `part_of` in OBO.
+
+    >>> read_ontology("wordnet", name="our WordNet").name
+    'our WordNet'
     """
     found = _locate(path)
     options: dict[str, Any] = {"is_a": tuple(is_a)} if is_a else {}

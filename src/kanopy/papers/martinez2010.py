@@ -11,6 +11,7 @@ import numpy as np
 
 from kanopy._progress import SILENT, Progress
 from kanopy._table.frames import to_polars
+from kanopy._table.survey import ad_hoc_hierarchy, survey
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
@@ -18,7 +19,6 @@ from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
 from kanopy.papers.figures import lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
-from kanopy.papers.survey import ad_hoc_hierarchy, survey
 from kanopy.release.masking_flow import encode_columns, masking_tables
 
 ALL_K = tuple(range(2, 21))

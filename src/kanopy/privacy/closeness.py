@@ -100,6 +100,9 @@ class OrderedCloseness(Closeness):
     """t-closeness for values in an order: moving from the first to the last value costs 1.
 
     Numbers and dates are ordered by themselves, other values by the hierarchy given for the column.
+
+    >>> OrderedCloseness("income", 0.2).explain()
+    "The distribution of income behind every published combination is within 0.2 of the whole ...
     """
 
     name: ClassVar[str] = "t-ordered"
@@ -133,7 +136,11 @@ class OrderedCloseness(Closeness):
 @dataclass(frozen=True)
 class HierarchicalCloseness(Closeness):
     """t-closeness over the hierarchy of the sensitive column: two values are as far apart as the level at which they
-    meet, over the height of the hierarchy."""
+    meet, over the height of the hierarchy.
+
+    >>> HierarchicalCloseness("ill", 0.2).explain()
+    "The distribution of ill behind every published combination is within 0.2 of the whole ...
+    """
 
     name: ClassVar[str] = "t-hierarchical"
     summary: ClassVar[str] = "t-closeness, hierarchical distances: values that meet low in their hierarchy are near."
@@ -202,6 +209,9 @@ class DeltaDisclosure(SensitiveModel):
     A value that a class does not have is ruled out for its members, which the definition counts as unbounded
     disclosure (`absent="violates"`). Other tools look only at the values that a class has: `absent="ignored"`, which
     protects less and is not monotonic.
+
+    >>> DeltaDisclosure("ill", 1.5).explain()
+    'No value of ill is more than 4.48 times as frequent, or as rare, behind a published ...
     """
 
     delta: float
@@ -251,7 +261,11 @@ class DeltaDisclosure(SensitiveModel):
 @dataclass(frozen=True)
 class BasicLikeness(SensitiveModel):
     """The chance of a value grows by at most the factor `1 + beta` over the table's (Cao, Karras 2012, basic
-    β-likeness). Values that become rarer are not limited."""
+    β-likeness). Values that become rarer are not limited.
+
+    >>> BasicLikeness("ill", 2).explain()
+    'No value of ill is more than 3 times as frequent behind a published combination as in ...
+    """
 
     beta: float
     name: ClassVar[str] = "beta-basic"
@@ -291,7 +305,11 @@ class BasicLikeness(SensitiveModel):
 @dataclass(frozen=True)
 class EnhancedLikeness(BasicLikeness):
     """As basic β-likeness, with a bound that is stricter for frequent values: the relative gain of a value of share
-    `p` is at most `min(beta, -ln p)` (Cao, Karras 2012)."""
+    `p` is at most `min(beta, -ln p)` (Cao, Karras 2012).
+
+    >>> EnhancedLikeness("ill", 2).explain()
+    'No value of ill is more than 3 times as frequent behind a published combination as in ...
+    """
 
     name: ClassVar[str] = "beta-enhanced"
     summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."

@@ -53,7 +53,11 @@ class DistinctDiversity(SensitiveModel):
 @dataclass(frozen=True)
 class PSensitive(SensitiveModel):
     """p-sensitive k-anonymity: at least `p` different sensitive values in every class, besides `k` rows
-    (Truta, Vinay 2006)."""
+    (Truta, Vinay 2006).
+
+    >>> PSensitive("ill", 2).explain()
+    'Every published combination stands for at least 2 different values of ill.'
+    """
 
     p: int
     name: ClassVar[str] = "p-sensitive"
@@ -84,7 +88,11 @@ class PSensitive(SensitiveModel):
 @dataclass(frozen=True)
 class EntropyDiversity(SensitiveModel):
     """The entropy of the sensitive values of every class is at least that of `l` equally frequent ones
-    (Machanavajjhala et al. 2007)."""
+    (Machanavajjhala et al. 2007).
+
+    >>> EntropyDiversity("ill", 2.5).explain()
+    'The values of ill behind every published combination are as varied as 2.5 equally frequent ones.'
+    """
 
     l: float  # noqa: E741
     name: ClassVar[str] = "l-entropy"
@@ -121,7 +129,11 @@ class EntropyDiversity(SensitiveModel):
 @dataclass(frozen=True)
 class RecursiveDiversity(SensitiveModel):
     """The most frequent value is not too frequent, the rarer ones not too rare: `r₁ < c·(r_l + … + r_m)`, with the
-    counts of a class in descending order (Machanavajjhala et al. 2007, recursive (c,l)-diversity)."""
+    counts of a class in descending order (Machanavajjhala et al. 2007, recursive (c,l)-diversity).
+
+    >>> RecursiveDiversity("ill", 3, 2).explain()
+    'In every published combination the most frequent value of ill counts less than 3 times ...
+    """
 
     c: float
     l: int  # noqa: E741

@@ -80,6 +80,9 @@ class Constrained(Model):
     `nodes` are labels of the column's hierarchy; a label strictly above one of them makes its class unsafe. Values
     under none of the nodes may be generalized to the top of their branch, short of any node that covers an allowed
     one.
+
+    >>> Constrained("country", ("Europe", "Asia")).explain()
+    "country is never generalized beyond 'Europe', 'Asia'."
     """
 
     column: str
@@ -130,6 +133,9 @@ class Guarding(SensitiveModel):
     `guard` is a column with, per row, a node of the sensitive column's hierarchy (or nothing). The share of a
     row's class whose sensitive value lies under that node must be at most `most`. The guards themselves are never
     published. Not monotonic: rows without a guard may hold what a guarded row wants hidden.
+
+    >>> Guarding("ill", "guard", 0.3).explain()
+    "Nobody's ill can be inferred to lie under the node they chose with a certainty above 30 %."
     """
 
     guard: str

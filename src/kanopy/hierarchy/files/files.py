@@ -49,6 +49,9 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
 
     `.csv` is a level table with semicolons (or child,parent with `parents=True`), `.tsv` the same with tabs,
     `.json` keeps everything, `.dot` can be drawn by Graphviz.
+
+    >>> write_hierarchy(Hierarchy.flat(["f", "m"]), Path(tempfile.mkdtemp()) / "sex.csv").read_text()
+    'f;*\\nm;*\\n'
     """
     path = Path(path)
     kind = _kind(path)
@@ -90,6 +93,10 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
     `<column>.csv` and `<column>.json` come first, then any file that ends in `_<column>.csv` (or `.json`). Case,
     and `-` or space for `_`, may differ if nothing fits exactly. Columns without a file are left out; two files
     for one column are an error.
+
+    >>> path = write_hierarchy(Hierarchy.flat(["f", "m"]), Path(tempfile.mkdtemp()) / "adult_sex.csv")
+    >>> {column: path.name for column, path in find_hierarchies(path.parent, ["sex", "age"]).items()}
+    {'sex': 'adult_sex.csv'}
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -23,7 +23,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 LARGEST_MATRIX = 2_000_000_000
 
 
-def blocks(
+def similarity_blocks(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
     columns: npt.ArrayLike | None = None,
@@ -34,12 +34,17 @@ def blocks(
     """Row blocks of the similarity matrix, in order: the first row's position and the block.
 
     `columns` are the rows themselves if not given; `threads` is the number of processors if not given.
+
+    >>> from kanopy.ontology import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> [(start, block.shape) for start, block in similarity_blocks(w, [w.sense("cat"), w.sense("dog")])]
+    [(0, (2, 2))]
     """
     for start, block, _ in _blocks(taxonomy, rows, columns, find_measure(measure), threads, 0):
         yield start, block
 
 
-def matrix(
+def similarity_matrix(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
     columns: npt.ArrayLike | None = None,
@@ -48,26 +53,27 @@ def matrix(
     threads: int | None = None,
     dtype: npt.DTypeLike = np.float64,
 ) -> npt.NDArray[Any]:
-    """The whole similarity matrix in memory. Ask for `float32` to halve it, or use `blocks`.
+    """The whole similarity matrix in memory. Ask for `float32` to halve it, or use `similarity_blocks`.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
-    >>> matrix(w, [w.sense("cat"), w.sense("dog")]).round(3).tolist()
+    >>> similarity_matrix(w, [w.sense("cat"), w.sense("dog")]).round(3).tolist()
     [[1.0, 0.867], [0.867, 1.0]]
     """
     left = _concepts(rows)
     right = left if columns is None else _concepts(columns)
     if len(left) * len(right) > LARGEST_MATRIX:
         raise OntologyError(
-            f"A matrix of {len(left):,} by {len(right):,} similarities is too large to keep. Use `blocks` or `nearest`."
+            f"A matrix of {len(left):,} by {len(right):,} similarities is too large to keep. "
+            "Use `similarity_blocks` or `nearest_concepts`."
         )
     out = np.empty((len(left), len(right)), dtype)
-    for start, block in blocks(taxonomy, left, right, measure, threads=threads):
+    for start, block in similarity_blocks(taxonomy, left, right, measure, threads=threads):
         out[start : start + len(block)] = block
     return out
 
 
-def nearest(
+def nearest_concepts(
     taxonomy: Taxonomy,
     rows: npt.ArrayLike,
     columns: npt.ArrayLike | None = None,
@@ -83,7 +89,7 @@ def nearest(
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
     >>> words = ["dog", "car", "lion"]
-    >>> positions, _ = nearest(w, [w.sense("cat")], [w.sense(word) for word in words], count=2)
+    >>> positions, _ = nearest_concepts(w, [w.sense("cat")], [w.sense(word) for word in words], count=2)
     >>> [words[at] for at in positions[0]]
     ['lion', 'dog']
     """

@@ -10,7 +10,7 @@ import numpy as np
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, some
 from kanopy.ontology.similarity.measures import Measure, find_measure
-from kanopy.ontology.similarity.pairwise import blocks
+from kanopy.ontology.similarity.pairwise import similarity_blocks
 from kanopy.ontology.taxonomy import Taxonomy
 
 PAIRS_OF_SENSES_AT_ONCE = 1_000_000
@@ -42,7 +42,12 @@ def word_similarity(taxonomy: Taxonomy, a: str, b: str, measure: str | Measure =
 def word_similarities(
     taxonomy: Taxonomy, pairs: Iterable[tuple[str, str]], measure: str | Measure = "wu-palmer"
 ) -> list[WordPair]:
-    """The similarities of many pairs of words at once."""
+    """The similarities of many pairs of words at once.
+
+    >>> from kanopy.ontology import load_ontology
+    >>> [round(pair.similarity, 3) for pair in word_similarities(load_ontology("wordnet"), [("cat", "dog")])]
+    [0.867]
+    """
     chosen = find_measure(measure)
     listed = list(pairs)
     senses = resolve_all(taxonomy, (word for pair in listed for word in pair))
@@ -108,6 +113,6 @@ def word_matrix(taxonomy: Taxonomy, words: Sequence[str], measure: str | Measure
     first = np.cumsum(counts) - counts
     word_of = np.repeat(np.arange(len(words)), counts)
     out = np.full((len(words), len(words)), -np.inf)
-    for start, block in blocks(taxonomy, flat, flat, measure):
+    for start, block in similarity_blocks(taxonomy, flat, flat, measure):
         np.maximum.at(out, word_of[start : start + len(block)], np.maximum.reduceat(block, first, axis=1))
     return out

@@ -201,9 +201,9 @@ class SemanticClusters(SemanticBuilder):
                 "Use the method ontology."
             )
         from kanopy.hierarchy.builders.semantic.linkage_kernel import average_linkage
-        from kanopy.ontology.similarity.pairwise import matrix
+        from kanopy.ontology.similarity.pairwise import similarity_matrix
 
-        similarity = matrix(taxonomy, distinct, measure=self.measure)
+        similarity = similarity_matrix(taxonomy, distinct, measure=self.measure)
         similarity = (similarity + similarity.T) / 2  # some measures are not symmetric
         merges, heights = average_linkage(similarity, count.astype(np.int64))
         height = min(self.levels - 1, max(1, len(distinct) - 1))

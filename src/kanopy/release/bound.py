@@ -1,0 +1,39 @@
+"""How far from the best possible a release can be: a proved lower bound for a table and a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kanopy._job.inputs import encode, make_problem
+from kanopy._job.job import Job, as_seconds
+from kanopy._progress import Callback, Progress
+
+if TYPE_CHECKING:
+    from kanopy.search.bound.bound import Bound
+
+
+def lower_bound(
+    data: Any,
+    job: Job,
+    *,
+    passes: int | None = None,
+    budget: float | str | None = None,
+    progress: Callback | None = None,
+    population: Any = None,
+) -> Bound:
+    """A `loss` below which no local recoding of the table with the job's hierarchies, levels, weights and k can get.
+
+    It is proved, and holds whatever metric and further models the job names. More `passes` give a higher bound; a
+    `budget` such as `60s` says how long it may take instead.
+
+    >>> import kanopy
+    >>> job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
+    >>> bound = kanopy.lower_bound({"age": [31, 34, 52, 57]}, job)
+    >>> round(bound.value, 3), round(bound.gap(0.5), 3)
+    (0.333, 0.333)
+    """
+    from kanopy.search.bound.bound import lower_bound as bound_of_problem
+
+    seconds = None if budget is None else as_seconds(budget, "time for the bound")
+    problem = make_problem(encode(data, job, population=population), job.replaced(metric="loss"))
+    return bound_of_problem(problem, passes=passes, budget_seconds=seconds, progress=Progress(progress))
