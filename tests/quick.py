@@ -12,3 +12,10 @@ QUICK: dict[str, dict[str, Any]] = {
     "li-gsps": {"steps": 1},
     "li-gops": {"steps": 1},
 }
+
+BUILDER_NEEDS: dict[str, dict[str, Any]] = {
+    "cuts": {"edges": (10, 20)},
+    "groups": {"groups": {"some": ["cat", "dog", "17", "18", "1.5", "2.25", "2001-01-01"]}, "other": "rest"},
+    "widths": {"widths": (5, 10)},
+}
+"""Parameters that a builder cannot do without, for columns of `tests/contracts/test_builders.py`."""

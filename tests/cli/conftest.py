@@ -12,5 +12,5 @@ from tests.cli.running import Shell
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "1000")  # no message is folded, however long the path of the folder
     return Shell(tmp_path, monkeypatch, capsys)

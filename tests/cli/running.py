@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from kanopy.cli import main
+from kanopy.cli import app, main
 
 
 @dataclass(frozen=True)
@@ -62,3 +63,15 @@ class Shell:
     def files(self) -> list[str]:
         """Every file in the folder, hidden and temporary ones too."""
         return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
+
+
+def run_hierarchy(*arguments: object) -> str:
+    """`kanopy hierarchy …` with errors raised as they are: what it printed."""
+    result = CliRunner().invoke(app, ["hierarchy", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def run_hierarchy_json(*arguments: object) -> Any:
+    """The same with `--json`: the object it printed."""
+    return json.loads(run_hierarchy(*arguments, "--json"))

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from kanopy._errors import InputError
-from kanopy.cli.hierarchies import attach
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.files.files import read_hierarchy
-
-app = typer.Typer()
-attach(app)
-
-
-@app.callback()
-def _root() -> None:
-    """A group of its own, as in the real command."""
+from tests.cli.running import run_hierarchy as run
+from tests.cli.running import run_hierarchy_json as run_json
 
 
 @pytest.fixture
@@ -27,16 +16,6 @@ def data(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,sex\n" + "".join(f"{age},{'fm'[age % 2]}\n" for age in range(1, 101)) + "?,f\n")
     return path
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, ["hierarchy", *map(str, arguments)], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def run_json(*arguments: object) -> dict:
-    return json.loads(run(*arguments, "--json"))
 
 
 def test_methods_lists_every_builder():

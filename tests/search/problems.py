@@ -42,15 +42,21 @@ def domains(draw: st.DrawFn, most_attributes: int = 4) -> Domain:
     return Domain(tuple(h.name for h in hs), hs, tuples.astype(np.int32), counts.astype(np.int64), of_row)
 
 
-@st.composite
-def problems(draw: st.DrawFn) -> Problem:
-    """A random problem: any metric, any limit, some weights and level limits."""
-    domain = draw(domains())
+def draw_level_limits(draw: st.DrawFn, domain: Domain) -> tuple[list[int], list[int]]:
+    """Lowest and highest levels, mostly none."""
     lowest, highest = [], []
     for h in domain.hierarchies:
         low = draw(st.sampled_from([0, 0, 0, min(1, h.height)]))
         lowest.append(low)
         highest.append(draw(st.sampled_from([h.height, h.height, max(low, h.height - 1)])))
+    return lowest, highest
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """A random problem: any metric, any limit, some weights and level limits."""
+    domain = draw(domains())
+    lowest, highest = draw_level_limits(draw, domain)
     return Problem(
         domain,
         [KAnonymity(draw(st.integers(2, 6)))],

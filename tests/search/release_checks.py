@@ -13,7 +13,7 @@ from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-from tests.search.problems import domains
+from tests.search.problems import domains, draw_level_limits
 
 
 def published(domain: Domain, solution: Solution) -> list[tuple[str, ...] | None]:
@@ -94,11 +94,7 @@ def cut_problems(draw: st.DrawFn) -> Problem:
     codes[0], codes[-1] = 0, 1
     ill = Sensitive("ill", ("r", "s", "t"), codes)
     domain = Domain(domain.names, domain.hierarchies, domain.tuples, domain.counts, domain.tuple_of_row, (ill,))
-    lowest, highest = [], []
-    for h in domain.hierarchies:
-        low = draw(st.sampled_from([0, 0, 0, min(1, h.height)]))
-        lowest.append(low)
-        highest.append(draw(st.sampled_from([h.height, h.height, max(low, h.height - 1)])))
+    lowest, highest = draw_level_limits(draw, domain)
     return Problem(
         domain,
         [KAnonymity(draw(st.integers(2, 6))), *(make_models([extra]) if extra else ())],
