@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 
 from kanopy._errors import DataError
+from kanopy._files import write_whole
 from kanopy._table import sinks
 from kanopy._table.dialects import Dialect
-from kanopy._table.sinks import check_writable, staged, write_bytes_atomically, write_table
+from kanopy._table.sinks import check_writable, staged, write_table
 
 FRAME = pl.DataFrame({"a": [1, 2], "b": ["x;y", None]})
 
@@ -57,7 +58,7 @@ def test_targets_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_folder_without_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The superuser may write everywhere, so the answer of the system is replaced.
-    monkeypatch.setattr(sinks.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(DataError, match="may not be written to"):
         check_writable(tmp_path / "o.csv")
 
@@ -129,7 +130,7 @@ def test_all_files_of_a_release_or_none(tmp_path: Path, monkeypatch: pytest.Monk
             raise OSError(errno.EIO, "Input/output error")
         replace(source, target)
 
-    monkeypatch.setattr(sinks.os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(DataError, match=r"r\.html could not be written"), staged() as release:
         release.table(FRAME, first)
         release.table(FRAME, second)
@@ -154,7 +155,7 @@ def test_rights_and_links_of_an_existing_file_stay(tmp_path: Path) -> None:
     real.write_bytes(b"old")
     real.chmod(0o640)
     (tmp_path / "link.bin").symlink_to(real)
-    write_bytes_atomically(tmp_path / "link.bin", b"new")
+    write_whole(tmp_path / "link.bin", b"new")
     assert real.read_bytes() == b"new" and real.stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "link.bin").is_symlink()
 

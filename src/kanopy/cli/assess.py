@@ -30,9 +30,10 @@ def assess(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
 ) -> None:
     """What is a release still good for: loss, distributions, associations, counts, learning, statistics."""
+    from kanopy._files import write_whole
     from kanopy._job.job import Job
     from kanopy._progress import Step
-    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table
     from kanopy.cli.risk import _hierarchies, _names, _report
     from kanopy.study.assess import assess as compare
@@ -61,7 +62,7 @@ def assess(
             seed=seed,
         )
         if report is not None:
-            write_bytes_atomically(report, _report(found, report, released))
+            write_whole(report, _report(found, report, released))
     for line in found.notes:
         note(line)
     emit(found.to_dict(), lambda out: _show(out, found, report))

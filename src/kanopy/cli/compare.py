@@ -67,8 +67,9 @@ def compare(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side."""
+    from kanopy._files import write_whole
     from kanopy._job.job import Job
-    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table
     from kanopy.cli.release import _changes, _found
     from kanopy.release.compare import compare as run
@@ -90,7 +91,7 @@ def compare(
     with progress_bar() as show:
         found = run(read_table(data), wanted, algorithms=names, budget=budget, population=population, progress=show)
     if output is not None:
-        write_bytes_atomically(output, _drawn(found, output, data))
+        write_whole(output, _drawn(found, output, data))
     if found.stopped:
         note("Stopped: what is missing was not run.")
     emit(found.to_dict(), lambda out: _show(out, found, output))

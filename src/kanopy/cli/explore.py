@@ -64,8 +64,9 @@ def explore(
     json_mode: Annotated[bool, typer.Option("--json", help="Print the points as one JSON object.")] = False,
 ) -> None:
     """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats."""
+    from kanopy._files import write_whole
     from kanopy._job.job import Job
-    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table
     from kanopy.cli.release import _changes, _found
     from kanopy.release.explore import explore as run
@@ -98,7 +99,7 @@ def explore(
             kept = f" Finished points are in {state}: run again to go on." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
-        write_bytes_atomically(output, _drawn(found, output))
+        write_whole(output, _drawn(found, output))
     emit(found.to_dict(), lambda out: _show(out, found, output))
 
 

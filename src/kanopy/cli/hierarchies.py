@@ -240,8 +240,9 @@ def show_file(
 ) -> None:
     """Show a hierarchy as a tree, folded when it is large."""
     begin(json)
+    from kanopy._files import write_whole
     from kanopy.hierarchy.compare import outline
-    from kanopy.hierarchy.files.files import read_hierarchy, write_text_whole
+    from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.report.drawings.tree import tree_html, tree_svg, tree_text
 
     h = read_hierarchy(file, require_nesting=False)
@@ -249,7 +250,7 @@ def show_file(
     for target, draw in ((svg, tree_svg), (html, tree_html)):
         if target is not None:
             _check_output(target, str(file))
-            write_text_whole(target, draw(h, level=level))
+            write_whole(target, draw(h, level=level))
             written.append(str(target))
 
     def show(console: Any) -> None:

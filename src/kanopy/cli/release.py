@@ -311,8 +311,9 @@ def init(
 ) -> None:
     """Guess roles and hierarchies, write a commented job file, and show why."""
     from kanopy._errors import JobError
+    from kanopy._files import write_whole
     from kanopy._job.guess import guess_job
-    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table
 
     begin(json_mode)
@@ -320,7 +321,7 @@ def init(
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
     guessed = guess_job(read_table(data), data)
-    write_bytes_atomically(output, guessed.text.encode("utf-8"))
+    write_whole(output, guessed.text.encode("utf-8"))
 
     def show(out: Any) -> None:
         from rich.table import Table

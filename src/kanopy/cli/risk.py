@@ -34,9 +34,10 @@ def risk(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
 ) -> None:
     """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure."""
+    from kanopy._files import write_whole
     from kanopy._job.job import as_share
     from kanopy._progress import Step
-    from kanopy._table.sinks import check_writable, write_bytes_atomically
+    from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table
     from kanopy.study.risk import assess_risk
 
@@ -68,7 +69,7 @@ def risk(
             seed=seed,
         )
         if report is not None:
-            write_bytes_atomically(report, _report(found, report, data))
+            write_whole(report, _report(found, report, data))
     emit(found.to_dict(), lambda out: _show(out, found, report))
 
 

@@ -49,7 +49,8 @@ def evaluate(
 ) -> None:
     """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
     begin(json)
-    from kanopy.hierarchy.files.files import read_hierarchy, write_text_whole
+    from kanopy._files import write_whole
+    from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights, rank
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
@@ -68,11 +69,11 @@ def evaluate(
         if write_senses:
             beside = senses or senses_path(file)
             synonyms = dict(chosen.synonyms) if chosen is not None else {}
-            write_text_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms))
+            write_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms))
             written.append(str(beside))
     for target, content in ((svg, _svg), (html, _page)):
         if target is not None:
-            write_text_whole(target, content(judged))
+            write_whole(target, content(judged))
             written.append(str(target))
     ranking = rank([(name, quality.score) for name, _, quality in judged])
 
@@ -98,7 +99,8 @@ def improve(
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     begin(json)
-    from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy, write_text_whole
+    from kanopy._files import write_whole
+    from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.quality.improve import improve_hierarchy
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights
     from kanopy.ontology.load import load_ontology
@@ -119,7 +121,7 @@ def improve(
         # The senses go beside it: without them a later evaluation could read a label in another sense.
         target = senses_path(output)
         synonyms = dict(chosen.synonyms) if chosen is not None else {}
-        write_text_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms))
+        write_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms))
         written = [str(output), str(target)]
     result = {
         "file": str(file),
@@ -155,10 +157,10 @@ def improve(
 
 def write_senses_of(proposal: Proposal, output: Path) -> None:
     """Keep the senses of a proposed hierarchy beside it, so that a later evaluation reads its labels alike."""
-    from kanopy.hierarchy.files.files import write_text_whole
+    from kanopy._files import write_whole
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
-    write_text_whole(senses_path(output), senses_toml(proposal.senses, name=output.name))
+    write_whole(senses_path(output), senses_toml(proposal.senses, name=output.name))
 
 
 def proposal_json(proposal: Proposal) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._errors import OntologyError
+from kanopy._files import write_whole
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.text_pool import TextPool
 
@@ -44,12 +45,14 @@ def save_ontology(taxonomy: Taxonomy, path: str | Path) -> None:
         else:
             about[item.name] = value
     arrays["about.json"] = np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(arrays):
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.ascontiguousarray(arrays[name]), allow_pickle=False)
             # A fixed date: compiling the same source twice gives the same bytes.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
+    write_whole(path, whole.getvalue())
 
 
 def load_compiled(path: str | Path) -> Taxonomy:

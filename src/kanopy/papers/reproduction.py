@@ -84,6 +84,7 @@ class Reproduction:
 
     def write(self, folder: str | Path, progress: Progress = SILENT) -> list[Path]:
         """Write tables (CSV), figures (PNG and SVG) and the page (`index.html`) into a folder; returns the files."""
+        from kanopy._files import write_whole
         from kanopy.papers.figures import render_png, render_svg
         from kanopy.papers.page import page
 
@@ -95,17 +96,17 @@ class Reproduction:
         written = []
         for table in self.tables:
             written.append(target / f"{table.name}.csv")
-            written[-1].write_text(table.csv(), encoding="utf-8")
+            write_whole(written[-1], table.csv())
         drawings = {}
         for number, figure in enumerate(self.figures):
             progress("drawing", number / len(self.figures), figure.name)
             drawings[figure.name] = render_svg(figure.chart)
             written.append(target / f"{figure.name}.svg")
-            written[-1].write_text(drawings[figure.name], encoding="utf-8")
+            write_whole(written[-1], drawings[figure.name])
             written.append(target / f"{figure.name}.png")
-            written[-1].write_bytes(render_png(figure.chart))
+            write_whole(written[-1], render_png(figure.chart))
         written.append(target / "index.html")
-        written[-1].write_text(page(self, drawings), encoding="utf-8")
+        write_whole(written[-1], page(self, drawings))
         return written
 
 

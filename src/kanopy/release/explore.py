@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import JobError, KanopyError, NoSolution
+from kanopy._errors import DataError, JobError, KanopyError, NoSolution
+from kanopy._files import write_whole
 from kanopy._job.job import Job, as_share
 from kanopy._progress import Callback, Progress
 
@@ -334,13 +335,11 @@ class _Book:
             self._read(head)
             return
         try:
-            self._path.write_text(json.dumps(head) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise JobError(f"The state file {str(self._path)!r} cannot be written: {error.strerror}.") from None
+            write_whole(self._path, json.dumps(head) + "\n")
+        except DataError as error:
+            raise JobError(f"The state file {str(self._path)!r} cannot be written: {error}") from None
 
     def _read(self, head: dict[str, Any]) -> None:
-        from kanopy.hierarchy.files.files import write_text_whole
-
         assert self._path is not None
         name = str(self._path)
         try:
@@ -365,7 +364,7 @@ class _Book:
             point = Point(**plain)
             self.points[point.key] = point
         if good != self._path.read_text(encoding="utf-8"):
-            write_text_whole(self._path, good)
+            write_whole(self._path, good)
 
     def add(self, point: Point) -> None:
         """Remember a point, on disk too."""

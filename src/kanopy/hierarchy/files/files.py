@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from kanopy._errors import HierarchyError, some
+from kanopy._errors import DataError, HierarchyError, some
+from kanopy._files import write_whole
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
@@ -28,6 +27,7 @@ def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesti
     `column` names the hierarchy; without it the name is the one in the file, or the file's. Errors name the file
     and the line.
 
+    >>> import tempfile
     >>> path = write_hierarchy(Hierarchy.flat(["f", "m"], name="sex"), Path(tempfile.mkdtemp()) / "sex.csv")
     >>> read_hierarchy(path)
     <Hierarchy of sex: 2 values, 2 levels>
@@ -62,29 +62,11 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
     else:
         separator = "\t" if kind == ".tsv" else "," if parents else ";"
         text = parent_child_csv(h, separator) if parents else level_table_csv(h, separator)
-    write_text_whole(path, text)
+    try:
+        write_whole(path, text)
+    except DataError as error:
+        raise HierarchyError(f"Cannot write the hierarchy. {error}") from error
     return path
-
-
-def write_text_whole(path: Path, text: str) -> None:
-    """Write beside the target first and then move it there, so that nobody ever sees half a file."""
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise HierarchyError(f"Cannot write {path}: {error.strerror}. Choose a folder you may write to.") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise HierarchyError(f"Cannot write {path}: {error.strerror}. Nothing was written.") from error
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Path]:

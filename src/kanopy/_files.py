@@ -1,0 +1,178 @@
+"""Write files so that each is either complete or not there.
+
+Everything is written beside its target under another name, forced to disk, and then renamed. Whatever goes wrong
+before (a full disk, Ctrl-C, a crash of the writer), the old file stays as it was and nothing half-written is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from kanopy._errors import DataError
+
+Target = str | os.PathLike[str]
+
+
+def write_whole(target: Target, content: bytes | str) -> None:
+    """Write bytes or text (a report, a hierarchy), whole or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "report.html", "<html>")
+    ...     (Path(folder) / "report.html").read_bytes()
+    b'<html>'
+    """
+    release = Release()
+    with release.published():
+        release.bytes(target, content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def check_writable(target: Target, forbidden: Iterable[Target] = ()) -> Path:
+    """Raise `DataError` if the target could not be written later; call this before long work.
+
+    `forbidden` are the inputs, which are never overwritten. Returns the real path.
+
+    >>> check_writable("no-such-folder/out.csv")
+    Traceback (most recent call last):
+    kanopy._errors.DataError: There is no folder 'no-such-folder' to write 'out.csv' into. Create it first.
+    """
+    text = os.fspath(target)
+    if "://" in text or "::" in text:
+        raise DataError(f"Cannot write to {text!r}: output goes to a local file. Give a path, e.g. out.csv.")
+    path = Path(text).resolve()
+    for source in forbidden:
+        if _same_file(path, Path(source)):
+            raise DataError(
+                f"The output {text!r} is the input itself. Give another name: the input is never overwritten."
+            )
+    if path.is_dir():
+        raise DataError(f"{text} is a folder. Give a file name, e.g. {Path(text) / 'out.csv'}.")
+    if path.exists() and not path.is_file():
+        raise DataError(f"{text} is not an ordinary file. Give a file name, e.g. out.csv.")
+    if not path.parent.is_dir():
+        raise DataError(f"There is no folder {str(Path(text).parent)!r} to write {path.name!r} into. Create it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise DataError(f"The folder {str(path.parent)!r} may not be written to. Choose another, or change its rights.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise DataError(f"{text} is write-protected. Choose another name, or change its rights.")
+    return path
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return path == other.resolve()
+
+
+class Release:
+    """Several files that are published together."""
+
+    def __init__(self, forbidden: Iterable[Target] = ()) -> None:
+        self._forbidden = tuple(forbidden)
+        self._staged: dict[Path, Path] = {}
+
+    def bytes(self, target: Target, data: bytes) -> None:
+        """Stage the content of a file."""
+        self.stage(target, lambda place: place.write_bytes(data))
+
+    def place_of(self, target: Target) -> Path:
+        """Where a staged file lies until it is published, for example to take its checksum."""
+        return self._staged[Path(os.fspath(target)).resolve()]
+
+    def stage(self, target: Target, write: Callable[[Path], object]) -> None:
+        """Let `write` write a file where it lies until it is published."""
+        path = check_writable(target, self._forbidden)
+        if path in self._staged:
+            raise DataError(f"Two outputs have the same name: {os.fspath(target)!r}. Give each its own.")
+        place = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+        self._staged[path] = place
+        with _explained(path):
+            # Created here, not by the writer, so that it gets the usual rights and can never follow a link.
+            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            if path.exists():
+                shutil.copymode(path, place)
+            write(place)
+            _to_disk(place)
+
+    def publish(self) -> None:
+        """Rename everything into place; if one cannot be, the ones before it are put back."""
+        done: list[tuple[Path, Path | None]] = []
+        try:
+            for path, place in self._staged.items():
+                with _explained(path):
+                    kept = _kept_copy(path)
+                    done.append((path, kept))
+                    os.replace(place, path)
+        except BaseException:
+            for path, kept in reversed(done):
+                if kept is not None:
+                    os.replace(kept, path)
+                    kept.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
+                elif not self._staged[path].exists():
+                    path.unlink(missing_ok=True)
+            raise
+        for _, kept in done:
+            if kept is not None:
+                kept.unlink(missing_ok=True)
+        for folder in {path.parent for path in self._staged}:
+            with contextlib.suppress(OSError):
+                _to_disk(folder)
+        self._staged.clear()
+
+    @contextlib.contextmanager
+    def published(self) -> Iterator[None]:
+        """Publish all that was staged in between at the end, or nothing if anything fails (Ctrl-C included)."""
+        try:
+            yield
+            self.publish()
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Remove whatever was staged and not published."""
+        for place in self._staged.values():
+            with contextlib.suppress(OSError):
+                place.unlink(missing_ok=True)
+        self._staged.clear()
+
+
+def _kept_copy(path: Path) -> Path | None:
+    """A second name for the file about to be replaced, to put it back if a later rename fails."""
+    if not path.exists():
+        return None
+    kept = path.with_name(f".{path.name}.{secrets.token_hex(6)}.kept")
+    try:
+        os.link(path, kept)
+    except OSError:
+        shutil.copy2(path, kept)
+    return kept
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the system raises into one plain message."""
+    try:
+        yield
+    except OSError as error:
+        reason = str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or "no space left" in reason.lower() or "os error 28" in reason:
+            raise DataError(
+                f"The disk is full: {path} could not be written and nothing was left behind. Free some space, or "
+                "write to another disk."
+            ) from error
+        raise DataError(f"{path} could not be written: {reason.splitlines()[0] if reason else error!r}.") from error
