@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanopy._arrays import MISSING_LABEL
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.job import HierarchySource, Job
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -107,7 +108,7 @@ def resolve_hierarchy(
         return read_hierarchy(source, column=name)
     values = distinct_values(column, missing_tokens=missing_tokens)
     if not values.labels:
-        return Hierarchy.flat(["(missing)"], name=name)
+        return Hierarchy.flat([MISSING_LABEL], name=name)
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):

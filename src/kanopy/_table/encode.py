@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy._arrays import Ints, Longs, Mask
+from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, near_miss, some
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ UNKNOWN_POLICIES = {
     "suppress": "records with a value that the hierarchy does not know are suppressed",
     "add": "a value that the hierarchy does not know is added directly under its top",
 }
-MISSING_LABEL = "(missing)"
 
 
 class Distinct(NamedTuple):

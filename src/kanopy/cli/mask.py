@@ -201,7 +201,9 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
 def _answer(values: Any) -> Any:
     from rich.text import Text
 
-    text = " · ".join("(missing)" if value is None else str(value) for value in values)
+    from kanopy._arrays import MISSING_LABEL
+
+    text = " · ".join(MISSING_LABEL if value is None else str(value) for value in values)
     return Text(text if len(text) <= 60 else text[:59] + "…")
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Mask
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
 from kanopy._core.classes import Domain, Population, Recoding, Sensitive
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError
 from kanopy._table.encode import EncodedColumn, distinct_values, encode_column, values_as_numbers
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Ser
     if column.missing_leaf is not None:
         missing = column.hierarchy.values[column.missing_leaf]
         labels = [None if label == missing else label for label in labels]
-    labels.append(SUPPRESSED)
+    labels.append(SUPPRESSED_LABEL)
     categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
     by_group = np.append(recoding.codes[:, j], len(labels) - 1)
     codes = by_group[recoding.group_of_row]
@@ -181,7 +181,7 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
 def _sensitive(series: pl.Series, hierarchy: Hierarchy | None = None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
     values = distinct_values(series)
-    known = hierarchy or Hierarchy.flat(values.labels or ["(missing)"], name=series.name)
+    known = hierarchy or Hierarchy.flat(values.labels or [MISSING_LABEL], name=series.name)
     encoded = encode_column(series, known)
     labels = encoded.hierarchy.values
     return Sensitive(

@@ -19,15 +19,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
 from kanopy.hierarchy.construct import forest, level_table
 
 Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 LabelSource = Sequence[str] | Callable[[], Sequence[str]]
 
-SUPPRESSED = "*"
-"""The label of a value about which nothing is said."""
 
 LARGEST_LEVEL_TABLE = 400_000_000
 
@@ -152,7 +150,7 @@ class Hierarchy:
         return cls(size, labels, parent, name=name, low=low, high=high, table=table, level_of=level_of)
 
     @classmethod
-    def flat(cls, values: Sequence[str], *, name: str = "", top: str = SUPPRESSED) -> Hierarchy:
+    def flat(cls, values: Sequence[str], *, name: str = "", top: str = SUPPRESSED_LABEL) -> Hierarchy:
         """Two levels: the value itself, then `*`. What a column gets when nobody gave it a hierarchy."""
         return cls.from_rows([[value, top] for value in values], name=name)
 
@@ -429,7 +427,7 @@ class Hierarchy:
         """A copy that also knows `value`, as a leaf directly under the root at every level but the top."""
         return derive.with_value(self, value)
 
-    def rooted(self, top: str = SUPPRESSED) -> Hierarchy:
+    def rooted(self, top: str = SUPPRESSED_LABEL) -> Hierarchy:
         """A copy with one common top above several roots; unchanged if there is one already."""
         return derive.rooted(self, top)
 

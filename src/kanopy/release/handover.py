@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import JobError
 from kanopy._job.job import Job
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,7 @@ def mapping_table(result: Result) -> pl.DataFrame:
     found: dict[str, list[Any]] = {"column": [], "original": [], "published": [], "rows": []}
     for j, column in enumerate(columns):
         # The label behind the last one stands for suppressed rows, in originals for values that no leaf has.
-        labels = [*recoding.labels[j], SUPPRESSED]
+        labels = [*recoding.labels[j], SUPPRESSED_LABEL]
         values: list[str | None] = [*column.hierarchy.values, None]
         if column.missing_leaf is not None:
             missing = values[column.missing_leaf]

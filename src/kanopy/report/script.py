@@ -6,11 +6,11 @@ import tomllib
 from pprint import pformat
 from typing import TYPE_CHECKING
 
-from kanopy.report.words import MISSING_CELL
-
 if TYPE_CHECKING:
     from kanopy.report.report import Report
 
+
+from kanopy._arrays import MISSING_LABEL
 
 MOST_INLINE_VALUES = 2_000
 
@@ -78,7 +78,7 @@ def _given_hierarchies(report: Report) -> str:
             lines.append(f"    # {_plain(column.name)}: too large to write here; kanopy.read_hierarchy(a file)")
             continue
         # The leaf of missing values is added when the table is encoded, not given.
-        added = MISSING_CELL if report.facts.missing_rows.get(column.name) else None
+        added = MISSING_LABEL if report.facts.missing_rows.get(column.name) else None
         rows = "".join(f"        {list(row)!r},\n" for row in column.hierarchy.rows() if row[0] != added)
         lines.append(f"    {column.name!r}: kanopy.Hierarchy.from_rows([\n{rows}    ]),")
     return "\nHIERARCHIES = {\n" + "\n".join(lines) + "\n}\n" if lines else "\nHIERARCHIES = {}\n"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
-MISSING_CELL = "(missing)"
 
 MISSING_WORDS = {
     "as-value": "A missing value is treated as a value of its own: rows that lack it are grouped with each other, "

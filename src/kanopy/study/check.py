@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy._errors import DataError, near_miss, some
 from kanopy.privacy.models import ModelSource, make_models
 
@@ -146,7 +147,6 @@ def _judged(
     from kanopy._table.frames import to_polars
     from kanopy.privacy.models import failing
     from kanopy.verify.regroup import Background, column_facts, labels_of_values, published
-    from kanopy.verify.verify import SUPPRESSED_LABEL
 
     if not models:
         return ()
@@ -209,13 +209,12 @@ def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: Nu
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
     from kanopy._table.grouping import label_codes
-    from kanopy.verify.regroup import MISSING
 
     histograms = {}
     for name, known in facts.items():
         labels, codes = label_codes(frame[name])
         place = {value: number for number, value in enumerate(known.values)}
-        moved = np.array([place[MISSING if label is None else label] for label in labels], np.int64)
+        moved = np.array([place[MISSING_LABEL if label is None else label] for label in labels], np.int64)
         histograms[name] = histogram(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arrays import Ints, Longs, Mask
+from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, near_miss, some
 from kanopy.metrics.risk.linkage import LARGEST_TABLE, PublishedColumn, distance_table
 from kanopy.metrics.utility.published_values import ColumnDomain, parse_moment, parse_number, understand
@@ -179,7 +179,7 @@ def column_domain(column: pl.Series) -> tuple[ColumnDomain, Ints]:
     place[None] = len(ordered)
     moved = np.array([place[label] for label in labels], np.int32)[codes]
     values = np.array([*(numbers[i] for i in order), *([np.nan] if missing else [])], np.float64) if usable else None
-    names = (*ordered, "(missing)") if missing else tuple(ordered)
+    names = (*ordered, MISSING_LABEL) if missing else tuple(ordered)
     counts = np.bincount(moved, minlength=len(names))
     return ColumnDomain(column.name, names, counts, values, usable and temporal, missing), moved
 

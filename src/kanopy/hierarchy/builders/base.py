@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kanopy._arrays import Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.column import Column, column_of
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Bounds, Hierarchy
+from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
 INTERVAL = "[{low}, {high}]"
 HALF_OPEN = "[{low}, {high})"
@@ -80,7 +80,7 @@ def constant(column: Column) -> Hierarchy:
     """One value and, above it, `*`."""
     assert column.numbers is not None
     bounds: Bounds = column.numbers[[0, 0]]
-    labels = [column.labels()[0], SUPPRESSED]
+    labels = [column.labels()[0], SUPPRESSED_LABEL]
     return Hierarchy(1, labels, np.array([1, -1], np.int32), name=column.name, low=bounds, high=bounds.copy())
 
 

@@ -10,11 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, dates_column
 from kanopy.hierarchy.construct import parents_of_table
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year", "iso_year", "decade", "century")
 _MULTIPLE = re.compile(r"(\d+) ?(day|month|year)s?")
@@ -70,7 +71,7 @@ class Dates(Builder):
                 codes.append(index[label])
             table.append(np.array(codes, np.int32))
         table.append(np.full(size, len(labels), np.int32))
-        labels.append(SUPPRESSED)
+        labels.append(SUPPRESSED_LABEL)
         starts.append(min(starts))
         stops.append(max(stops))
         codes_table = np.array(table, np.int32)

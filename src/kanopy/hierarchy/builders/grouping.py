@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, text_label
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ class Order(Builder):
                 top = len(level) == 1
                 name = labels[i] if i == j else written.format(low=labels[i], high=labels[j])
                 for row in rows[i : j + 1]:
-                    row.append(SUPPRESSED if top else name)
+                    row.append(SUPPRESSED_LABEL if top else name)
             step += 1
         if len(labels) == 1:
-            rows[0].append(SUPPRESSED)
+            rows[0].append(SUPPRESSED_LABEL)
         return Hierarchy.from_rows(rows, name=column.name)
 
 
@@ -111,7 +112,7 @@ class Groups(Builder):
     fits: ClassVar[frozenset[str]] = ANY
     groups: Mapping[str, Any] = field(default_factory=dict, hash=False)
     other: str | None = None
-    top: str = SUPPRESSED
+    top: str = SUPPRESSED_LABEL
 
     def __post_init__(self) -> None:
         if not isinstance(self.groups, Mapping) or not self.groups:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 ANY = frozenset({"integer", "decimal", "real", "date", "datetime", "text"})
 LONGEST_CODE = 100
@@ -109,7 +110,7 @@ class Prefix(Builder):
             level = [self._cut(code, length) for code in codes]
             if level != columns[-1]:  # a level that changes nothing only makes searches longer
                 columns.append(level)
-        columns.append([SUPPRESSED] * len(codes))
+        columns.append([SUPPRESSED_LABEL] * len(codes))
         return Hierarchy.from_rows(zip(*columns, strict=True), name=column.name)
 
     def _measure(self, code: str) -> int:
@@ -130,7 +131,7 @@ class Suppress(Builder):
     method: ClassVar[str] = "suppress"
     summary: ClassVar[str] = "the value, or nothing at all"
     fits: ClassVar[frozenset[str]] = ANY
-    top: str = SUPPRESSED
+    top: str = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
         return Hierarchy.flat(_labels(column.labels()), name=column.name, top=self.top)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import level_losses, level_weights, loss_table
 from kanopy.ontology.join import clearest_term, least_common_subsumer
 from kanopy.ontology.senses.labels import Match
@@ -231,7 +231,7 @@ class _Search:
             worst = losses[level - 1] >= highest[level - 1] - EQUAL
             for label in dict.fromkeys(state.labels[level, worst].tolist()):
                 columns = np.flatnonzero(state.labels[level] == label).astype(np.int32)
-                if label != SUPPRESSED and not (level == 0 or label == state.labels[0, columns[0]]):
+                if label != SUPPRESSED_LABEL and not (level == 0 or label == state.labels[0, columns[0]]):
                     yield from self.relabelled(state, level, label, columns)
                     yield from self.inserted(state, level, label, columns, np.flatnonzero(worst))
             yield from self.moved(state, np.flatnonzero(worst), level)
@@ -300,7 +300,7 @@ class _Search:
             return
         first: dict[str, int] = {}
         for column, name in enumerate(state.labels[1].tolist()):
-            if name not in (state.labels[0, column], SUPPRESSED):
+            if name not in (state.labels[0, column], SUPPRESSED_LABEL):
                 first.setdefault(name, column)
         for value in worst.tolist():
             above = self.taxonomy.ancestors_of(int(state.concepts[0, value]))

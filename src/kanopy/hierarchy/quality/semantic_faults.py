@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import some
-from kanopy.ontology.senses.labels import SUPPRESSED
 from kanopy.ontology.senses.senses import Senses
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -140,7 +139,7 @@ def _duplicates(taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts: I
         meant: dict[int, dict[str, None]] = {}
         for value, label in enumerate(row):
             # Phrases that were only found by their head noun are not the same: more was said than was understood.
-            if concepts[level, value] >= 0 and label != SUPPRESSED and senses[label].how != "head noun":
+            if concepts[level, value] >= 0 and label != SUPPRESSED_LABEL and senses[label].how != "head noun":
                 meant.setdefault(int(concepts[level, value]), {}).setdefault(label)
         for concept, same in meant.items():
             names = tuple(same)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import MISSING_LABEL, Floats, Ints, Longs
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers
 
 MOST_BINS = 24
@@ -199,7 +199,7 @@ def bins_of(covers: Covers, most: int = MOST_BINS, *, least: int = 1) -> tuple[I
         names = [_edge(domain.numbers, places, number, edges) for number in range(room)]
         if domain.missing:
             places[-1] = room
-            names.append("(missing)")
+            names.append(MISSING_LABEL)
     return (places, names) if least <= 1 else _joined(domain, places, least)
 
 
@@ -249,7 +249,7 @@ def _joined(domain: ColumnDomain, places: Ints, least: int) -> tuple[Ints, list[
             names.append(low if low == high else f"{low}–{high}")
     if domain.missing:
         found[-1] = total
-        names.append("(missing)")
+        names.append(MISSING_LABEL)
     return found, names
 
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
 from kanopy._errors import DataError, some
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 _PLAIN = r"[-+\u2212]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+\u2212]?(?:inf(?:inity)?|\u221e)"
 _GROUPED = r"[-+\u2212]?\d{1,3}(?:,\d{3})+(?:\.\d+)?"
@@ -271,7 +271,9 @@ def understand(
     strange: list[str] = []
     for place, label in enumerate(labels):
         missing = label is None and null_is_missing and domain.missing
-        kind, members, bounds = reader.missing() if missing else reader.read(SUPPRESSED if label is None else label)
+        kind, members, bounds = (
+            reader.missing() if missing else reader.read(SUPPRESSED_LABEL if label is None else label)
+        )
         kinds.append(kind)
         if kind == "unknown":
             strange.append(str(label))
@@ -323,7 +325,7 @@ class _Reader:
     def read(self, label: str, depth: int = 0) -> Found:
         """How a label was read, the values it may stand for, and its bounds where they are not those of the values."""
         text = label.strip()
-        if text == SUPPRESSED:
+        if text == SUPPRESSED_LABEL:
             return "anything", range(self.domain.size), None
         if depth and self.domain.missing and text == self.domain.labels[-1]:
             return self.missing()
@@ -343,7 +345,7 @@ class _Reader:
         items = parse_set(text) if depth == 0 else None
         if items is not None:
             return self._set(items)
-        if SUPPRESSED in text:
+        if SUPPRESSED_LABEL in text:
             return self._mask(text)
         if self.domain.temporal and re.fullmatch(r"\d{4}(?:-\d{2})?", text):
             wanted = [place for value, place in self.index.items() if value.startswith(text)]

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import OntologyError
 from kanopy.ontology.senses.morphology import base_forms, head_nouns, same_stem, words_with_prefix
 from kanopy.ontology.taxonomy import PARTS_OF_SPEECH, Taxonomy, fold
-
-SUPPRESSED = "*"
 
 HOW = {
     "suppressed": "says nothing: the root of the ontology",
@@ -72,8 +71,8 @@ def find_label(
     [('morphology', 'dog'), ('nominalized', 'homeotherm'), ('head noun', 'tourism'), ('unknown', '')]
     """
     noun = PARTS_OF_SPEECH.get(taxonomy.part_of_speech, "")
-    if label.strip() == SUPPRESSED:
-        return Match(label, "suppressed", SUPPRESSED, (root_of(taxonomy),), "")
+    if label.strip() == SUPPRESSED_LABEL:
+        return Match(label, "suppressed", SUPPRESSED_LABEL, (root_of(taxonomy),), "")
     own = _own_word(label, synonyms)
     if own is not None:
         other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)

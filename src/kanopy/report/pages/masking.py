@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._arrays import MISSING_LABEL
 from kanopy._errors import MissingDependency
 from kanopy.masking.evaluation import CLUSTERS, Evaluation
 from kanopy.report.charts.release import AFTER, BEFORE, WIDTH, _chart
@@ -14,7 +15,7 @@ from kanopy.report.drawings.dendrogram import dendrogram_svg
 from kanopy.report.render import svg
 from kanopy.report.shell import GOOD, LEAF, POLICY
 from kanopy.report.style import CSS
-from kanopy.report.words import MISSING_CELL, esc, figure, percent, plural, whole
+from kanopy.report.words import esc, figure, percent, plural, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +151,7 @@ def _tiles(facts: MaskingFacts) -> str:
 
 
 def _answer(values: Sequence[str | None]) -> str:
-    return " · ".join(f"<i>{MISSING_CELL}</i>" if value is None else esc(_cut(value)) for value in values)
+    return " · ".join(f"<i>{MISSING_LABEL}</i>" if value is None else esc(_cut(value)) for value in values)
 
 
 def _cut(text: str, longest: int = 90) -> str:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanopy.hierarchy.hierarchy import SUPPRESSED
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
 from kanopy.report.shell import BAD, GOOD, LEAF, POLICY
 from kanopy.report.style import CSS
 from kanopy.report.words import (
-    MISSING_CELL,
     ROLE_WORDS,
     esc,
     figure,
@@ -373,7 +372,7 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
         row = rows.get(number)
         suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
         if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
-            suppressed = all(row[at[name]] in (SUPPRESSED, None) for name in quasi if name in at)
+            suppressed = all(row[at[name]] in (SUPPRESSED_LABEL, None) for name in quasi if name in at)
         head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
         if row is None:
             lines.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
@@ -396,4 +395,4 @@ def _preview(report: Report, own: Preview, columns: list[str], title: str, origi
 
 
 def _text(cell: str | None) -> str:
-    return MISSING_CELL if cell is None else cell
+    return MISSING_LABEL if cell is None else cell

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
 from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding
 from kanopy._errors import JobError, NoSolution, some
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import parse_interval, parse_moment, parse_number
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.clustering.kmember import check_k
@@ -107,7 +107,7 @@ class ValueColumn:
             return hierarchy.label(leaf), leaf
         if len(positions) == self.size:
             root = self.single_root
-            return (hierarchy.label(root), root) if root >= 0 else (SUPPRESSED, -1)
+            return (hierarchy.label(root), root) if root >= 0 else (SUPPRESSED_LABEL, -1)
         node = self.exact_nodes.get(tuple(positions))
         if node is not None:
             return hierarchy.label(node), node

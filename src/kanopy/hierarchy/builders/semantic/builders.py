@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.column import Column, column_of
-from kanopy.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
 from kanopy.ontology.join import JoinTree, clearest_term, join_tree, least_common_subsumer
 from kanopy.ontology.senses.labels import Match, find_label, root_of
@@ -116,7 +116,8 @@ class SemanticBuilder(Builder):
         notes = []
         if unknown:
             notes.append(
-                f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, {SUPPRESSED!r}."
+                f"{source} does not know {some(unknown)}{help_} They stay as they are up to the top, "
+                f"{SUPPRESSED_LABEL!r}."
             )
             if known * 2 < known + len(unknown):
                 notes.append(
@@ -322,7 +323,7 @@ def _proposal(
             if concept < 0:
                 concepts[level, value] = concepts[level - 1, value]
         if not all_under_one:
-            row[-1] = SUPPRESSED
+            row[-1] = SUPPRESSED_LABEL
             concepts[-1, value] = root_of(taxonomy)
         rows.append(row)
     hierarchy = Hierarchy.from_rows(rows, name=name)
@@ -334,8 +335,8 @@ def _proposal(
         if word not in choices:
             match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))
             choices[word] = Choice(match, concept, "the hierarchy was cut from this concept")
-    if SUPPRESSED in hierarchy.labels:
-        choices[SUPPRESSED] = Choice(find_label(taxonomy, SUPPRESSED), root_of(taxonomy), "says nothing")
+    if SUPPRESSED_LABEL in hierarchy.labels:
+        choices[SUPPRESSED_LABEL] = Choice(find_label(taxonomy, SUPPRESSED_LABEL), root_of(taxonomy), "says nothing")
     return Proposal(hierarchy, Senses(taxonomy, choices), float(weights @ losses), tuple(losses.tolist()), tuple(notes))
 
 
