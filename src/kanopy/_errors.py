@@ -21,7 +21,9 @@ class KanopyError(Exception):
 
 
 class InputError(KanopyError):
-    """Something the user gave is wrong: a file, a column, a value, an option."""
+    """Something the user gave is wrong: a file, a column, a value, an option; `mistakes` lists all there are."""
+
+    mistakes: tuple[str, ...] = ()
 
 
 class DataError(InputError):
@@ -90,12 +92,20 @@ def some(values: Iterable[object], total: int | None = None) -> str:
         elif total is not None:
             break
     count = count if total is None else total
-    text = ", ".join(_short(value) for value in shown)
+    text = ", ".join(short(value) for value in shown)
     return text + (f" and {count - len(shown)} more" if count > len(shown) else "")
 
 
-def _short(value: object, limit: int = 60) -> str:
-    text = repr(value)
+def short(value: object, limit: int = 60) -> str:
+    """A value as Python writes it, cut where it is long.
+
+    >>> short("x" * 100, 10), short(10**5000)
+    ("'xxxxxxxx…", 'a number of more than 4300 digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write out very long numbers
+        return "a number of more than 4300 digits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

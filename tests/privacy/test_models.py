@@ -163,7 +163,7 @@ def test_every_model_has_an_example_a_sentence_and_a_file_form() -> None:
         ("t-equal:0.2", "does not name a column"),
         ("t-equal:ill:1.5", "between 0 and 1"),
         ("t-equal:ill:-0.1", "between 0 and 1"),
-        ("t-ordered:ill:x", "must be a number"),
+        ("t-ordered:ill:x", "must be a share"),
         ("l-distinct:ill:1", "at least 2"),
         ("l-distinct:ill:2.5", "whole number"),
         ("l-recursive:ill:3", "takes c, l"),

@@ -178,8 +178,8 @@ def test_a_job_names_it() -> None:
     ("settings_", "message"),
     [
         ({"budget_seconds": 0}, "more than 0 seconds"),
-        ({"generations": -1}, "0 or more"),
-        ({"population": 2}, "at least 3 members"),
+        ({"generations": -1}, "at least 0"),
+        ({"population": 2}, "at least 3"),
     ],
 )
 def test_bad_settings(settings_: dict[str, float], message: str) -> None:

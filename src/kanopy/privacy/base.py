@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +22,18 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss
+from kanopy._kinds import Name
+from kanopy._parameters import Declared
 
 TOLERANCE = 1e-12
 """Shares are ratios of whole numbers held as floats: a threshold met exactly must not fail by a rounding error."""
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Declared):
     """The base of all models. `monotonic` and `monotonic_with_suppression` may depend on parameters."""
 
+    family: ClassVar[str] = "model"
     name: ClassVar[str]
     summary: ClassVar[str]
     """One sentence for the list of models."""
@@ -111,17 +114,14 @@ class Model:
         return plain
 
 
+SensitiveColumn = Annotated[str, Name("the name of a sensitive column"), "the sensitive column"]
+
+
 @dataclass(frozen=True)
 class SensitiveModel(Model):
     """A model about one sensitive column."""
 
-    column: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
-            raise JobError(
-                f"The model {self.name!r} needs the name of a sensitive column, e.g. {self.name}:diagnosis:…"
-            )
+    column: SensitiveColumn
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -160,24 +160,6 @@ def labels_of(classes: Classes, column: str, model: str) -> ClassLabels:
     if found is None:
         raise JobError(f"The model {model!r} names {column!r}, which is not a quasi-identifier of this table.")
     return found
-
-
-def require_share(value: float, name: str, what: str, *, above_zero: bool = False) -> None:
-    """Refuse a parameter outside [0, 1]."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (above_zero and value == 0):
-        low = "above 0 and at most 1" if above_zero else "between 0 and 1"
-        raise JobError(f"{what} of the model {name!r} must be a number {low}, not {value!r}.")
-
-
-def require_number(value: float, name: str, what: str, least: float, *, whole: bool = False) -> None:
-    """Refuse a parameter that is not a (whole) number of at least `least`."""
-    kinds = int if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not np.isfinite(value) or value < least:
-        raise JobError(
-            f"{what} of the model {name!r} must be a {'whole ' if whole else ''}number of at least {least:g}, "
-            f"not {value!r}."
-        )
 
 
 def percent(share: float) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
-from kanopy._errors import HierarchyError, JobError, near_miss, some
+from kanopy._errors import HierarchyError, JobError, some
+from kanopy._kinds import Number, OneOf, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, require_number, require_share
+from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,7 @@ class Closeness(SensitiveModel):
     """What the three kinds of t-closeness share: an earth mover's distance between class and table of at most `t`
     (Li, Li, Venkatasubramanian 2007)."""
 
-    t: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_share(self.t, self.name, "t")
+    t: Annotated[float, Share(), "the largest distance between a class and the whole table"]
 
     @property
     def monotonic(self) -> bool:
@@ -214,20 +211,12 @@ class DeltaDisclosure(SensitiveModel):
     'No value of ill is more than 4.48 times as frequent, or as rare, behind a published ...
     """
 
-    delta: float
-    absent: str = "violates"
+    delta: Annotated[float, Number(0), "how far, as a logarithm, the share of a value may be from that in the table"]
+    absent: Annotated[str, OneOf(*ABSENT), "whether a value that a class lacks counts"] = "violates"
     name: ClassVar[str] = "delta-disclosure"
     summary: ClassVar[str] = (
         "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.delta, self.name, "delta", 0)
-        if self.absent not in ABSENT:
-            raise JobError(
-                f"absent of the model {self.name!r} cannot be {self.absent!r}. {near_miss(self.absent, ABSENT)}"
-            )
 
     @property
     def monotonic(self) -> bool:
@@ -267,15 +256,9 @@ class BasicLikeness(SensitiveModel):
     'No value of ill is more than 3 times as frequent behind a published combination as in ...
     """
 
-    beta: float
+    beta: Annotated[float, Number(above=0), "the largest gain of a value's share, relative to that in the table"]
     name: ClassVar[str] = "beta-basic"
     summary: ClassVar[str] = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.beta, self.name, "beta", 0)
-        if self.beta == 0:
-            raise JobError(f"beta of the model {self.name!r} must be above 0.")
 
     @property
     def monotonic(self) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import JobError, some
-from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, percent, require_number, require_share
+from kanopy._kinds import MapOf, Number, Share, Whole
+from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, percent
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,9 @@ class DistinctDiversity(SensitiveModel):
     [True, False]
     """
 
-    l: int  # noqa: E741 - the name of the parameter in every paper
+    l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
     name: ClassVar[str] = "l-distinct"
     summary: ClassVar[str] = "Distinct l-diversity: every class has at least l different sensitive values."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.l, self.name, "l", 2, whole=True)
 
     @property
     def monotonic_with_suppression(self) -> bool:
@@ -59,13 +56,9 @@ class PSensitive(SensitiveModel):
     'Every published combination stands for at least 2 different values of ill.'
     """
 
-    p: int
+    p: Annotated[int, Whole(2), "different values in every class"]
     name: ClassVar[str] = "p-sensitive"
     summary: ClassVar[str] = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.p, self.name, "p", 2, whole=True)
 
     @property
     def monotonic_with_suppression(self) -> bool:
@@ -94,13 +87,9 @@ class EntropyDiversity(SensitiveModel):
     'The values of ill behind every published combination are as varied as 2.5 equally frequent ones.'
     """
 
-    l: float  # noqa: E741
+    l: Annotated[float, Number(1), "as many equally frequent values in effect"]  # noqa: E741
     name: ClassVar[str] = "l-entropy"
     summary: ClassVar[str] = "Entropy l-diversity: a class is as varied as l equally frequent values."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.l, self.name, "l", 1)
 
     @property
     def monotonic(self) -> bool:
@@ -135,19 +124,12 @@ class RecursiveDiversity(SensitiveModel):
     'In every published combination the most frequent value of ill counts less than 3 times ...
     """
 
-    c: float
-    l: int  # noqa: E741
+    c: Annotated[float, Number(above=0), "how often the most frequent value may occur, as a multiple of"]
+    l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
     name: ClassVar[str] = "l-recursive"
     summary: ClassVar[str] = (
         "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.c, self.name, "c", 0)
-        require_number(self.l, self.name, "l", 2, whole=True)
-        if self.c == 0:
-            raise JobError("c of the model 'l-recursive' must be above 0.")
 
     @property
     def monotonic(self) -> bool:
@@ -184,15 +166,10 @@ class AlphaK(SensitiveModel):
     [True, False]
     """
 
-    alpha: float
-    k: int = 2
+    alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
+    k: Annotated[int, Whole(2), "rows of every class"] = 2
     name: ClassVar[str] = "alpha-k"
     summary: ClassVar[str] = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_share(self.alpha, self.name, "alpha", above_zero=True)
-        require_number(self.k, self.name, "k", 2, whole=True)
 
     @property
     def monotonic(self) -> bool:
@@ -235,20 +212,16 @@ class LPlus(SensitiveModel):
     [False, True]
     """
 
-    thresholds: Mapping[str, float] = field(default_factory=dict, hash=False)
-    other: float = 1.0
+    thresholds: Annotated[
+        Mapping[str, float], MapOf(Number(1), "{'HIV': 5}"), "per value, one over the largest share it may have"
+    ] = field(default_factory=dict, hash=False)
+    other: Annotated[float, Number(1), "the same for all other values"] = 1.0
     name: ClassVar[str] = "l-plus"
     summary: ClassVar[str] = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.thresholds, Mapping):
-            raise JobError("The model 'l-plus' needs a threshold per value, e.g. l-plus:diagnosis:HIV=5|flu=2.")
-        object.__setattr__(self, "thresholds", dict(self.thresholds))
-        for value, threshold in {**self.thresholds, "*": self.other}.items():
-            require_number(threshold, self.name, f"The threshold of {value!r}", 1)
+    def contradictions(self) -> Iterable[str]:
         if not self.thresholds and self.other == 1:
-            raise JobError("The model 'l-plus' needs a threshold above 1, e.g. l-plus:diagnosis:HIV=5|*=2.")
+            yield "The model 'l-plus' needs a threshold above 1, e.g. l-plus:diagnosis:HIV=5|*=2."
 
     @property
     def monotonic(self) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, near_miss
+from kanopy._kinds import collected, refuse
+from kanopy._parameters import make, parameters_of
 from kanopy.privacy.base import Model
 from kanopy.privacy.closeness import (
     BasicLikeness,
@@ -115,70 +116,26 @@ def parse_model(text: str) -> Model:
     name, *rest = text.split(":")
     kind = _kind(name)
     usage = f"Write it like {EXAMPLES[kind.name]}."
-    values: dict[str, Any] = {}
-    known = dataclasses.fields(kind)
-    if known[0].name == "column":
-        if len(rest) < 2:
-            raise JobError(f"{text!r} does not name a column and a parameter. {usage}")
-        # A column may have a colon in its name, labels may too: the last part holds the parameters.
-        values["column"] = ":".join(rest[:-1])
-        known = known[1:]
-    elif len(rest) != 1:
+    known = parameters_of(kind)
+    names = [each for each in known if each != "column"]
+    if "column" in known and len(rest) < 2:
+        raise JobError(f"{text!r} does not name a column and a parameter. {usage}")
+    if "column" not in known and len(rest) != 1:
         raise JobError(f"{text!r} needs one parameter part. {usage}")
-    parameters = rest[-1]
+    # A column may have a colon in its name, labels may too: the last part holds the parameters.
+    values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in known else {}
     if kind is LPlus:
-        return LPlus(values["column"], **_thresholds(parameters, usage))
-    if kind is Constrained:
-        return Constrained(values["column"], tuple(part for part in parameters.split("|") if part))
-    parts = [part.strip() for part in parameters.split(",")]
-    needed = sum(each.default is dataclasses.MISSING for each in known)
-    if not needed <= len(parts) <= len(known) or not all(parts):
-        names = ", ".join(each.name for each in known)
-        raise JobError(f"{text!r} has {len(parts)} parameters; the model {kind.name!r} takes {names}. {usage}")
-    for each, part in zip(known, parts, strict=False):
-        values[each.name] = part if each.type == "str" else _number(part, each.name, kind.name, usage)
-    return _made(kind, values)
-
-
-def _number(text: str, what: str, name: str, usage: str) -> float | int:
-    try:
-        if text.endswith("%"):
-            return float(text[:-1]) / 100
-        number = float(text)
-    except ValueError:
-        raise JobError(f"{what} of the model {name!r} must be a number, not {text!r}. {usage}") from None
-    whole = number == number and abs(number) < 2**53 and number == int(number) and "." not in text
-    return int(number) if whole else number
-
-
-def _thresholds(text: str, usage: str) -> dict[str, Any]:
-    found: dict[str, float] = {}
-    for part in text.split("|") if "|" in text else text.split(","):
-        value, equals, threshold = part.rpartition("=")
-        if not equals:
-            raise JobError(f"{part!r} is not a threshold such as HIV=5. {usage}")
-        found[value.strip()] = _number(threshold.strip(), f"The threshold of {value!r}", "l-plus", usage)
-    other = found.pop("*", 1.0)
-    return {"thresholds": found, "other": other}
-
-
-def _made(kind: type[Model], values: Mapping[str, Any]) -> Model:
-    known = [each.name for each in dataclasses.fields(kind)]
-    strangers = [name for name in values if name not in known]
-    if strangers:
-        raise JobError(f"The model {kind.name!r} has no parameter {strangers[0]!r}. {near_miss(strangers[0], known)}")
-    absent = [
-        each.name
-        for each in dataclasses.fields(kind)
-        if each.default is dataclasses.MISSING
-        and each.default_factory is dataclasses.MISSING
-        and each.name not in values
-    ]
-    if absent:
-        raise JobError(f"The model {kind.name!r} needs {some(absent)}. Write it like {EXAMPLES[kind.name]}.")
-    maker: Any = kind
-    made: Model = maker(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
-    return made
+        thresholds = known["thresholds"].kind.read(rest[-1])
+        if isinstance(thresholds, str):
+            raise JobError(f"{thresholds!r} is not a threshold such as HIV=5. {usage}")
+        return make(LPlus, {**values, "other": thresholds.pop("*", 1.0), "thresholds": thresholds}, f" {usage}")
+    parts = [part.strip() for part in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
+    if not sum(known[each].required for each in names) <= len(parts) <= len(names) or not all(parts):
+        raise JobError(
+            f"{text!r} has {len(parts)} parameters; the model {kind.name!r} takes {', '.join(names)}. {usage}"
+        )
+    values |= {each: known[each].kind.read(part) for each, part in zip(names, parts, strict=False)}
+    return make(kind, values, f" {usage}")
 
 
 def make_model(source: ModelSource) -> Model:
@@ -193,17 +150,21 @@ def make_model(source: ModelSource) -> Model:
         return parse_model(source)
     if not isinstance(source, Mapping) or not isinstance(source.get("name"), str):
         raise JobError(f'A model is written as "t-equal:income:0.2" or with a name and parameters, not {source!r}.')
-    return _made(_kind(source["name"]), {key.replace("-", "_"): v for key, v in source.items() if key != "name"})
+    kind = _kind(source["name"])
+    given = {str(key).replace("-", "_"): value for key, value in source.items() if key != "name"}
+    return make(kind, given, f" Write it like {EXAMPLES[kind.name]}.")
 
 
 def make_models(sources: str | ModelSource | Sequence[ModelSource]) -> tuple[Model, ...]:
     """Several models, each once."""
     given = [sources] if isinstance(sources, (str, Model, Mapping)) else list(sources)
     found: list[Model] = []
+    mistakes: list[str] = []
     for source in given:
-        model = make_model(source)
-        if model not in found:
-            found.append(model)
+        with collected(mistakes):
+            model = make_model(source)
+            found += [] if model in found else [model]
+    refuse(mistakes)
     return tuple(found)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import DataError, HierarchyError, JobError, near_miss, some
+from kanopy._kinds import Name, Names, Number, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent, require_number, require_share
+from kanopy.privacy.base import TOLERANCE, Model, SensitiveModel, labels_of, percent
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,10 @@ class EpsilonM(SensitiveModel):
     [True, False]
     """
 
-    epsilon: float
-    m: float
+    epsilon: Annotated[float, Number(0), "values as near as this count as alike"]
+    m: Annotated[float, Number(1), "around every value, at most 1/m of its class is alike"]
     name: ClassVar[str] = "epsilon-m"
     summary: ClassVar[str] = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.epsilon, self.name, "epsilon", 0)
-        require_number(self.m, self.name, "m", 1)
 
     @property
     def least_size(self) -> int:
@@ -85,17 +81,10 @@ class Constrained(Model):
     "country is never generalized beyond 'Europe', 'Asia'."
     """
 
-    column: str
-    nodes: tuple[str, ...]
+    column: Annotated[str, Name("the name of a quasi-identifier"), "the quasi-identifier"]
+    nodes: Annotated[tuple[str, ...], Names("labels", "|", least=1), "the highest labels that may be published"]
     name: ClassVar[str] = "constrained"
     summary: ClassVar[str] = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
-
-    def __post_init__(self) -> None:
-        given: Any = self.nodes
-        nodes = (given,) if isinstance(given, str) else tuple(given)
-        object.__setattr__(self, "nodes", nodes)
-        if not nodes or not self.column:
-            raise JobError("The model 'constrained' needs a column and its highest nodes: constrained:zip:130**")
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -138,16 +127,14 @@ class Guarding(SensitiveModel):
     "Nobody's ill can be inferred to lie under the node they chose with a certainty above 30 %."
     """
 
-    guard: str
-    most: float
+    guard: Annotated[str, Name(), "the column with the node that each person guards; not published"]
+    most: Annotated[float, Share(above=0), "the largest chance of guessing a value under that node"]
     name: ClassVar[str] = "guarding"
     summary: ClassVar[str] = "Guarding nodes: per row a node of the sensitive hierarchy that others may not infer."
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_share(self.most, self.name, "most", above_zero=True)
-        if not isinstance(self.guard, str) or not self.guard or self.guard == self.column:
-            raise JobError("The model 'guarding' needs the column with the nodes: guarding:diagnosis:guard,0.3")
+    def contradictions(self) -> Iterable[str]:
+        if self.guard == self.column:
+            yield "The model 'guarding' needs the column with the nodes: guarding:diagnosis:guard,0.3"
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
-from kanopy.privacy.base import TOLERANCE, Model, percent, require_number, require_share
+from kanopy._kinds import Share, Whole
+from kanopy.privacy.base import TOLERANCE, Model, percent
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,9 @@ class KAnonymity(Model):
     [False, True, False]
     """
 
-    k: int
+    k: Annotated[int, Whole(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
     name: ClassVar[str] = "k"
     summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
-
-    def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
-            raise JobError(
-                f"k must be a whole number of at least 2, not {self.k!r}: with k = 1 every row may stand alone."
-            )
 
     @property
     def monotonic_with_suppression(self) -> bool:
@@ -62,12 +58,9 @@ class KMap(Model):
     [False, True]
     """
 
-    k: int
+    k: Annotated[int, Whole(2), "people of the population who fit every published combination"]
     name: ClassVar[str] = "k-map"
     summary: ClassVar[str] = "k-map: every published combination fits at least k people of a population table."
-
-    def __post_init__(self) -> None:
-        require_number(self.k, self.name, "k", 2, whole=True)
 
     @property
     def monotonic_with_suppression(self) -> bool:
@@ -96,19 +89,17 @@ class DeltaPresence(Model):
     [False, True]
     """
 
-    least: float
-    most: float
+    least: Annotated[float, Share(), "of all who fit a combination, the share in the table at least"]
+    most: Annotated[float, Share(above=0), "the share in the table at most"]
     name: ClassVar[str] = "delta-presence"
     summary: ClassVar[str] = (
         "δ-presence: of the people of a population who fit a combination, a share between least and most is in the "
         "table."
     )
 
-    def __post_init__(self) -> None:
-        require_share(self.least, self.name, "least")
-        require_share(self.most, self.name, "most", above_zero=True)
+    def contradictions(self) -> Iterable[str]:
         if self.least > self.most:
-            raise JobError(f"The model {self.name!r} asks for a share from {self.least} to {self.most}: swap the two.")
+            yield f"The model {self.name!r} asks for a share from {self.least} to {self.most}: swap the two."
 
     @property
     def monotonic(self) -> bool:
@@ -164,12 +155,9 @@ class AverageRisk(OfRelease):
     (True, False)
     """
 
-    most: float
+    most: Annotated[float, Share(above=0), "the average risk"]
     name: ClassVar[str] = "risk-average"
     summary: ClassVar[str] = "Average risk: the average chance of singling out a published row is at most this share."
-
-    def __post_init__(self) -> None:
-        require_share(self.most, self.name, "The risk", above_zero=True)
 
     @property
     def monotonic(self) -> bool:
@@ -192,12 +180,9 @@ class Uniqueness(OfRelease):
     (True, False)
     """
 
-    most: float
+    most: Annotated[float, Share(), "of the published rows, the share that may be unique"]
     name: ClassVar[str] = "uniqueness"
     summary: ClassVar[str] = "Sample uniqueness: at most this share of the published rows is unique."
-
-    def __post_init__(self) -> None:
-        require_share(self.most, self.name, "The share")
 
     @property
     def monotonic(self) -> bool:
@@ -223,14 +208,10 @@ class PopulationUniqueness(OfRelease):
     [True, False]
     """
 
-    most: float
-    fraction: float
+    most: Annotated[float, Share(), "of the population, the share that may be unique"]
+    fraction: Annotated[float, Share(above=0), "the share of the population that is in the table"]
     name: ClassVar[str] = "population-uniqueness"
     summary: ClassVar[str] = "Population uniqueness: at most this share of the population is estimated to be unique."
-
-    def __post_init__(self) -> None:
-        require_share(self.most, self.name, "The share")
-        require_share(self.fraction, self.name, "The sampling fraction", above_zero=True)
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         from kanopy.metrics.risk.population import dankar_choice, population_size

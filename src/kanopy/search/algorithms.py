@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from typing import Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._parameters import make, parameters_of
 from kanopy.search.solution import Algorithm
 
 ALGORITHMS: dict[str, str] = {
@@ -51,20 +51,12 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     >>> make_algorithm("optimal", threads=1)
     Optimal(most_candidates=1000000, budget_seconds=30.0, threads=1)
     """
-    kind: Any = algorithm_class(name)
-    known = [field.name for field in dataclasses.fields(kind)]
-    for given in parameters:
-        if given not in known:
-            hint = near_miss(given, known) if known else "It has none."
-            raise JobError(f"The algorithm {name!r} has no parameter {given!r}. {hint}")
-    made: Algorithm = kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in parameters.items()})
-    return made
+    return make(algorithm_class(name), parameters)
 
 
 def takes_budget(name: str) -> bool:
     """Whether an algorithm can be told how long it may take."""
-    kind: Any = algorithm_class(name)
-    return "budget_seconds" in {each.name for each in dataclasses.fields(kind)}
+    return "budget_seconds" in parameters_of(algorithm_class(name))
 
 
 def timed_algorithms() -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
+from kanopy._kinds import Maybe, Names, Seconds, Whole
+from kanopy._parameters import Declared
 from kanopy._progress import Progress
 from kanopy.privacy.models import KAnonymity, Model
 
@@ -80,9 +82,17 @@ class About:
         return isinstance(model, KAnonymity)
 
 
-class Algorithm(Protocol):
+Budget = Annotated[float, Seconds(), "how long the search may take"]
+Steps = Annotated[int | None, Maybe(Whole(0)), "steps to take instead of a time, so that the machine plays no part"]
+Seed = Annotated[int, Whole(0), "settles what is left to chance: the same seed gives the same release"]
+FreeColumns = Annotated[tuple[str, ...], Names(), "numeric columns published as plain ranges, not as hierarchy nodes"]
+"""Parameters that several algorithms have."""
+
+
+class Algorithm(Declared):
     """An algorithm is a frozen dataclass of its parameters with one method."""
 
+    family: ClassVar[str] = "algorithm"
     name: ClassVar[str]
     recoding: ClassVar[str]
     """One of `RECODINGS`."""
@@ -90,4 +100,4 @@ class Algorithm(Protocol):
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; raise `NoSolution` if there is none, `Cancelled` if the caller stops."""
-        ...
+        raise NotImplementedError

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
-from kanopy._errors import HierarchyError
+from kanopy._errors import HierarchyError, InputError
+from kanopy._kinds import Text
+from kanopy._parameters import Declared
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
@@ -20,9 +22,11 @@ STYLES = {"interval": INTERVAL, "dash": "{low}–{high}"}
 
 
 @dataclass(frozen=True)
-class Builder:
+class Builder(Declared):
     """A way to make a hierarchy from the values of a column; its fields are its parameters."""
 
+    family: ClassVar[str] = "method"
+    refusal: ClassVar[type[InputError]] = HierarchyError
     method: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "date", "datetime"})
@@ -37,14 +41,20 @@ class Builder:
         raise NotImplementedError
 
 
+def wrong_label(label: str) -> str | None:
+    """What is wrong with a label style, if anything."""
+    try:
+        label_format(label)
+    except HierarchyError as error:
+        return str(error)
+    return None
+
+
 @dataclass(frozen=True)
 class NumericBuilder(Builder):
     """A builder over numbers or dates. `label` is `interval`, `dash`, or a format with `{low}` and `{high}`."""
 
-    label: str = "interval"
-
-    def __post_init__(self) -> None:
-        label_format(self.label)
+    label: Annotated[str, Text(check=wrong_label), "interval, dash, or a text with {low} and {high}"] = "interval"
 
     def build_column(self, column: Column) -> Hierarchy:
         """A constant column has nothing to divide: it gets its value and, above it, `*`."""

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
+from kanopy._kinds import Either, Flag, ListOf, Maybe, Number, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
-from kanopy.hierarchy.builders.grid import Edges, GridBuilder, as_edges, covering, grid_hierarchy, whole_width
+from kanopy.hierarchy.builders.grid import (
+    Edges,
+    GridBuilder,
+    RangeEnd,
+    RangeStart,
+    as_edges,
+    covering,
+    grid_hierarchy,
+    whole_width,
+)
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
-
-
-def _check_fan_out(fan_out: int, depth: int | None = None) -> None:
-    if fan_out < 2:
-        raise HierarchyError(f"fan_out must be at least 2, not {fan_out}.")
-    if depth is not None and depth < 1:
-        raise HierarchyError(f"depth must be at least 1 level of splits, not {depth}.")
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,10 @@ class EqualWidth(GridBuilder):
 
     method: ClassVar[str] = "equal_width"
     summary: ClassVar[str] = "split the range into equal parts, again and again"
-    fan_out: int = 2
-    depth: int | None = None
-    low: float | None = None
-    high: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_fan_out(self.fan_out, self.depth)
+    fan_out: Annotated[int, Whole(2), "parts made of one"] = 2
+    depth: Annotated[int | None, Maybe(Whole(1)), "how often to split; as often as the values allow if not said"] = None
+    low: RangeStart = None
+    high: RangeEnd = None
 
     def levels(self, column: Column) -> list[Edges]:
         start, stop = covering(column, self.low, self.high)
@@ -75,12 +74,8 @@ class EqualFrequency(NumericBuilder):
 
     method: ClassVar[str] = "equal_frequency"
     summary: ClassVar[str] = "split the rows into equal parts, again and again"
-    fan_out: int = 2
-    depth: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_fan_out(self.fan_out, self.depth)
+    fan_out: Annotated[int, Whole(2), "parts made of one"] = 2
+    depth: Annotated[int | None, Maybe(Whole(1)), "how often to split; as often as the values allow if not said"] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
         size = column.size
@@ -139,14 +134,13 @@ class Widths(GridBuilder):
 
     method: ClassVar[str] = "widths"
     summary: ClassVar[str] = "intervals of round widths, such as 5, 10, 20"
-    widths: tuple[float, ...] = (5, 10, 20)
-    start: float = 0
-    fit: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.widths:
-            raise HierarchyError("widths needs at least one width, for example (5, 10, 20).")
+    widths: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "from narrow to wide, multiples"] = (
+        5,
+        10,
+        20,
+    )
+    start: Annotated[float, Number(), "where an interval begins"] = 0
+    fit: Annotated[bool, Flag(), "leave out widths that are too wide for the range"] = False
 
     def levels(self, column: Column) -> list[Edges]:
         assert column.positions is not None
@@ -198,24 +192,24 @@ class Cuts(GridBuilder):
 
     method: ClassVar[str] = "cuts"
     summary: ClassVar[str] = "your own cut points, quantiles, top and bottom coding"
-    edges: tuple[float, ...] | tuple[tuple[float, ...], ...] = ()
-    quantiles: int | None = None
-    bottom: float | None = None
-    top: float | None = None
-    fan_out: int = 2
+    edges: Annotated[
+        tuple[float, ...] | tuple[tuple[float, ...], ...],
+        Either(ListOf(Number()), ListOf(ListOf(Number(), 1))),
+        "where groups begin, one list or one per level",
+    ] = ()
+    quantiles: Annotated[int | None, Maybe(Whole(2)), "groups of about equal numbers of rows, instead of edges"] = None
+    bottom: Annotated[float | None, Maybe(Number()), "everything up to here is one group"] = None
+    top: Annotated[float | None, Maybe(Number()), "everything from here on is one group"] = None
+    fan_out: Annotated[int, Whole(2), "groups joined at a time"] = 2
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_fan_out(self.fan_out)
+    def contradictions(self) -> Iterable[str]:
         if not self.edges and self.quantiles is None and self.bottom is None and self.top is None:
-            raise HierarchyError("cuts needs edges, quantiles, bottom or top. For example edges=(18, 30, 65).")
+            yield "cuts needs edges, quantiles, bottom or top. For example edges=(18, 30, 65)."
         if self.edges and self.quantiles is not None:
-            raise HierarchyError("Give cuts either edges or quantiles, not both.")
-        if self.quantiles is not None and self.quantiles < 2:
-            raise HierarchyError(f"quantiles must be at least 2, not {self.quantiles}.")
+            yield "Give cuts either edges or quantiles, not both."
         for level in self._levels_of_edges():
             if list(level) != sorted(set(level)):
-                raise HierarchyError(f"Cut points must ascend, each once; {level} do not.")
+                yield f"Cut points must ascend, each once; {level} do not."
 
     def _levels_of_edges(self) -> list[tuple[float, ...]]:
         nested = [edge for edge in self.edges if isinstance(edge, Sequence)]

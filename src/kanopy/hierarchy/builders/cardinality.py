@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
+from kanopy._kinds import Maybe, Number, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
-from kanopy.hierarchy.builders.grid import Edges, GridBuilder, covering, whole_width
+from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, covering, whole_width
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -31,9 +32,9 @@ class Cbgh(GridBuilder):
 
     method: ClassVar[str] = "cbgh"
     summary: ClassVar[str] = "pairs of intervals with balanced row counts (Yaseen 2018)"
-    leaf_width: float = 2
-    start: float | None = None
-    high: float | None = None
+    leaf_width: Annotated[float, Number(above=0), "the width of the narrowest intervals"] = 2
+    start: Annotated[float | None, Maybe(Number()), "where the first interval begins, if not at 0 or 1"] = None
+    high: RangeEnd = None
 
     def levels(self, column: Column) -> list[Edges]:
         assert column.positions is not None
@@ -96,13 +97,8 @@ class Han(NumericBuilder):
 
     method: ClassVar[str] = "han"
     summary: ClassVar[str] = "groups with near-equal row counts (after Han 1994)"
-    threshold: int = 4
-    fan_out: int = 5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.fan_out < 2 or self.threshold < 1:
-            raise HierarchyError("fan_out must be at least 2 and threshold at least 1.")
+    threshold: Annotated[int, Whole(1), "so many nodes or fewer get the root"] = 4
+    fan_out: Annotated[int, Whole(2), "the most neighbours joined into one"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         size, total = column.size, column.rows

@@ -5,13 +5,15 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
+from kanopy._kinds import ListOf, Maybe, Text, collected
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, dates_column
 from kanopy.hierarchy.construct import parents_of_table
@@ -41,14 +43,17 @@ class Dates(Builder):
     method: ClassVar[str] = "dates"
     summary: ClassVar[str] = "calendar periods: month, quarter, year, decade"
     fits: ClassVar[frozenset[str]] = frozenset({"date", "datetime"})
-    granularities: tuple[str, ...] = ("month", "quarter", "year", "decade")
-    format: str | None = None
+    granularities: Annotated[
+        tuple[str, ...], ListOf(Text(), 1), "periods from short to long: day, week, month, 5 years, %Y-%m, …"
+    ] = ("month", "quarter", "year", "decade")
+    format: Annotated[str | None, Maybe(Text()), "how dates are written in the data, such as %d/%m/%Y"] = None
 
-    def __post_init__(self) -> None:
-        if not self.granularities:
-            raise HierarchyError("dates needs at least one granularity, for example ('month', 'year').")
+    def contradictions(self) -> Iterable[str]:
+        mistakes: list[str] = []
         for granularity in self.granularities:
-            period(granularity, dt.datetime(2000, 1, 1))
+            with collected(mistakes):
+                period(granularity, dt.datetime(2000, 1, 1))
+        return mistakes
 
     def build_column(self, column: Column) -> Hierarchy:
         column = self.dates(column)

@@ -6,12 +6,13 @@ Yaseen et al.: Improved Generalization for Secure Data Publishing. IEEE Access 6
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._errors import HierarchyError
-from kanopy.hierarchy.builders.grid import Edges, GridBuilder, as_edges, covering, whole_width
+from kanopy._kinds import Flag, Maybe, Number
+from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, RangeStart, as_edges, covering, whole_width
 from kanopy.hierarchy.column import Column
 
 
@@ -28,9 +29,11 @@ class Cgh(GridBuilder):
 
     method: ClassVar[str] = "cgh"
     summary: ClassVar[str] = "halve the range down to a width (Yaseen 2018)"
-    min_width: float | None = None
-    low: float | None = None
-    high: float | None = None
+    min_width: Annotated[float | None, Maybe(Number(above=0)), "the narrowest interval, if not as the data allows"] = (
+        None
+    )
+    low: RangeStart = None
+    high: RangeEnd = None
 
     def levels(self, column: Column) -> list[Edges]:
         start, stop = covering(column, self.low, self.high)
@@ -66,10 +69,10 @@ class Dbgh(GridBuilder):
 
     method: ClassVar[str] = "dbgh"
     summary: ClassVar[str] = "intervals whose lengths divide the range (Yaseen 2018)"
-    min_width: float = 2
-    chain: bool = True
-    start: float = 1
-    high: float | None = None
+    min_width: Annotated[float, Number(above=0), "the narrowest interval"] = 2
+    chain: Annotated[bool, Flag(), "every length divides the next, so that levels nest"] = True
+    start: Annotated[float, Number(), "where the range starts"] = 1
+    high: RangeEnd = None
 
     def levels(self, column: Column) -> list[Edges]:
         assert column.positions is not None

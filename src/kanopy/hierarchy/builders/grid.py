@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
+from kanopy._kinds import Maybe, Number
 from kanopy.hierarchy.builders.base import HALF_OPEN, INTERVAL, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column, column_of, on_decimal_grid
 from kanopy.hierarchy.construct import parents_of_table
@@ -20,6 +21,10 @@ MOST_INTERVALS = 2_000_000
 
 Edges = tuple[Longs, Longs]
 """First and last position of the intervals of one level, ascending."""
+
+
+RangeStart = Annotated[float | None, Maybe(Number()), "where the range starts, if not at the smallest value"]
+RangeEnd = Annotated[float | None, Maybe(Number()), "where the range ends, if not at the largest value"]
 
 
 @dataclass(frozen=True)

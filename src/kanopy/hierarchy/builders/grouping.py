@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
-from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
+from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
+from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree, wrong_label
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, text_label
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -30,15 +31,11 @@ class Order(Builder):
     method: ClassVar[str] = "order"
     summary: ClassVar[str] = "runs of neighbours with a fan-out"
     fits: ClassVar[frozenset[str]] = ANY
-    fan_out: int | tuple[int, ...] = (2,)
-    order: tuple[str, ...] = ()
-    label: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self._steps or any(step < 2 for step in self._steps):
-            raise HierarchyError(f"fan_out must be at least 2 at every level, not {self.fan_out}.")
-        if self.label is not None:
-            label_format(self.label)
+    fan_out: Annotated[
+        int | tuple[int, ...], Either(Whole(2), ListOf(Whole(2), 1)), "neighbours joined at a time, or one per level"
+    ] = (2,)
+    order: Annotated[tuple[str, ...], Names("values in their order"), "the values in order, if not by size"] = ()
+    label: Annotated[str | None, Maybe(Text(check=wrong_label)), "how groups are named, as for intervals"] = None
 
     @property
     def _steps(self) -> tuple[int, ...]:
@@ -110,13 +107,11 @@ class Groups(Builder):
     method: ClassVar[str] = "groups"
     summary: ClassVar[str] = "your own groups of values"
     fits: ClassVar[frozenset[str]] = ANY
-    groups: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    other: str | None = None
-    top: str = SUPPRESSED_LABEL
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.groups, Mapping) or not self.groups:
-            raise HierarchyError('groups needs labels and their values, for example {"Europe": ["France", "Italy"]}.')
+    groups: Annotated[
+        Mapping[str, Any], MapOf(Anything(), '{"Europe": ["France", "Italy"]}', 1), "labels and their values, or labels"
+    ] = field(default_factory=dict, hash=False)
+    other: Annotated[str | None, Maybe(Text()), "the label of values without a group, if they may be"] = None
+    top: Annotated[str, Text(), "the label above all groups"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
         pairs = list(self._pairs(self.groups, self.top))

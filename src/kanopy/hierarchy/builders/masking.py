@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError
+from kanopy._kinds import Flag, ListOf, Maybe, OneOf, Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 ANY = frozenset({"integer", "decimal", "real", "date", "datetime", "text"})
 LONGEST_CODE = 100
+
+
+def _one(text: str) -> str | None:
+    return None if len(text) == 1 else f"char must be a single character, not {text!r}."
 
 
 @dataclass(frozen=True)
@@ -30,18 +35,10 @@ class Redact(Builder):
     method: ClassVar[str] = "redact"
     summary: ClassVar[str] = "hide the characters of a code one by one (ZIP)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    side: Literal["right", "left"] = "right"
-    steps: tuple[int, ...] = ()
-    char: str = "*"
-    keep_length: bool = True
-
-    def __post_init__(self) -> None:
-        if self.side not in ("right", "left"):
-            raise HierarchyError(f"side must be 'right' or 'left', not {self.side!r}.")
-        if len(self.char) != 1:
-            raise HierarchyError(f"char must be a single character, not {self.char!r}.")
-        if any(step < 1 for step in self.steps):
-            raise HierarchyError(f"Each step must hide at least one character; {self.steps} does not.")
+    side: Annotated[Literal["right", "left"], OneOf("right", "left"), "where hiding begins"] = "right"
+    steps: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters hidden per level; one each if not said"] = ()
+    char: Annotated[str, Text("a single character", check=_one), "what a hidden character becomes"] = "*"
+    keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
 
     def build_column(self, column: Column) -> Hierarchy:
         codes = column.labels()
@@ -87,14 +84,12 @@ class Prefix(Builder):
     method: ClassVar[str] = "prefix"
     summary: ClassVar[str] = "ever shorter prefixes (ICD, paths)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
-    lengths: tuple[int, ...] = ()
-    separator: str | None = None
+    lengths: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters or parts kept per level, descending"] = ()
+    separator: Annotated[str | None, Maybe(Text()), "where parts end, such as . or /; none counts characters"] = None
 
-    def __post_init__(self) -> None:
-        if any(length < 1 for length in self.lengths) or list(self.lengths) != sorted(set(self.lengths), reverse=True):
-            raise HierarchyError(f"lengths must be positive and descend, for example (3, 1); {self.lengths} do not.")
-        if self.separator == "":
-            raise HierarchyError("separator must not be empty. Leave it out to count characters.")
+    def contradictions(self) -> Iterable[str]:
+        if list(self.lengths) != sorted(set(self.lengths), reverse=True):
+            yield f"lengths must descend, for example (3, 1); {self.lengths} do not."
 
     def build_column(self, column: Column) -> Hierarchy:
         codes = column.labels()
@@ -131,7 +126,7 @@ class Suppress(Builder):
     method: ClassVar[str] = "suppress"
     summary: ClassVar[str] = "the value, or nothing at all"
     fits: ClassVar[frozenset[str]] = ANY
-    top: str = SUPPRESSED_LABEL
+    top: Annotated[str, Text(), "the label of everything"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
         return Hierarchy.flat(_labels(column.labels()), name=column.name, top=self.top)

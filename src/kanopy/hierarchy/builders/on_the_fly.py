@@ -6,12 +6,13 @@ Campan, Cooper, Truta: On-the-Fly Generalization Hierarchies for Numerical Attri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._errors import HierarchyError, near_miss
+from kanopy._errors import HierarchyError
+from kanopy._kinds import OneOf, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import LARGEST_LEVEL_TABLE, Hierarchy
@@ -62,12 +63,11 @@ class Otf(NumericBuilder):
 
     method: ClassVar[str] = "otf"
     summary: ClassVar[str] = "merge the neighbours whose centres are closest (Campan 2010)"
-    linkage: Literal["weighted", "centroid", "midpoint", "single"] = "weighted"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.linkage not in LINKAGES:
-            raise HierarchyError(f"There is no linkage {self.linkage!r}. {near_miss(self.linkage, LINKAGES)}")
+    linkage: Annotated[
+        Literal["weighted", "centroid", "midpoint", "single"],
+        OneOf(*LINKAGES),
+        "how distances are measured",
+    ] = "weighted"
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy._compiler import for_size
@@ -99,12 +99,7 @@ class KAware(NumericBuilder):
 
     method: ClassVar[str] = "k_aware"
     summary: ClassVar[str] = "groups of at least k rows, then as iotf"
-    k: int = 5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k < 1:
-            raise HierarchyError(f"k must be at least 1, not {self.k}.")
+    k: Annotated[int, Whole(1), "rows of every group"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy._compiler import for_size

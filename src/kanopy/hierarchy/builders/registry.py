@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._parameters import make
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import Cuts, EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -53,20 +53,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     kind = BUILDERS.get(method.replace("-", "_"))
     if kind is None:
         raise HierarchyError(f"There is no method {method!r} to build a hierarchy. {near_miss(method, BUILDERS)}")
-    known = [field.name for field in dataclasses.fields(kind)]
-    for name in parameters:
-        if name not in known:
-            hint = near_miss(name, known) if known else "It has none."
-            raise HierarchyError(f"The method {method!r} has no parameter {name!r}. {hint}")
-    try:
-        return kind(**{name: _frozen(value) for name, value in parameters.items()})
-    except TypeError as error:
-        raise HierarchyError(f"The parameters of {method!r} do not fit: {error}. Check their types.") from error
-
-
-def _frozen(value: Any) -> Any:
-    """Lists become tuples, so that builders stay immutable."""
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+    return make(kind, parameters)
 
 
 def build_hierarchy(

@@ -6,9 +6,9 @@ Chu, Chiang: Abstraction of High Level Concepts from Numerical Values in Databas
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from kanopy._errors import HierarchyError
+from kanopy._kinds import Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -31,12 +31,7 @@ class Chu(NumericBuilder):
 
     method: ClassVar[str] = "chu"
     summary: ClassVar[str] = "split where the relaxation error is least (Chu 1994)"
-    threshold: int = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.threshold < 2:
-            raise HierarchyError(f"threshold must be at least 2 values, not {self.threshold}.")
+    threshold: Annotated[int, Whole(2), "the fewest values that are divided further"] = 2
 
     def build_numbers(self, column: Column) -> Hierarchy:
         from kanopy._compiler import for_size

@@ -14,12 +14,12 @@ from kanopy.search.cell.lifting_kernel import Meetings, meet
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_judge import PartitionJudge, solution_from_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 from kanopy.search.subtree.forest import Forest, number_rows, plant_forest
 
 
 @dataclass(frozen=True)
-class CellLevel:
+class CellLevel(Algorithm):
     """Generalize single cells, one step at a time, where a step costs least, until every class is safe.
 
     **The literature.** Surveys list "cell-level generalization" as the extension of Iyengar's cuts in which equal

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._core.classes import Domain
 from kanopy._errors import JobError, NoSolution
+from kanopy._kinds import Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.groups import Groups, merge_until_safe
 from kanopy.search.clustering.kmember_kernel import (
@@ -21,7 +22,7 @@ from kanopy.search.clustering.kmember_kernel import (
 )
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.strata import within_level_limits
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -31,15 +32,15 @@ SLICE_ROWS = 2_000
 
 
 @dataclass(frozen=True)
-class KMember:
+class KMember(Algorithm):
     """Greedy k-member clustering: every class is grown record by record from a far-away start.
 
     `free` names numeric attributes generalized to plain ranges instead of hierarchy nodes; `seed` is the row that
     serves as the first reference. Byun, Kamra, Bertino, Li 2006; with hierarchies: Campan, Cooper, Truta 2011.
     """
 
-    free: tuple[str, ...] = ()
-    seed: int = 0
+    free: FreeColumns = ()
+    seed: Annotated[int, Whole(0), "the row that serves as the first reference"] = 0
     name: ClassVar[str] = "k-member"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._core.classes import Domain
-from kanopy._errors import JobError, near_miss
+from kanopy._kinds import Flag, OneOf
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.groups import Groups
 from kanopy.search.clustering.kmember import check_k, local_solution
@@ -16,7 +16,7 @@ from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.mondrian_kernel import cut_parts
 from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
 from kanopy.search.clustering.strata import within_level_limits
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -30,7 +30,7 @@ of parts of up to `16 k` tuples along their two costliest attributes, where near
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(Algorithm):
     """Multidimensional cuts. `strict` keeps equal values of a cut attribute together; relaxed cuts need not.
 
     `cut` is "loss" (the cut that leaves least loss, our rule) or "widest" (the textbook's median of the attribute
@@ -38,9 +38,9 @@ class Mondrian:
     their hierarchies, and strict cuts along them separate the children of a node.
     """
 
-    strict: bool = False
-    cut: str = "loss"
-    free: tuple[str, ...] = ()
+    strict: Annotated[bool, Flag(), "equal values of a column that is cut stay together"] = False
+    cut: Annotated[str, OneOf(*CUTS), "the cut that leaves least loss, or the median of what varies most"] = "loss"
+    free: FreeColumns = ()
     name: ClassVar[str] = "mondrian"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -50,10 +50,6 @@ class Mondrian:
         suppresses=False,
         row_order=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.cut not in CUTS:
-            raise JobError(f"Mondrian does not know the cut rule {self.cut!r}. {near_miss(self.cut, CUTS)}")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Cut the rows; groups that other models find unsafe are merged with their nearest neighbours."""

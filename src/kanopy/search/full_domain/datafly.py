@@ -10,11 +10,11 @@ import numpy as np
 from kanopy._progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 
 
 @dataclass(frozen=True)
-class Datafly:
+class Datafly(Algorithm):
     """Sweeney's greedy heuristic (Sweeney 1997).
 
     While more rows violate the models than may be suppressed, the attribute with the most different published

@@ -14,13 +14,13 @@ from kanopy._core.classes import Domain, Population
 from kanopy._progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 
 Grid = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Incognito:
+class Incognito(Algorithm):
     """A-priori search over subsets of the quasi-identifiers (LeFevre, DeWitt, Ramakrishnan 2005).
 
     A combination of levels can only be feasible if it is feasible on every subset of the attributes. Subsets are

@@ -9,12 +9,12 @@ answer, good or bad, rule out as much as possible.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._errors import JobError
+from kanopy._kinds import Whole
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.best_effort import best_effort
@@ -26,13 +26,13 @@ from kanopy.search.full_domain.walk import Walk
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Budget, Solution
 
 PART_NOT_MONOTONIC = 0.25
 
 
 @dataclass(frozen=True)
-class Optimal:
+class Optimal(Algorithm):
     """Full-domain optimum: the feasible candidate of least loss, ties by smaller sum of levels, then lexicographic.
 
     Up to `most_candidates` the answer is proved optimal. Beyond that it becomes a best-effort search that stops
@@ -48,13 +48,9 @@ class Optimal:
         models="any",
     )
 
-    most_candidates: int = 1_000_000
-    budget_seconds: float = 30.0
-    threads: int = 2
-
-    def __post_init__(self) -> None:
-        if not self.budget_seconds > 0:
-            raise JobError(f"The time budget must be more than zero seconds, not {self.budget_seconds}.")
+    most_candidates: Annotated[int, Whole(0), "choices of levels up to which the answer is proved"] = 1_000_000
+    budget_seconds: Budget = 30.0
+    threads: Annotated[int, Whole(1), "threads that judge candidates at the same time"] = 2
 
     def solve(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if no candidate is feasible."""

@@ -10,11 +10,11 @@ import numpy as np
 from kanopy._progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Judgement, Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 
 
 @dataclass(frozen=True)
-class Samarati:
+class Samarati(Algorithm):
     """Binary search on the height of the lattice (Samarati 2001).
 
     Because generalizing further never needs more suppression, a feasible candidate at one height means one at

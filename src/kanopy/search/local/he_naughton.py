@@ -15,14 +15,14 @@ from kanopy.search.local.box_release import check_placeable, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, lay_out
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
 from kanopy.search.partition_judge import PartitionJudge
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
 
 
 @dataclass(frozen=True)
-class HeNaughton:
+class HeNaughton(Algorithm):
     """Top-down local generalization: parts of the table are made finer one attribute at a time.
 
     *The paper* (He, Naughton, VLDB 2009) anonymizes sets of items: all rows start as one part in which everything is

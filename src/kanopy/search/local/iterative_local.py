@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from kanopy._errors import Cancelled, JobError
+from kanopy._errors import Cancelled
+from kanopy._kinds import Seconds, Share, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.box_release import check_placeable, release_classes
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 
 
 @dataclass(frozen=True)
-class IterativeLocal:
+class IterativeLocal(Algorithm):
     """Full-domain search, repeated on the rows that it left out, until nothing is left.
 
     *Where it comes from.* ARX (Prasser, Kohlmayer 2015) calls this local recoding: find one level per column for all
@@ -56,9 +57,9 @@ class IterativeLocal:
     ['a', 'a', '*', 'c', 'c', '*']
     """
 
-    share: float = 0.95
-    rounds: int = 1000
-    seconds_per_round: float = 2.0
+    share: Annotated[float, Share(below=1, most=None), "of the open rows, what a round may leave to the next"] = 0.95
+    rounds: Annotated[int, Whole(1), "at most so many searches"] = 1000
+    seconds_per_round: Annotated[float, Seconds(), "time for a round that is too large to be exact"] = 2.0
     name: ClassVar[str] = "iterative-local"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -66,17 +67,6 @@ class IterativeLocal:
         source="what ARX (Prasser, Kohlmayer 2015) calls local recoding",
         anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.share < 1.0:
-            raise JobError(
-                f"The share of rows that a round may leave to the next is 0 or more and less than 1, not "
-                f"{self.share:g}. Try 0.95."
-            )
-        if self.rounds < 1:
-            raise JobError(f"There must be at least 1 round, not {self.rounds}.")
-        if not self.seconds_per_round > 0:
-            raise JobError(f"The time for a round must be more than 0 seconds, not {self.seconds_per_round:g}. Try 2.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""

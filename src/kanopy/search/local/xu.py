@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
-from kanopy._errors import JobError, near_miss
+from kanopy._kinds import OneOf
 from kanopy._progress import SILENT, Progress
 from kanopy.search.local.box_release import check_placeable, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out
 from kanopy.search.local.chunks import chunk_records
 from kanopy.search.local.halving_kernel import DONE, HEIGHT, halve
 from kanopy.search.local.pairing_kernel import join_small
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Seed, Solution
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -33,7 +33,7 @@ SLICE_ITEMS = 500_000
 
 
 @dataclass(frozen=True)
-class Xu:
+class Xu(Algorithm):
     """Groups of rows by their weighted certainty penalty, bottom-up or top-down.
 
     *The paper* (Xu et al., KDD 2006) measures a group by its normalized certainty penalty: per row and attribute the
@@ -77,8 +77,8 @@ class Xu:
     ['x', 'y', 'x', 'y']
     """
 
-    direction: str = "bottom-up"
-    seed: int = 0
+    direction: Annotated[str, OneOf(*DIRECTIONS), "merge small groups, or divide large ones"] = "bottom-up"
+    seed: Seed = 0
     name: ClassVar[str] = "xu"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -88,15 +88,6 @@ class Xu:
         row_order=True,
         seeded=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
-            raise JobError(
-                f"Utility-based recoding goes bottom-up or top-down, not {self.direction!r}. "
-                f"{near_miss(self.direction, DIRECTIONS)}"
-            )
-        if self.seed < 0:
-            raise JobError(f"The seed must be 0 or more, not {self.seed}.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Group the rows; groups that other models find unsafe are united with their nearest."""

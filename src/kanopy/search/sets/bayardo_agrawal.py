@@ -10,12 +10,12 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
-from kanopy._errors import Cancelled, JobError
+from kanopy._errors import Cancelled
 from kanopy._progress import SILENT, Progress
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
 
 SMALL = 60
 """Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
@@ -23,7 +23,7 @@ clock = time.perf_counter
 
 
 @dataclass(frozen=True)
-class BayardoAgrawal:
+class BayardoAgrawal(Algorithm):
     """The least discernibility over all ways to cut every column's ordered values into intervals, proved.
 
     **The paper** (Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005) puts a total order on the
@@ -63,8 +63,8 @@ class BayardoAgrawal:
     ((('20', '[30, 40]', '[50, 60]'),), True)
     """
 
-    budget_seconds: float = 30.0
-    steps: int | None = None
+    budget_seconds: Budget = 30.0
+    steps: Steps = None
     name: ClassVar[str] = "bayardo-agrawal"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
@@ -79,12 +79,6 @@ class BayardoAgrawal:
         weights=False,
         anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.steps is None and not self.budget_seconds > 0:
-            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 30.")
-        if self.steps is not None and self.steps < 0:
-            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Search; a callback that says stop after a release was found keeps it."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.metrics.full_domain import Discernibility, Loss
 from kanopy.search.full_domain.datafly import Datafly
@@ -18,7 +18,7 @@ from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, Sets
 from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
 
 PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""
@@ -33,21 +33,15 @@ clock = time.perf_counter
 
 
 @dataclass(frozen=True)
-class SetPartitioning:
+class SetPartitioning(Algorithm):
     """What the three algorithms are: a scheme that says which sets are allowed, and how long to look for the best."""
 
-    budget_seconds: float = 10.0
-    steps: int | None = None
-    seed: int = 0
+    budget_seconds: Budget = 10.0
+    steps: Steps = None
+    seed: Seed = 0
     name: ClassVar[str]
     recoding: ClassVar[str] = "subtree"
     scheme: ClassVar[Kind]
-
-    def __post_init__(self) -> None:
-        if self.steps is None and not self.budget_seconds > 0:
-            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 10.")
-        if self.steps is not None and self.steps < 0:
-            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Search; a callback that says stop keeps the best release so far."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanopy._errors import Cancelled, JobError
+from kanopy._errors import Cancelled
+from kanopy._kinds import Maybe, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_judge import solution_from_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution
 from kanopy.search.subtree.cut_judge import CutFitness, CutJudge, Open
 from kanopy.search.subtree.forest import Forest, plant_forest
 
@@ -34,7 +35,7 @@ clock = time.perf_counter
 
 
 @dataclass(frozen=True)
-class Iyengar:
+class Iyengar(Algorithm):
     """Breed cuts: each column publishes the nodes of one cut through its hierarchy, the same for every row.
 
     **The paper** (Iyengar, KDD 2002). With the values of a column in the order of its hierarchy, a bit between each
@@ -73,10 +74,10 @@ class Iyengar:
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
-    budget_seconds: float = 5.0
-    generations: int | None = None
-    population: int = 50
-    seed: int = 0
+    budget_seconds: Budget = 5.0
+    generations: Annotated[int | None, Maybe(Whole(0)), "generations to breed instead of a time"] = None
+    population: Annotated[int, Whole(ELITE + 1), "releases alive at the same time"] = 50
+    seed: Seed = 0
     name: ClassVar[str] = "iyengar"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
@@ -86,14 +87,6 @@ class Iyengar:
         seeded=True,
         anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.generations is None and not self.budget_seconds > 0:
-            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 5.")
-        if self.generations is not None and self.generations < 0:
-            raise JobError(f"The number of generations must be 0 or more, not {self.generations}.")
-        if self.population < ELITE + 1:
-            raise JobError(f"A population needs at least {ELITE + 1} members, not {self.population}. Try 50.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Breed until the budget is used up; a callback that says stop ends the search, not the work."""

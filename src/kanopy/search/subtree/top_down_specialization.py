@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,12 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import for_size
 from kanopy._core.classes import Domain, Sensitive
 from kanopy._errors import Cancelled, JobError, near_miss
+from kanopy._kinds import Maybe, Name
 from kanopy._progress import SILENT, Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.partition_judge import PartitionJudge, solution_from_nodes
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Solution
 from kanopy.search.subtree.forest import Forest, number_rows, plant_forest
 from kanopy.search.subtree.specialize_kernel import (
     NOTHING,
@@ -36,7 +37,7 @@ STOPPED = "Stopped before no further specialization was possible: this is the re
 
 
 @dataclass(frozen=True)
-class TopDownSpecialization:
+class TopDownSpecialization(Algorithm):
     """Specialize, again and again, the node whose split is worth most per anonymity lost.
 
     **The paper** (Fung, Wang, Yu, ICDE 2005; TKDE 2007). Every column starts at its most general value. A step
@@ -75,7 +76,7 @@ class TopDownSpecialization:
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
-    target: str | None = None
+    target: Annotated[str | None, Maybe(Name()), "the column that stays predictable"] = None
     name: ClassVar[str] = "top-down-specialization"
     recoding: ClassVar[str] = "subtree"
     about: ClassVar[About] = About(
@@ -83,10 +84,6 @@ class TopDownSpecialization:
         source="Fung, Wang, Yu 2005",
         anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.target is not None and (not isinstance(self.target, str) or not self.target):
-            raise JobError(f"The target must be the name of one column, not {self.target!r}.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Specialize until nothing more is safe; a callback that says stop ends the search, not the work."""

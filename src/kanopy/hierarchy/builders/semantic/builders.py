@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
-from kanopy._errors import HierarchyError, some
+from kanopy._errors import HierarchyError, OntologyError, some
+from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.column import Column, column_of
@@ -43,27 +44,30 @@ class Proposal:
     notes: tuple[str, ...] = ()
 
 
+def _wrong_measure(name: str) -> str | None:
+    try:
+        find_measure(name)
+    except OntologyError as error:
+        return str(error)
+    return None
+
+
 @dataclass(frozen=True)
 class SemanticBuilder(Builder):
     """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
-    levels: int = 4
-    ontology: str = "wordnet"
-    measure: str = "wu-palmer"
-    weights: str | tuple[float, ...] = "constant"
-    senses: str = ""
-    synonyms: Mapping[str, str] | None = field(default=None, hash=False)
-    unknown: str = "top"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.levels, int) or self.levels < 2:
-            raise HierarchyError(f"levels must be at least 2 (the values and the top), not {self.levels}.")
-        if self.unknown not in UNKNOWN:
-            raise HierarchyError(f"unknown must be 'top' or 'error', not {self.unknown!r}.")
-        if isinstance(self.weights, str) and self.weights not in WEIGHTS:
-            level_weights(1, self.weights)
-        find_measure(self.measure)
+    levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 4
+    ontology: Annotated[str, Text(), "wordnet, or an ontology file"] = "wordnet"
+    measure: Annotated[str, Text(check=_wrong_measure), "the similarity of meanings"] = "wu-palmer"
+    weights: Annotated[
+        str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "how much each level counts"
+    ] = "constant"
+    senses: Annotated[str, Text(empty=True), "a file that says what values mean"] = ""
+    synonyms: Annotated[
+        Mapping[str, str] | None, Maybe(MapOf(Text(), "{'fib': 'lie'}")), "words of the ontology for values it lacks"
+    ] = field(default=None, hash=False)
+    unknown: Annotated[str, OneOf(*UNKNOWN), "values that the ontology lacks"] = "top"
 
     def build_column(self, column: Column) -> Hierarchy:
         """The hierarchy alone; `propose` also says what it means and how good it is."""
@@ -150,12 +154,7 @@ class Ontology(SemanticBuilder):
 
     method: ClassVar[str] = "ontology"
     summary: ClassVar[str] = "cut from an ontology (WordNet), losing least meaning"
-    max_fan_out: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_fan_out is not None and self.max_fan_out < 2:
-            raise HierarchyError(f"max_fan_out must be at least 2, not {self.max_fan_out}.")
+    max_fan_out: Annotated[int | None, Maybe(Whole(2)), "the most children a node may have"] = None
 
     def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
         tree = join_tree(taxonomy, concepts.tolist())

@@ -10,7 +10,7 @@ import numpy as np
 from kanopy._arrays import Floats, Ints
 from kanopy._compiler import is_prepared
 from kanopy._core.classes import Classes, Domain
-from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
@@ -22,7 +22,7 @@ from kanopy.search.local.best.safety import suppress_where_it_pays, unite_unsafe
 from kanopy.search.local.box_release import check_placeable
 from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Solution
+from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
 
 CLOSING_SECONDS = 1e-6
 """Time per row for writing up the release, kept back from the budget."""
@@ -31,7 +31,7 @@ MOST_UNSAFE = 0.8
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Algorithm):
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
     Classes are first merged bottom-up within chunks, always the pair whose cost rises least. For k from 8 on, rounds of
@@ -50,9 +50,9 @@ class Best:
     Models that compare with a population or limit single labels are refused.
     """
 
-    budget_seconds: float = 5.0
-    steps: int | None = None
-    seed: int = 0
+    budget_seconds: Budget = 5.0
+    steps: Steps = None
+    seed: Seed = 0
     name: ClassVar[str] = "best"
     recoding: ClassVar[str] = "local"
     about: ClassVar[About] = About(
@@ -65,12 +65,6 @@ class Best:
         seeded=True,
         anytime=True,
     )
-
-    def __post_init__(self) -> None:
-        if self.steps is None and not self.budget_seconds > 0:
-            raise JobError(f"The budget must be more than 0 seconds, not {self.budget_seconds:g}. Try 5.")
-        if self.steps is not None and self.steps < 0:
-            raise JobError(f"The number of steps must be 0 or more, not {self.steps}.")
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""

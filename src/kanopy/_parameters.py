@@ -1,0 +1,179 @@
+"""Parameters stated once: what each is called, which values it takes, and what it means.
+
+A class with parameters is a frozen dataclass whose fields carry their kind and their meaning:
+
+    steps: Annotated[int | None, Maybe(Whole(0)), "changes to try instead of a time budget"] = None
+
+From these declarations come the check of every value (`Declared`, `make`), the reading of `name=value` texts (`parse`)
+and the words of help, docs and messages (`describe`). All mistakes are reported together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from kanopy._errors import InputError, JobError, near_miss, short, some
+from kanopy._kinds import Kind, refuse
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter; `required` ones have no default."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    default: Any
+    required: bool
+
+
+def parameters_of(cls: type) -> dict[str, Parameter]:
+    """The declared parameters of a class by name."""
+    return _parameters_of(cls)
+
+
+@functools.cache
+def _parameters_of(cls: Any) -> dict[str, Parameter]:
+    found = {}
+    hints = typing.get_type_hints(cls, include_extras=True)
+    for each in dataclasses.fields(cls):
+        if not each.init:
+            continue
+        declared: tuple[Any, ...] = getattr(hints[each.name], "__metadata__", ())
+        if len(declared) != 2:
+            raise TypeError(f"{cls.__name__}.{each.name} does not say its kind and its meaning.")
+        default = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
+        required = default is dataclasses.MISSING
+        kind, meaning = declared
+        found[each.name] = Parameter(each.name, kind, meaning, None if required else default, required)
+    return found
+
+
+class Declared:
+    """The base of a frozen dataclass whose parameters are declared: every value is checked when it is made.
+
+    >>> from kanopy.search.full_domain.optimal import Optimal
+    >>> Optimal(threads="two")
+    Traceback (most recent call last):
+    kanopy._errors.JobError: threads of the algorithm 'optimal' must be a whole number of at least 1, not 'two'.
+    """
+
+    family: ClassVar[str] = ""
+    """What its kind is called in messages: model, method, algorithm."""
+    refusal: ClassVar[type[InputError]] = JobError
+
+    def __post_init__(self) -> None:
+        mistakes: list[str] = []
+        for name, each in parameters_of(type(self)).items():
+            value = getattr(self, name)
+            settled = each.kind.take(value, _label(type(self), name), mistakes)
+            if settled is not value:
+                object.__setattr__(self, name, settled)
+        refuse(mistakes or list(self.contradictions()), self.refusal)
+
+    def contradictions(self) -> Iterable[str]:
+        """What is wrong with the parameters together, once each is right by itself."""
+        return ()
+
+
+def called(cls: type) -> str:
+    """How messages name a class: `the model 't-equal'`."""
+    family = getattr(cls, "family", "")
+    return f"the {family} {getattr(cls, 'name', None) or getattr(cls, 'method', '')!r}" if family else ""
+
+
+def _label(cls: type, name: str) -> str:
+    owner = called(cls)
+    return name if not owner or owner.endswith(f" {name!r}") else f"{name} of {owner}"
+
+
+def check_parameters(cls: type, given: Mapping[str, Any]) -> list[str]:
+    """Everything wrong with the parameters given to a class: unknown names, missing ones, values of other kinds.
+
+    >>> from kanopy.privacy.models import MODELS
+    >>> for mistake in check_parameters(MODELS["l-distinct"], {"colum": "ill", "l": 1.5}):
+    ...     print(mistake)
+    The model 'l-distinct' has no parameter 'colum'. Did you mean 'column'?
+    The model 'l-distinct' needs 'column'.
+    l of the model 'l-distinct' must be a whole number of at least 2, not 1.5.
+    """
+    known, owner = parameters_of(cls), called(cls)
+    start = owner[:1].upper() + owner[1:] if owner else cls.__name__
+    mistakes = [
+        f"{start} has no parameter {short(name)}. {near_miss(str(name), known) if known else 'It has none.'}"
+        for name in given
+        if name not in known
+    ]
+    if absent := [name for name, each in known.items() if each.required and name not in given]:
+        mistakes.append(f"{start} needs {some(absent)}.")
+    for name, each in known.items():
+        if name in given:
+            each.kind.take(given[name], _label(cls, name), mistakes)
+    return mistakes
+
+
+def make(cls: type[Made], given: Mapping[str, Any], hint: str = "") -> Made:
+    """An object of a class with declared parameters; one error lists all mistakes."""
+    mistakes = check_parameters(cls, given)
+    refuse([f"{mistake}{hint}" for mistake in mistakes], getattr(cls, "refusal", JobError))
+    return cls(**given)
+
+
+def parse(cls: type, texts: Iterable[str]) -> dict[str, Any]:
+    """Parameters from texts `name=value`, each read as the kind that the class declares.
+
+    >>> from kanopy.hierarchy.builders.registry import BUILDERS
+    >>> parse(BUILDERS["widths"], ["widths=5,10,20", "label={low}–{high}", "start=1"])
+    {'widths': (5, 10, 20), 'label': '{low}–{high}', 'start': 1}
+    """
+    known = parameters_of(cls)
+    found: dict[str, Any] = {}
+    for name, value in pairs(texts).items():
+        name = name if name in known else name.replace("-", "_")
+        found[name] = known[name].kind.read(value) if name in known else value
+    return found
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Names and values from texts `name=value`.
+
+    >>> pairs(["k=5", "label=a=b"])
+    {'k': '5', 'label': 'a=b'}
+    """
+    split = [(text, *text.partition("=")) for text in texts]
+    refuse([f"A parameter is written name=value, not {short(text)}." for text, name, equals, _ in split
+            if not equals or not name.strip()])  # fmt: skip
+    return {name.strip(): value for _, name, _, value in split}
+
+
+def describe(cls: type) -> list[dict[str, Any]]:
+    """The parameters of a class for people: name, kind in words, default, meaning.
+
+    >>> from kanopy.privacy.models import MODELS
+    >>> describe(MODELS["k"])[0]["kind"]
+    'a whole number of at least 2'
+    """
+    return [
+        {
+            "name": each.name,
+            "kind": each.kind.words,
+            "required": each.required,
+            "default": each.default if isinstance(each.default, (int, float, str, type(None))) else plain(each.default),
+            "meaning": each.meaning,
+        }
+        for each in parameters_of(cls).values()
+    ]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: tuples as lists."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, (tuple, list)) else value
