@@ -11,36 +11,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
-    "Check",
-    "Hierarchy",
-    "Job",
-    "KanopyError",
-    "MaskJob",
-    "MaskResult",
-    "NoSolution",
-    "Result",
-    "anonymize",
-    "assess",
-    "assess_risk",
-    "build_hierarchy",
-    "check",
-    "compare",
-    "datasets",
-    "evaluate_hierarchy",
-    "explore",
-    "guess_job",
-    "hierarchy",
-    "improve_hierarchy",
-    "load_ontology",
-    "lower_bound",
-    "mask",
-    "ontology",
-    "privacy",
-    "read_hierarchy",
-    "read_table",
-    "suggest_hierarchies",
-    "write_hierarchy",
-]
+    "Check", "Hierarchy", "Job", "KanopyError", "MaskJob", "MaskResult", "NoSolution", "Result", "anonymize",
+    "assess", "assess_risk", "build_hierarchy", "check", "compare", "datasets", "evaluate_hierarchy", "explore",
+    "guess_job", "hierarchy", "improve_hierarchy", "load_ontology", "lower_bound", "mask", "ontology", "privacy",
+    "read_hierarchy", "read_table", "suggest_hierarchies", "write_hierarchy",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from kanopy import hierarchy, ontology, privacy

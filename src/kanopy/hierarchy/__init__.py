@@ -8,34 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "BUILDERS",
-    "Builder",
-    "Comparison",
-    "Editor",
-    "Hierarchy",
-    "Improvement",
-    "SemanticQuality",
-    "Suggestion",
-    "build_hierarchy",
-    "compare_hierarchies",
-    "drop_level",
-    "evaluate_hierarchy",
-    "find_hierarchies",
-    "halving_note",
-    "improve_hierarchy",
-    "insert_level",
-    "make_builder",
-    "merge",
-    "move",
-    "read_hierarchy",
-    "rename",
-    "split",
-    "suggest_hierarchies",
-    "tree_html",
-    "tree_svg",
-    "tree_text",
-    "write_hierarchy",
-]
+    "BUILDERS", "Builder", "Comparison", "Editor", "Hierarchy", "Improvement", "SemanticQuality", "Suggestion",
+    "build_hierarchy", "compare_hierarchies", "drop_level", "evaluate_hierarchy", "find_hierarchies",
+    "halving_note", "improve_hierarchy", "insert_level", "make_builder", "merge", "move", "read_hierarchy",
+    "rename", "split", "suggest_hierarchies", "tree_html", "tree_svg", "tree_text", "write_hierarchy",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.base import Builder

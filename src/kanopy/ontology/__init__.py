@@ -8,30 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "MEASURES",
-    "CombinedOntologies",
-    "Concept",
-    "Measure",
-    "SenseChoices",
-    "Senses",
-    "Taxonomy",
-    "WordPair",
-    "information_content",
-    "load_ontology",
-    "nearest_concepts",
-    "read_ontology",
-    "read_senses",
-    "save_ontology",
-    "senses_of_hierarchy",
-    "senses_of_values",
-    "senses_toml",
-    "similarities",
-    "similarity_blocks",
-    "similarity_matrix",
-    "word_matrix",
-    "word_similarities",
-    "word_similarity",
-]
+    "MEASURES", "CombinedOntologies", "Concept", "Measure", "SenseChoices", "Senses", "Taxonomy", "WordPair",
+    "information_content", "load_ontology", "nearest_concepts", "read_ontology", "read_senses", "save_ontology",
+    "senses_of_hierarchy", "senses_of_values", "senses_toml", "similarities", "similarity_blocks",
+    "similarity_matrix", "word_matrix", "word_similarities", "word_similarity",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from kanopy.ontology.combine import CombinedOntologies

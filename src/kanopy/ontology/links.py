@@ -1,14 +1,16 @@
-"""What a reader hands over, and the checks on is-a links: unknown parents, cycles, depths."""
+"""What a reader hands over, and how it becomes arrays: is-a links (no unknown parents, no cycles), depths, words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import OntologyError, some
+from kanopy.ontology.text_pool import TextPool
 
 DEEPEST = 30_000
 
@@ -25,11 +27,25 @@ class Concept:
     parts: tuple[str, ...] = ()
 
 
+def fold(word: str) -> str:
+    """The form under which words are looked up: lower case, single spaces, `_` as space.
+
+    >>> fold(" Warm_Blooded  animal")
+    'warm blooded animal'
+    """
+    return " ".join(word.lower().replace("_", " ").split())
+
+
 def csr(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     """Lists as one flat array and where each starts."""
     start = np.zeros(len(lists) + 1, np.int32)
     np.cumsum([len(items) for items in lists], out=start[1:])
     return start, np.array([item for items in lists for item in items], np.int32)
+
+
+def csr_row(start: Ints, flat: Ints, row: int) -> tuple[int, ...]:
+    """One of the lists that `csr` put into one flat array."""
+    return tuple(flat[start[row] : start[row + 1]].tolist())
 
 
 def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
@@ -87,3 +103,29 @@ def depths(order: Sequence[int], parents: Sequence[Sequence[int]], top: int) -> 
     if max(longest) > DEEPEST:
         raise OntologyError(f"The taxonomy is {max(longest):,} levels deep; more than {DEEPEST:,} are not supported.")
     return np.array(longest, np.int32), np.array(shortest, np.int32)
+
+
+def word_arrays(terms: Sequence[Sequence[str]], ordered: Mapping[str, list[int]]) -> dict[str, Any]:
+    """The fields of a taxonomy about words, from the terms of its concepts and the senses whose order is known."""
+    senses: dict[str, list[int]] = {}
+    for number, words in enumerate(terms):
+        for word in words:
+            found = senses.setdefault(fold(word), [])
+            if number not in found[-1:]:
+                found.append(number)
+    senses.update(ordered)
+    vocabulary = sorted(senses, key=str.encode)
+    word_number = {word: number for number, word in enumerate(vocabulary)}
+    sense_start, sense_concepts = csr([senses[word] for word in vocabulary])
+    term_start, term_words = csr([[word_number[fold(word)] for word in words] for words in terms])
+    written = [" ".join(word.replace("_", " ").split()) for words in terms for word in words]
+    cased = [i for i, word in enumerate(written) if word != vocabulary[term_words[i]]]
+    return {
+        "vocabulary": TextPool.of(vocabulary),
+        "sense_start": sense_start,
+        "sense_concepts": sense_concepts,
+        "term_start": term_start,
+        "term_words": term_words,
+        "cased_position": np.array(cased, np.int32),
+        "cased_text": TextPool.of(written[i] for i in cased),
+    }

@@ -42,7 +42,16 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, near_miss
-from kanopy.ontology.links import Concept, csr, depths, refuse_unknown_parents, topological_order
+from kanopy.ontology.links import (
+    Concept,
+    csr,
+    csr_row,
+    depths,
+    fold,
+    refuse_unknown_parents,
+    topological_order,
+    word_arrays,
+)
 from kanopy.ontology.text_pool import TextPool
 
 Bools = npt.NDArray[np.bool_]
@@ -61,15 +70,6 @@ class TreeLike(Protocol):
     @property
     def labels(self) -> tuple[str, ...]: ...
     def tree(self) -> Ints: ...
-
-
-def fold(word: str) -> str:
-    """The form under which words are looked up: lower case, single spaces, `_` as space.
-
-    >>> fold(" Warm_Blooded  animal")
-    'warm blooded animal'
-    """
-    return " ".join(word.lower().replace("_", " ").split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,21 +165,6 @@ class Taxonomy:
         parent_start, parent_flat = csr(parents)
         order = topological_order(parent_start, parent_flat, lambda c: terms[c][0], where)
         depth, min_depth = depths(order, parents, -1 if virtual_root >= 0 else 0)
-        own_senses: dict[str, list[int]] = {}
-        for number, words in enumerate(terms):
-            for word in words:
-                found = own_senses.setdefault(fold(word), [])
-                if number not in found[-1:]:
-                    found.append(number)
-        if senses is not None:
-            for word, ordered in senses.items():
-                own_senses[word] = [index[key] for key in ordered]
-        vocabulary = sorted(own_senses, key=str.encode)
-        word_number = {word: number for number, word in enumerate(vocabulary)}
-        sense_start, sense_concepts = csr([own_senses[word] for word in vocabulary])
-        term_start, term_words = csr([[word_number[fold(word)] for word in words] for words in terms])
-        flat_terms = [" ".join(word.replace("_", " ").split()) for words in terms for word in words]
-        cased = [(i, word) for i, word in enumerate(flat_terms) if word != vocabulary[term_words[i]]]
         counts = np.zeros(len(keys), np.int64)
         for key, count in (tag_counts or {}).items():
             counts[index[key]] = count
@@ -195,15 +180,9 @@ class Taxonomy:
             virtual_root=virtual_root,
             is_instance=np.array(instance, bool),
             tag_counts=counts,
-            vocabulary=TextPool.of(vocabulary),
-            sense_start=sense_start,
-            sense_concepts=sense_concepts,
-            term_start=term_start,
-            term_words=term_words,
-            cased_position=np.array([i for i, _ in cased], np.int32),
-            cased_text=TextPool.of(word for _, word in cased),
             part_start=part_start,
             parts=part_flat,
+            **word_arrays(terms, {word: [index[key] for key in ordered] for word, ordered in (senses or {}).items()}),
             **(extras or {}),
         )
 
@@ -275,7 +254,7 @@ class Taxonomy:
 
     def parents_of(self, concept: int) -> tuple[int, ...]:
         """The direct is-a parents of a concept."""
-        return tuple(self.parents[self.parent_start[concept] : self.parent_start[concept + 1]].tolist())
+        return csr_row(self.parent_start, self.parents, concept)
 
     @cached_property
     def child_start(self) -> Ints:
@@ -291,7 +270,7 @@ class Taxonomy:
 
     def children_of(self, concept: int) -> tuple[int, ...]:
         """The direct children of a concept."""
-        return tuple(self.children[self.child_start[concept] : self.child_start[concept + 1]].tolist())
+        return csr_row(self.child_start, self.children, concept)
 
     def ancestors_of(self, concept: int) -> dict[int, int]:
         """Every concept above (and the concept itself) with its shortest distance in edges, nearest first."""
@@ -418,9 +397,7 @@ class Taxonomy:
     def senses(self, word: str) -> tuple[int, ...]:
         """The concepts of a word from the most frequent down; empty if the ontology does not know it."""
         number = self.word_number(word)
-        if number < 0:
-            return ()
-        return tuple(self.sense_concepts[self.sense_start[number] : self.sense_start[number + 1]].tolist())
+        return () if number < 0 else csr_row(self.sense_start, self.sense_concepts, number)
 
     def knows(self, word: str) -> bool:
         """Whether a word has a concept here."""
@@ -471,9 +448,8 @@ class Taxonomy:
         start = int(self.term_start[concept])
         if start == self.term_start[concept + 1]:
             return self.keys[int(concept)]
-        word = int(self.term_words[start])
-        senses = self.sense_concepts[self.sense_start[word] : self.sense_start[word + 1]]
-        return f"{self._term(start)}#{int(np.flatnonzero(senses == concept)[0]) + 1}"
+        senses = csr_row(self.sense_start, self.sense_concepts, int(self.term_words[start]))
+        return f"{self._term(start)}#{senses.index(concept) + 1}"
 
     # ---- neighbouring word classes ------------------------------------------------------------------------
 
@@ -495,9 +471,7 @@ class Taxonomy:
     def nominalizations(self, adjective: str) -> tuple[int, ...]:
         """The concepts of nouns derived from an adjective, or from adjectives WordNet calls similar to it."""
         number = self._adjective_numbers.get(fold(adjective).replace("-", " "))
-        if number is None:
-            return ()
-        return tuple(self.adjective_concepts[self.adjective_start[number] : self.adjective_start[number + 1]].tolist())
+        return () if number is None else csr_row(self.adjective_start, self.adjective_concepts, number)
 
     @cached_property
     def _adjective_numbers(self) -> dict[str, int]:

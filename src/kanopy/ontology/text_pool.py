@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
@@ -20,8 +21,7 @@ class TextPool(Sequence[str]):
     def __init__(self, data: bytes) -> None:
         """`data`: every string in UTF-8 followed by a line feed."""
         self.data = data
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 10).astype(np.int32)
-        self._ends = ends
+        self._ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 10).astype(np.int32)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextPool:
@@ -56,14 +56,11 @@ class TextPool(Sequence[str]):
         start = int(self._ends[index - 1]) + 1 if index else 0
         return self.data[start : self._ends[index]]
 
+    def first_from(self, text: str) -> int:
+        """Where a string stands, or would stand, in a pool sorted by UTF-8 bytes (binary search, nothing is built)."""
+        return bisect_left(range(len(self)), text.encode(), key=self._bytes)
+
     def find_sorted(self, text: str) -> int:
-        """The position of a string in a pool sorted by UTF-8 bytes, or -1 (binary search, nothing is built)."""
-        wanted = text.encode()
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self) and self._bytes(low) == wanted else -1
+        """The position of a string in a pool sorted by UTF-8 bytes, or -1."""
+        at = self.first_from(text)
+        return at if at < len(self) and self._bytes(at) == text.encode() else -1

@@ -8,31 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __all__ = [
-    "MODELS",
-    "AlphaK",
-    "AverageRisk",
-    "BasicLikeness",
-    "Constrained",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "DistinctDiversity",
-    "EnhancedLikeness",
-    "EntropyDiversity",
-    "EpsilonM",
-    "EqualCloseness",
-    "Guarding",
-    "HierarchicalCloseness",
-    "KAnonymity",
-    "KMap",
-    "LPlus",
-    "Model",
-    "OrderedCloseness",
-    "PSensitive",
-    "PopulationUniqueness",
-    "RecursiveDiversity",
-    "Uniqueness",
-    "make_model",
-]
+    "MODELS", "AlphaK", "AverageRisk", "BasicLikeness", "Constrained", "DeltaDisclosure", "DeltaPresence",
+    "DistinctDiversity", "EnhancedLikeness", "EntropyDiversity", "EpsilonM", "EqualCloseness", "Guarding",
+    "HierarchicalCloseness", "KAnonymity", "KMap", "LPlus", "Model", "OrderedCloseness", "PSensitive",
+    "PopulationUniqueness", "RecursiveDiversity", "Uniqueness", "make_model",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from kanopy.privacy.base import Model

@@ -8,15 +8,16 @@ Fellbaum (ed.), WordNet: An Electronic Lexical Database, MIT Press 1998.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, TypeVar
 
 from kanopy._errors import OntologyError
+from kanopy.ontology.links import csr
 from kanopy.ontology.taxonomy import Concept, Taxonomy, fold
 from kanopy.ontology.text_pool import TextPool
+
+Entry = TypeVar("Entry")
 
 SUFFIXES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 IS_A = ("@", "@i")
@@ -83,53 +84,54 @@ def compile_wordnet(
     )
 
 
-def read_synsets(path: Path) -> Iterator[Synset]:
-    """The synsets of a `data.*` file; a malformed or cut-off line is an error that shows it."""
+def _entries(path: Path, what: str, parse: Callable[[str, int], Entry]) -> Iterator[Entry]:
+    """The lines of a WordNet file after its licence, parsed; a malformed or cut-off line is an error that shows it."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if line.startswith("  "):
                 continue  # the licence
-            definition, bar, _ = line.partition("|")
-            fields = definition.split()
             try:
-                if not bar or not line.endswith("\n"):
-                    raise ValueError
-                word_count = int(fields[3], 16)
-                words = tuple(fields[4 : 4 + 2 * word_count : 2])
-                at = 4 + 2 * word_count
-                pointer_count = int(fields[at])
-                flat = fields[at + 1 : at + 1 + 4 * pointer_count]
-                if len(flat) != 4 * pointer_count or len(words) != word_count or not fields[0].isdecimal():
-                    raise ValueError
+                yield parse(line, number)
             except (ValueError, IndexError):
                 raise OntologyError(
-                    f"{path.name}, line {number}: this is not a whole WordNet synset: {line[:60].rstrip()!r}. "
+                    f"{path.name}, line {number}: this is not {what}: {line[:60].rstrip()!r}. "
                     "The file was cut off or changed: install WordNet again."
                 ) from None
-            pointers = tuple(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
-            yield Synset(fields[0], words, pointers, number)
+
+
+def read_synsets(path: Path) -> Iterator[Synset]:
+    """The synsets of a `data.*` file."""
+    return _entries(path, "a whole WordNet synset", _synset)
+
+
+def _synset(line: str, number: int) -> Synset:
+    definition, bar, _ = line.partition("|")
+    fields = definition.split()
+    word_count = int(fields[3], 16)
+    words = tuple(fields[4 : 4 + 2 * word_count : 2])
+    at = 4 + 2 * word_count
+    pointer_count = int(fields[at])
+    flat = fields[at + 1 : at + 1 + 4 * pointer_count]
+    whole = bar and line.endswith("\n") and len(flat) == 4 * pointer_count and len(words) == word_count
+    if not whole or not fields[0].isdecimal():
+        raise ValueError
+    pointers = tuple(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
+    return Synset(fields[0], words, pointers, number)
 
 
 def read_index(path: Path) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, lemma and synset offsets (most frequent sense first) of an `index.*` file."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.startswith("  "):
-                continue
-            fields = line.split()
-            try:
-                count = int(fields[2])
-                offsets = fields[len(fields) - count :]
-                if len(fields) != 6 + int(fields[3]) + count or not all(offset.isdecimal() for offset in offsets):
-                    raise ValueError
-                if any(len(offset) != 8 for offset in offsets):
-                    raise ValueError
-            except (ValueError, IndexError):
-                raise OntologyError(
-                    f"{path.name}, line {number}: this is not a whole index entry: {line[:60].rstrip()!r}. "
-                    "The file was cut off or changed: install WordNet again."
-                ) from None
-            yield number, fields[0].replace("_", " "), offsets
+    return _entries(path, "a whole index entry", _index_entry)
+
+
+def _index_entry(line: str, number: int) -> tuple[int, str, list[str]]:
+    fields = line.split()
+    count = int(fields[2])
+    offsets = fields[len(fields) - count :]
+    whole = len(fields) == 6 + int(fields[3]) + count
+    if not whole or not all(offset.isdecimal() and len(offset) == 8 for offset in offsets):
+        raise ValueError
+    return number, fields[0].replace("_", " "), offsets
 
 
 def _needed(folder: Path, name: str) -> Path:
@@ -148,25 +150,19 @@ def _tag_counts(path: Path, senses: dict[str, list[str]], part_of_speech: str) -
     if not path.is_file():
         return counts
     sense_type = str("nvar".index(part_of_speech) + 1)
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                sense_key, sense_number, count = line.split()
-                lemma, _, rest = sense_key.rpartition("%")
-                if not lemma or not line.endswith("\n"):
-                    raise ValueError
-                if rest[0] != sense_type:
-                    continue
-                position, count_now = int(sense_number) - 1, int(count)
-            except (ValueError, IndexError):
-                raise OntologyError(
-                    f"{path.name}, line {number}: this is not a sense and its count: {line[:60].rstrip()!r}. "
-                    "The file was cut off or changed: install WordNet again."
-                ) from None
-            known = senses.get(fold(lemma), [])
-            if position < len(known):  # the file keeps counts of a few words that later versions dropped
-                counts[known[position]] = counts.get(known[position], 0) + count_now
+    for lemma, kind, position, count in _entries(path, "a sense and its count", _tag_count):
+        known = senses.get(fold(lemma), []) if kind == sense_type else []
+        if position < len(known):  # the file keeps counts of a few words that later versions dropped
+            counts[known[position]] = counts.get(known[position], 0) + count
     return counts
+
+
+def _tag_count(line: str, number: int) -> tuple[str, str, int, int]:
+    sense_key, sense_number, count = line.split()
+    lemma, _, rest = sense_key.rpartition("%")
+    if not lemma or not line.endswith("\n"):
+        raise ValueError
+    return lemma, rest[0], int(sense_number) - 1, int(count)
 
 
 def _exceptions(path: Path) -> TextPool:
@@ -204,9 +200,7 @@ def _nominalizations(folder: Path, keys: list[str]) -> dict[str, Any]:
             own = _derived(synset, number, position) or _derived(synset, number) or around
             found.setdefault(fold(word.partition("(")[0]), {}).update(dict.fromkeys(own))
     words = sorted(word for word, nouns in found.items() if nouns)
-    start = np.zeros(len(words) + 1, np.int32)
-    np.cumsum([len(found[word]) for word in words], out=start[1:])
-    flat = np.array([noun for word in words for noun in found[word]], np.int32)
+    start, flat = csr([list(found[word]) for word in words])
     return {"adjectives": TextPool.of(words), "adjective_start": start, "adjective_concepts": flat}
 
 

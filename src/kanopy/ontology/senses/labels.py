@@ -12,8 +12,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import OntologyError
 from kanopy.ontology.senses.morphology import base_forms, head_nouns, same_stem, words_with_prefix
@@ -163,19 +161,12 @@ def sense_name(taxonomy: Taxonomy, term: str, concept: int) -> str:
     """
     word = _SENSE.sub("", term)
     number = taxonomy.word_number(word) if word else -1
-    if number < 0:
-        return taxonomy.sense_name(concept)
-    senses = taxonomy.sense_concepts[taxonomy.sense_start[number] : taxonomy.sense_start[number + 1]].tolist()
+    senses = taxonomy.senses(word) if word else ()
     if concept not in senses:
         return taxonomy.sense_name(concept)
-    words = taxonomy.term_words[taxonomy.term_start[concept] : taxonomy.term_start[concept + 1]].tolist()
     # Among the terms of the concept the word may be written in another way: with capitals, for instance.
-    position = int(taxonomy.term_start[concept]) + words.index(number) if number in words else -1
-    cased = int(np.searchsorted(taxonomy.cased_position, position))
-    if position >= 0 and cased < len(taxonomy.cased_position) and taxonomy.cased_position[cased] == position:
-        written = taxonomy.cased_text[cased]
-    else:
-        written = taxonomy.vocabulary[number]
+    folded = taxonomy.vocabulary[number]
+    written = next((term for term in taxonomy.terms_of(concept) if fold(term) == folded), folded)
     return f"{written}#{senses.index(concept) + 1}"
 
 

@@ -4,73 +4,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice, product, takewhile
 from typing import Any
 
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 DETACHMENTS = (
-    ("s", ""),
-    ("ses", "s"),
-    ("xes", "x"),
-    ("zes", "z"),
-    ("ches", "ch"),
-    ("shes", "sh"),
-    ("men", "man"),
-    ("ies", "y"),
-)
+    ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"),
+)  # fmt: skip
 """Endings WordNet takes off nouns, and what it puts instead."""
 
-AFTER_THE_HEAD = frozenset(
-    [
-        "about",
-        "above",
-        "against",
-        "among",
-        "as",
-        "at",
-        "before",
-        "behind",
-        "below",
-        "beside",
-        "between",
-        "beyond",
-        "by",
-        "during",
-        "except",
-        "for",
-        "from",
-        "in",
-        "inside",
-        "into",
-        "like",
-        "near",
-        "of",
-        "off",
-        "on",
-        "onto",
-        "outside",
-        "over",
-        "per",
-        "than",
-        "through",
-        "to",
-        "toward",
-        "under",
-        "until",
-        "up",
-        "upon",
-        "via",
-        "with",
-        "within",
-        "without",
-        "who",
-        "which",
-        "that",
-        "whose",
-        "where",
-    ]
-)
+_AFTER_THE_HEAD = """
+    about above against among as at before behind below beside between beyond by during except for from in inside
+    into like near of off on onto outside over per than through to toward under until up upon via with within
+    without who which that whose where"""
+AFTER_THE_HEAD = frozenset(_AFTER_THE_HEAD.split())
 """Words that open what follows the head of a noun phrase: tourism *in* rural areas."""
 
 JOINTS = re.compile(r"\s*(?:[,;/&+]|\band\b|\bor\b)\s*")
@@ -157,30 +105,16 @@ def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
 
 
 def _unlike(word: str, other: str) -> int:
-    same = 0
-    for a, b in zip(word, other, strict=False):
-        if a != b:
-            break
-        same += 1
-    return len(word) + len(other) - 2 * same
+    same = takewhile(lambda letters: letters[0] == letters[1], zip(word, other, strict=False))
+    return len(word) + len(other) - 2 * len(list(same))
 
 
 @lru_cache(maxsize=512)
 def words_with_prefix(taxonomy: Taxonomy, prefix: str) -> tuple[str, ...]:
     """All words of the (sorted) vocabulary that begin with a prefix; many values of a column ask for the same."""
     words = taxonomy.vocabulary
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high) // 2
-        if words[middle].encode() < prefix.encode():
-            low = middle + 1
-        else:
-            high = middle
-    found = []
-    while low < len(words) and (word := words[low]).startswith(prefix):
-        found.append(word)
-        low += 1
-    return tuple(found)
+    stretch = map(words.__getitem__, range(words.first_from(prefix), len(words)))
+    return tuple(takewhile(lambda word: word.startswith(prefix), stretch))
 
 
 def head_nouns(phrase: str) -> tuple[str, ...]:

@@ -2,95 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy.ontology.readers.glosses import Glosses
-from kanopy.ontology.similarity.shared import FeatureSets
+from kanopy.ontology.similarity.shared import FeatureSets, gather, once
 from kanopy.ontology.taxonomy import Taxonomy
-
-Made = TypeVar("Made")
-_made: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-
-
-def _once(taxonomy: Taxonomy, name: str, make: Callable[[], Made]) -> Made:
-    """Features are computed once per taxonomy and kept as long as it lives."""
-    known = _made.setdefault(taxonomy, {})
-    if name not in known:
-        known[name] = make()
-    found: Made = known[name]
-    return found
 
 
 def _owners(start: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
+@once
 def terms(taxonomy: Taxonomy) -> FeatureSets:
     """The terms of each concept."""
-
-    def make() -> FeatureSets:
-        owner = _owners(taxonomy.term_start)
-        return FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, len(taxonomy.vocabulary))
-
-    return _once(taxonomy, "terms", make)
+    owner = _owners(taxonomy.term_start)
+    return FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, len(taxonomy.vocabulary))
 
 
+@once
 def subsumers_of(taxonomy: Taxonomy) -> FeatureSets:
     """Each concept and everything above it."""
-    return _once(
-        taxonomy,
-        "subsumers",
-        lambda: FeatureSets(taxonomy.ancestor_start.astype(np.int64), taxonomy.ancestors, taxonomy.size),
+    return FeatureSets(taxonomy.ancestor_start.astype(np.int64), taxonomy.ancestors, taxonomy.size)
+
+
+@once
+def neighbours(taxonomy: Taxonomy) -> FeatureSets:
+    """Each concept, its direct parents and its direct children."""
+    own = np.arange(taxonomy.size)
+    child, up = _owners(taxonomy.parent_start), taxonomy.parents.astype(np.int64)
+    return FeatureSets.of(
+        np.concatenate([own, child, up]), np.concatenate([own, up, child]), taxonomy.size, taxonomy.size
     )
 
 
-def neighbours(taxonomy: Taxonomy) -> FeatureSets:
-    """Each concept, its direct parents and its direct children."""
-
-    def make() -> FeatureSets:
-        own = np.arange(taxonomy.size)
-        child, up = _owners(taxonomy.parent_start), taxonomy.parents.astype(np.int64)
-        return FeatureSets.of(
-            np.concatenate([own, child, up]), np.concatenate([own, up, child]), taxonomy.size, taxonomy.size
-        )
-
-    return _once(taxonomy, "neighbours", make)
-
-
+@once
 def whole_parts(taxonomy: Taxonomy) -> FeatureSets:
     """The parts of each concept, those inherited from above included."""
-
-    def make() -> FeatureSets:
-        above = taxonomy.ancestors
-        count = np.diff(taxonomy.part_start)[above]
-        owner = np.repeat(_owners(taxonomy.ancestor_start), count)
-        position = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        part = taxonomy.parts[np.repeat(taxonomy.part_start[above], count) + position]
-        return FeatureSets.of(owner, part, taxonomy.size, taxonomy.size)
-
-    return _once(taxonomy, "whole_parts", make)
+    start, part = gather(taxonomy.part_start, taxonomy.parts, taxonomy.ancestors)
+    owner = np.repeat(_owners(taxonomy.ancestor_start), np.diff(start))
+    return FeatureSets.of(owner, part, taxonomy.size, taxonomy.size)
 
 
+@once
 def relations(taxonomy: Taxonomy) -> tuple[FeatureSets, ...]:
     """Neighbourhoods by kind of link: everything above, direct children, parts, wholes (without the concept itself)."""
-
-    def make() -> tuple[FeatureSets, ...]:
-        size = taxonomy.size
-        low, high = _owners(taxonomy.ancestor_start), taxonomy.ancestors
-        above = low != high
-        child, up = _owners(taxonomy.parent_start), taxonomy.parents
-        whole, part = _owners(taxonomy.part_start), taxonomy.parts
-        links = ((low[above], high[above]), (up, child), (whole, part), (part, whole))
-        return tuple(FeatureSets.of(np.asarray(a), np.asarray(b), size, size) for a, b in links)
-
-    return _once(taxonomy, "relations", make)
+    size = taxonomy.size
+    low, high = _owners(taxonomy.ancestor_start), taxonomy.ancestors
+    above = low != high
+    child, up = _owners(taxonomy.parent_start), taxonomy.parents
+    whole, part = _owners(taxonomy.part_start), taxonomy.parts
+    links = ((low[above], high[above]), (up, child), (whole, part), (part, whole))
+    return tuple(FeatureSets.of(np.asarray(a), np.asarray(b), size, size) for a, b in links)
 
 
 class GlossVectors:
@@ -100,7 +68,6 @@ class GlossVectors:
     CONCEPTS_AT_ONCE = 512
 
     def __init__(self, taxonomy: Taxonomy, glosses: Glosses) -> None:
-        self._taxonomy = taxonomy
         sets = glosses.word_sets
         often = np.bincount(sets.items, minlength=sets.item_count)
         kept = often >= min(self.FEWEST_GLOSSES, max(1, int(often.max(initial=1))))
@@ -162,10 +129,7 @@ class GlossVectors:
         return np.minimum(flat, 1.0).reshape(a.shape)
 
 
-def gloss_vectors(taxonomy: Taxonomy, glosses: Glosses) -> GlossVectors:
+@once
+def gloss_vectors(glosses: Glosses, taxonomy: Taxonomy) -> GlossVectors:
     """The context vectors of a taxonomy, prepared once per set of definitions."""
-    known = _made.setdefault(glosses, {})
-    if "vectors" not in known:
-        known["vectors"] = GlossVectors(taxonomy, glosses)
-    found: GlossVectors = known["vectors"]
-    return found
+    return GlossVectors(taxonomy, glosses)

@@ -170,5 +170,5 @@ def gloss_vector(taxonomy: Taxonomy, a: Concepts, b: Concepts, *, glosses: Gloss
     Choices: a word's vector counts with which words it shares a definition, the rarer the word the heavier (idf); a
     concept's vector is the sum over the words of its definition and those of its parents and children.
     """
-    vectors = gloss_vectors(taxonomy, glosses or find_glosses(taxonomy))
+    vectors = gloss_vectors(glosses or find_glosses(taxonomy), taxonomy)
     return vectors.cosine(np.asarray(a), np.asarray(b))

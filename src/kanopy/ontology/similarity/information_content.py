@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
+from kanopy.ontology.similarity.shared import once
 from kanopy.ontology.taxonomy import Taxonomy
 
-_known: WeakKeyDictionary[Taxonomy, dict[str, Floats]] = WeakKeyDictionary()
 
-
+@once
 def from_tag_counts(taxonomy: Taxonomy) -> Floats:
     """-ln p(c), where p is the share of tagged occurrences at or below `c`; every concept counts once more (+1).
 
@@ -29,12 +28,14 @@ def from_tag_counts(taxonomy: Taxonomy) -> Floats:
     return _frozen(-np.log(below / below.max()))
 
 
+@once
 def seco(taxonomy: Taxonomy) -> Floats:
     """1 - ln(hyponyms + 1) / ln(N): the fewer concepts below, the more it says. Seco, Veale, Hayes 2004."""
     hyponyms = _sum_below(taxonomy, np.ones(taxonomy.size)) - 1
     return _frozen(1 - np.log(hyponyms + 1) / np.log(max(taxonomy.size, 2)))
 
 
+@once
 def sanchez(taxonomy: Taxonomy) -> Floats:
     """-ln((leaves / subsumers + 1) / (all leaves + 1)). Sánchez, Batet, Isern 2011.
 
@@ -66,10 +67,7 @@ def information_content(taxonomy: Taxonomy, kind: str) -> Floats:
     """
     if kind not in INFORMATION_CONTENTS:
         raise OntologyError(f"Unknown information content {kind!r}. {near_miss(kind, INFORMATION_CONTENTS)}")
-    known = _known.setdefault(taxonomy, {})
-    if kind not in known:
-        known[kind] = INFORMATION_CONTENTS[kind](taxonomy)
-    return known[kind]
+    return INFORMATION_CONTENTS[kind](taxonomy)
 
 
 def _sum_below(taxonomy: Taxonomy, own: Floats) -> Floats:

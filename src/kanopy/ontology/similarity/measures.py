@@ -34,11 +34,6 @@ class Measure:
     is_symmetric: bool = True
     pairs_at_once: int = 1 << 16
 
-    @property
-    def needs_information_content(self) -> bool:
-        """Whether the measure weighs concepts by their information content."""
-        return bool(self.content)
-
     def __call__(self, taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Floats:
         """The similarities of concepts `a` and `b`, which broadcast.
 
@@ -74,49 +69,29 @@ class Measure:
         return [-concept for concept in found]
 
 
-_RADA = "Rada et al. 1989"
-_RESNIK = "Resnik 1995"
-_LIN = "Lin 1998"
-_JCN = "Jiang, Conrath 1997"
+def _by_content(name: str, function: Callable[..., Floats], source: str, maximum: float | None = 1.0) -> list[Measure]:
+    """A measure that rests on information content, once for each kind of it."""
+    endings = {"tags": "", "seco": "-seco", "sanchez": "-sanchez"}
+    return [Measure(name + ending, function, source, maximum, content) for content, ending in endings.items()]
 
-MEASURES: Mapping[str, Measure] = {
-    "wu-palmer": Measure("wu-palmer", similarity.wu_palmer, "Wu, Palmer 1994"),
-    "path": Measure("path", similarity.path, _RADA),
-    "path-length": Measure("path-length", similarity.path_length, _RADA, maximum_value=0.0),
-    "leacock-chodorow": Measure(
-        "leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None
+
+_LISTED = (
+    Measure("wu-palmer", similarity.wu_palmer, "Wu, Palmer 1994"),
+    Measure("path", similarity.path, "Rada et al. 1989"),
+    Measure("path-length", similarity.path_length, "Rada et al. 1989", maximum_value=0.0),
+    Measure("leacock-chodorow", similarity.leacock_chodorow, "Leacock, Chodorow 1998", maximum_value=None),
+    Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
+    Measure("rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False),
+    Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
+    *_by_content("resnik", similarity.resnik, "Resnik 1995", None),
+    *_by_content("lin", similarity.lin, "Lin 1998"),
+    *_by_content("jiang-conrath", similarity.jiang_conrath, "Jiang, Conrath 1997"),
+    *_by_content("jiang-conrath-distance", similarity.jiang_conrath_distance, "Jiang, Conrath 1997", 0.0),
+    Measure(
+        "gloss-vector", similarity.gloss_vector, "Patwardhan, Pedersen 2006", needs_glosses=True, pairs_at_once=1 << 22
     ),
-    "tversky": Measure("tversky", similarity.tversky, "Tversky 1977", is_symmetric=False),
-    "rodriguez-egenhofer": Measure(
-        "rodriguez-egenhofer", similarity.rodriguez_egenhofer, "Rodríguez, Egenhofer 2003", is_symmetric=False
-    ),
-    "x-similarity": Measure("x-similarity", similarity.x_similarity, "Petrakis et al. 2006", needs_glosses=True),
-    "resnik": Measure("resnik", similarity.resnik, _RESNIK, maximum_value=None, content="tags"),
-    "resnik-seco": Measure("resnik-seco", similarity.resnik, _RESNIK, maximum_value=None, content="seco"),
-    "resnik-sanchez": Measure("resnik-sanchez", similarity.resnik, _RESNIK, maximum_value=None, content="sanchez"),
-    "lin": Measure("lin", similarity.lin, _LIN, content="tags"),
-    "lin-seco": Measure("lin-seco", similarity.lin, _LIN, content="seco"),
-    "lin-sanchez": Measure("lin-sanchez", similarity.lin, _LIN, content="sanchez"),
-    "jiang-conrath": Measure("jiang-conrath", similarity.jiang_conrath, _JCN, content="tags"),
-    "jiang-conrath-seco": Measure("jiang-conrath-seco", similarity.jiang_conrath, _JCN, content="seco"),
-    "jiang-conrath-sanchez": Measure("jiang-conrath-sanchez", similarity.jiang_conrath, _JCN, content="sanchez"),
-    "jiang-conrath-distance": Measure(
-        "jiang-conrath-distance", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="tags"
-    ),
-    "jiang-conrath-distance-seco": Measure(
-        "jiang-conrath-distance-seco", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="seco"
-    ),
-    "jiang-conrath-distance-sanchez": Measure(
-        "jiang-conrath-distance-sanchez", similarity.jiang_conrath_distance, _JCN, maximum_value=0.0, content="sanchez"
-    ),
-    "gloss-vector": Measure(
-        "gloss-vector",
-        similarity.gloss_vector,
-        "Patwardhan, Pedersen 2006",
-        needs_glosses=True,
-        pairs_at_once=1 << 22,
-    ),
-}
+)
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _LISTED}
 
 
 def find_measure(name: str | Measure) -> Measure:

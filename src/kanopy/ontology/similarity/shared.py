@@ -6,8 +6,10 @@ Every function takes two arrays of concept numbers that broadcast against each o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +21,9 @@ from kanopy.ontology.similarity.subsumers_plain import plain_joint_pairs, unpack
 from kanopy.ontology.taxonomy import Taxonomy
 
 Concepts = npt.ArrayLike
+Owner = TypeVar("Owner")
+Made = TypeVar("Made")
+P = ParamSpec("P")
 
 FEW_PAIRS = 3_000
 """Up to so many pairs, starting the compiler costs more than it saves."""
@@ -44,6 +49,19 @@ class Slots:
 
 
 _slots: WeakKeyDictionary[Taxonomy, tuple[bytes, Slots]] = WeakKeyDictionary()
+
+
+def once(make: Callable[Concatenate[Owner, P], Made]) -> Callable[Concatenate[Owner, P], Made]:
+    """The function keeps its answer as long as its first argument (a taxonomy, a set of definitions) lives."""
+    made: WeakKeyDictionary[Owner, Made] = WeakKeyDictionary()
+
+    @wraps(make)
+    def remembered(owner: Owner, /, *rest: P.args, **options: P.kwargs) -> Made:
+        if owner not in made:
+            made[owner] = make(owner, *rest, **options)
+        return made[owner]
+
+    return remembered
 
 
 def deepest_common_subsumer(
@@ -184,18 +202,18 @@ def _slots_of(taxonomy: Taxonomy, columns: Ints) -> Slots:
     frontier = np.unique(columns)
     while len(frontier):
         used[frontier] = True
-        above = np.unique(_gather(taxonomy.parent_start, taxonomy.parents, frontier)[1])
+        above = np.unique(gather(taxonomy.parent_start, taxonomy.parents, frontier)[1])
         frontier = above[~used[above]]
     concept = taxonomy.topological_order[used[taxonomy.topological_order]]
     slot_of = np.full(taxonomy.size, -1, np.int32)
     slot_of[concept] = np.arange(len(concept), dtype=np.int32)
-    start, parents = _gather(taxonomy.parent_start, taxonomy.parents, concept)
+    start, parents = gather(taxonomy.parent_start, taxonomy.parents, concept)
     slots = Slots(slot_of, concept, start, slot_of[parents], slot_of[columns])
     _slots[taxonomy] = (wanted, slots)
     return slots
 
 
-def _gather(start: Ints, flat: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+def gather(start: Ints, flat: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """The CSR rows of the chosen concepts."""
     count = np.diff(start)[chosen]
     new_start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
