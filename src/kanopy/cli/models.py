@@ -13,11 +13,11 @@ def models(
     json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """List the privacy models, each with one sentence and an example."""
-    from kanopy.privacy.models import EXAMPLES, MODELS
+    from kanopy.privacy.models import MODELS
 
     begin(json_mode)
     listed = [
-        {"name": name, "summary": kind.summary, "example": EXAMPLES[name], "definition": _first_line(kind)}
+        {"name": name, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
         for name, kind in MODELS.items()
     ]
 

@@ -37,6 +37,8 @@ class Model(Declared):
     name: ClassVar[str]
     summary: ClassVar[str]
     """One sentence for the list of models."""
+    example: ClassVar[str]
+    """How it is written in short; a test parses every one."""
 
     @property
     def monotonic(self) -> bool:
@@ -154,6 +156,25 @@ class SensitiveModel(Model):
             )
 
 
+@dataclass(frozen=True)
+class LimitedShares(SensitiveModel):
+    """A model that gives every sensitive value a largest share of a class."""
+
+    monotonic = True
+
+    def limits(self, facts: ColumnFacts) -> Floats:
+        """The largest share that each value may have."""
+        raise NotImplementedError
+
+    def violated(self, classes: Classes) -> Mask:
+        limits = self.limits(self.facts(classes.facts))
+        return np.asarray((self.shares(classes) > limits + TOLERANCE).any(axis=1))
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        limits = self.limits(self.facts(classes.facts))
+        return np.maximum(excess_rows(self.counts(classes), classes.sizes, limits), violated)
+
+
 def labels_of(classes: Classes, column: str, model: str) -> ClassLabels:
     """The published labels of a quasi-identifier, or an error that says who needs them."""
     found = classes.labels.get(column)
@@ -175,9 +196,11 @@ def excess_rows(counts: npt.NDArray[Any], sizes: Longs, limits: Floats | float) 
     """Rows of a class that every finer grouping must suppress so that each value keeps to its share of the rest.
 
     If kept rows hold a value at a share of at most `limit`, then of `n` rows with `c` of that value at least
-    `(c - limit·n) / (1 - limit)` are not kept.
+    `(c - limit·n) / (1 - limit)` are not kept. A limit of 1 never binds: those values are left out.
     """
-    room = np.maximum(1.0 - np.asarray(limits, np.float64), TOLERANCE)
-    needed = (counts - limits * sizes[:, None]) / room
+    limits = np.broadcast_to(np.asarray(limits, np.float64), counts.shape[1:])
+    binding = limits < 1
+    room = np.maximum(1.0 - limits[binding], TOLERANCE)
+    needed = (counts[:, binding] - limits[binding] * sizes[:, None]) / room
     worst = needed.max(axis=1, initial=0.0)
     return np.asarray(np.minimum(np.ceil(worst - 1e-6), sizes), np.int64)

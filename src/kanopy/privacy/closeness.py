@@ -14,7 +14,7 @@ from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import HierarchyError, JobError, some
 from kanopy._kinds import Number, OneOf, Share
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows
+from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,15 @@ class Closeness(SensitiveModel):
 
     t: Annotated[float, Share(), "the largest distance between a class and the whole table"]
 
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
+    measured_over: ClassVar[str]
+    """What the distance is measured over, for the report."""
+
+    def explain(self) -> str:
+        return (
+            f"The distribution of {self.column} behind every published combination is within {self.t:g} of the whole "
+            f"table's (earth mover's distance over {self.measured_over})."
+        )
 
     def distances(self, classes: Classes) -> Floats:
         """Per class, how far its values are from those of the table: 0 (the same) to 1."""
@@ -64,6 +70,7 @@ class EqualCloseness(Closeness):
     """
 
     name: ClassVar[str] = "t-equal"
+    example: ClassVar[str] = "t-equal:diagnosis:0.2"
     summary: ClassVar[str] = "t-closeness, equal distances: values of a class are distributed as in the table, up to t."
 
     def distances(self, classes: Classes) -> Floats:
@@ -103,7 +110,9 @@ class OrderedCloseness(Closeness):
     """
 
     name: ClassVar[str] = "t-ordered"
+    example: ClassVar[str] = "t-ordered:income:0.2"
     summary: ClassVar[str] = "t-closeness, ordered distances: as t-equal, but near values count as nearly equal."
+    measured_over: ClassVar[str] = "the order of the values"
 
     def distances(self, classes: Classes) -> Floats:
         facts = self.facts(classes.facts)
@@ -114,12 +123,6 @@ class OrderedCloseness(Closeness):
         shares, whole = self.shares(classes)[:, order], facts.distribution[order]
         moved = np.cumsum(shares - whole, axis=1)
         return np.asarray(np.abs(moved).sum(axis=1) / (len(order) - 1))
-
-    def explain(self) -> str:
-        return (
-            f"The distribution of {self.column} behind every published combination is within {self.t:g} of the whole "
-            "table's (earth mover's distance over the order of the values)."
-        )
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         found = self.facts(facts)
@@ -140,7 +143,9 @@ class HierarchicalCloseness(Closeness):
     """
 
     name: ClassVar[str] = "t-hierarchical"
+    example: ClassVar[str] = "t-hierarchical:diagnosis:0.2"
     summary: ClassVar[str] = "t-closeness, hierarchical distances: values that meet low in their hierarchy are near."
+    measured_over: ClassVar[str] = "its hierarchy"
 
     def distances(self, classes: Classes) -> Floats:
         facts = self.facts(classes.facts)
@@ -160,12 +165,6 @@ class HierarchicalCloseness(Closeness):
             extra = surplus - lack
             current = above
         return total
-
-    def explain(self) -> str:
-        return (
-            f"The distribution of {self.column} behind every published combination is within {self.t:g} of the whole "
-            "table's (earth mover's distance over its hierarchy)."
-        )
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         _rooted(self.facts(facts), self.column)
@@ -214,6 +213,7 @@ class DeltaDisclosure(SensitiveModel):
     delta: Annotated[float, Number(0), "how far, as a logarithm, the share of a value may be from that in the table"]
     absent: Annotated[str, OneOf(*ABSENT), "whether a value that a class lacks counts"] = "violates"
     name: ClassVar[str] = "delta-disclosure"
+    example: ClassVar[str] = "delta-disclosure:diagnosis:1.5"
     summary: ClassVar[str] = (
         "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
     )
@@ -234,9 +234,7 @@ class DeltaDisclosure(SensitiveModel):
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         facts = self.facts(classes.facts)
-        limits = facts.distribution * np.exp(self.delta)
-        binding = limits < 1
-        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
+        needed = excess_rows(self.counts(classes), classes.sizes, facts.distribution * np.exp(self.delta))
         return np.maximum(needed, violated) if self.monotonic else needed
 
     def explain(self) -> str:
@@ -248,7 +246,7 @@ class DeltaDisclosure(SensitiveModel):
 
 
 @dataclass(frozen=True)
-class BasicLikeness(SensitiveModel):
+class BasicLikeness(LimitedShares):
     """The chance of a value grows by at most the factor `1 + beta` over the table's (Cao, Karras 2012, basic
     β-likeness). Values that become rarer are not limited.
 
@@ -258,25 +256,11 @@ class BasicLikeness(SensitiveModel):
 
     beta: Annotated[float, Number(above=0), "the largest gain of a value's share, relative to that in the table"]
     name: ClassVar[str] = "beta-basic"
+    example: ClassVar[str] = "beta-basic:diagnosis:2"
     summary: ClassVar[str] = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
 
-    @property
-    def monotonic(self) -> bool:
-        return True
-
-    def limits(self, whole: Floats) -> Floats:
-        """The largest share each value may have, given its share of the table."""
-        return np.minimum(1.0, whole * (1 + self.beta))
-
-    def violated(self, classes: Classes) -> Mask:
-        limits = self.limits(self.facts(classes.facts).distribution)
-        return np.asarray((self.shares(classes) > limits + TOLERANCE).any(axis=1))
-
-    def must_go(self, classes: Classes, violated: Mask) -> Longs:
-        limits = self.limits(self.facts(classes.facts).distribution)
-        binding = limits < 1
-        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
-        return np.maximum(needed, violated)
+    def limits(self, facts: ColumnFacts) -> Floats:
+        return np.minimum(1.0, facts.distribution * (1 + self.beta))
 
     def explain(self) -> str:
         return (
@@ -295,9 +279,11 @@ class EnhancedLikeness(BasicLikeness):
     """
 
     name: ClassVar[str] = "beta-enhanced"
+    example: ClassVar[str] = "beta-enhanced:diagnosis:2"
     summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
 
-    def limits(self, whole: Floats) -> Floats:
+    def limits(self, facts: ColumnFacts) -> Floats:
+        whole = facts.distribution
         gain = np.full(len(whole), float(self.beta))
         there = whole > 0
         gain[there] = np.minimum(self.beta, -np.log(whole[there]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,11 +12,27 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
 from kanopy._errors import JobError, some
 from kanopy._kinds import MapOf, Number, Share, Whole
-from kanopy.privacy.base import TOLERANCE, SensitiveModel, excess_rows, percent
+from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows, percent
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(SensitiveModel):
+class DifferentValues(SensitiveModel):
+    """What the models share that ask for `least_size` different sensitive values in every class."""
+
+    monotonic_with_suppression = True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.least_size)
+
+    def explain(self) -> str:
+        return f"Every published combination stands for at least {self.least_size} different values of {self.column}."
+
+    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+        self.require_values(self.least_size, facts, fields(self)[-1].name)
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(DifferentValues):
     """Every class has at least `l` different sensitive values (Machanavajjhala et al. 2007, distinct l-diversity).
 
     >>> import numpy as np
@@ -27,28 +43,16 @@ class DistinctDiversity(SensitiveModel):
 
     l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
     name: ClassVar[str] = "l-distinct"
+    example: ClassVar[str] = "l-distinct:diagnosis:3"
     summary: ClassVar[str] = "Distinct l-diversity: every class has at least l different sensitive values."
-
-    @property
-    def monotonic_with_suppression(self) -> bool:
-        return True
 
     @property
     def least_size(self) -> int:
         return self.l
 
-    def violated(self, classes: Classes) -> Mask:
-        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.l)
-
-    def explain(self) -> str:
-        return f"Every published combination stands for at least {self.l} different values of {self.column}."
-
-    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
-        self.require_values(self.l, facts, "l")
-
 
 @dataclass(frozen=True)
-class PSensitive(SensitiveModel):
+class PSensitive(DifferentValues):
     """p-sensitive k-anonymity: at least `p` different sensitive values in every class, besides `k` rows
     (Truta, Vinay 2006).
 
@@ -58,24 +62,12 @@ class PSensitive(SensitiveModel):
 
     p: Annotated[int, Whole(2), "different values in every class"]
     name: ClassVar[str] = "p-sensitive"
+    example: ClassVar[str] = "p-sensitive:diagnosis:2"
     summary: ClassVar[str] = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
-
-    @property
-    def monotonic_with_suppression(self) -> bool:
-        return True
 
     @property
     def least_size(self) -> int:
         return self.p
-
-    def violated(self, classes: Classes) -> Mask:
-        return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.p)
-
-    def explain(self) -> str:
-        return f"Every published combination stands for at least {self.p} different values of {self.column}."
-
-    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
-        self.require_values(self.p, facts, "p")
 
 
 @dataclass(frozen=True)
@@ -89,11 +81,9 @@ class EntropyDiversity(SensitiveModel):
 
     l: Annotated[float, Number(1), "as many equally frequent values in effect"]  # noqa: E741
     name: ClassVar[str] = "l-entropy"
+    example: ClassVar[str] = "l-entropy:diagnosis:2.5"
     summary: ClassVar[str] = "Entropy l-diversity: a class is as varied as l equally frequent values."
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
 
     @property
     def least_size(self) -> int:
@@ -127,13 +117,11 @@ class RecursiveDiversity(SensitiveModel):
     c: Annotated[float, Number(above=0), "how often the most frequent value may occur, as a multiple of"]
     l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
     name: ClassVar[str] = "l-recursive"
+    example: ClassVar[str] = "l-recursive:diagnosis:3,2"
     summary: ClassVar[str] = (
         "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
     )
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
 
     @property
     def least_size(self) -> int:
@@ -169,11 +157,9 @@ class AlphaK(SensitiveModel):
     alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
     k: Annotated[int, Whole(2), "rows of every class"] = 2
     name: ClassVar[str] = "alpha-k"
+    example: ClassVar[str] = "alpha-k:diagnosis:0.5,5"
     summary: ClassVar[str] = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
 
     @property
     def least_size(self) -> int:
@@ -199,7 +185,7 @@ class AlphaK(SensitiveModel):
 
 
 @dataclass(frozen=True)
-class LPlus(SensitiveModel):
+class LPlus(LimitedShares):
     """Each sensitive value has a threshold of its own: its share of a class is at most `1/l` (Liu, Wang 2010).
 
     `thresholds` maps values to their `l`; `other` is the `l` of all values not named (1: no limit).
@@ -217,29 +203,15 @@ class LPlus(SensitiveModel):
     ] = field(default_factory=dict, hash=False)
     other: Annotated[float, Number(1), "the same for all other values"] = 1.0
     name: ClassVar[str] = "l-plus"
+    example: ClassVar[str] = "l-plus:diagnosis:HIV=5|flu=1.5|*=2"
     summary: ClassVar[str] = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
 
     def contradictions(self) -> Iterable[str]:
         if not self.thresholds and self.other == 1:
             yield "The model 'l-plus' needs a threshold above 1, e.g. l-plus:diagnosis:HIV=5|*=2."
 
-    @property
-    def monotonic(self) -> bool:
-        return True
-
-    def _limits(self, facts: ColumnFacts) -> Floats:
+    def limits(self, facts: ColumnFacts) -> Floats:
         return np.array([1.0 / self.thresholds.get(value, self.other) for value in facts.values])
-
-    def violated(self, classes: Classes) -> Mask:
-        limits = self._limits(self.facts(classes.facts))
-        return np.asarray((self.shares(classes) > limits + TOLERANCE).any(axis=1))
-
-    def must_go(self, classes: Classes, violated: Mask) -> Longs:
-        limits = self._limits(self.facts(classes.facts))
-        # A limit of 1 never binds: leave those values out instead of dividing by nothing.
-        binding = limits < 1
-        needed = excess_rows(self.counts(classes)[:, binding], classes.sizes, limits[binding])
-        return np.maximum(needed, violated)
 
     def explain(self) -> str:
         worst = sorted(self.thresholds.items(), key=lambda pair: -pair[1])[:3]

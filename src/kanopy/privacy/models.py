@@ -54,33 +54,7 @@ MODELS: dict[str, type[Model]] = {
     "guarding": Guarding,
 }
 
-EXAMPLES = {
-    "k": "k:5",
-    "p-sensitive": "p-sensitive:diagnosis:2",
-    "l-distinct": "l-distinct:diagnosis:3",
-    "l-entropy": "l-entropy:diagnosis:2.5",
-    "l-recursive": "l-recursive:diagnosis:3,2",
-    "l-plus": "l-plus:diagnosis:HIV=5|flu=1.5|*=2",
-    "t-equal": "t-equal:diagnosis:0.2",
-    "t-ordered": "t-ordered:income:0.2",
-    "t-hierarchical": "t-hierarchical:diagnosis:0.2",
-    "alpha-k": "alpha-k:diagnosis:0.5,5",
-    "delta-disclosure": "delta-disclosure:diagnosis:1.5",
-    "beta-basic": "beta-basic:diagnosis:2",
-    "beta-enhanced": "beta-enhanced:diagnosis:2",
-    "epsilon-m": "epsilon-m:income:1000,3",
-    "delta-presence": "delta-presence:0,0.5",
-    "k-map": "k-map:10",
-    "risk-average": "risk-average:0.05",
-    "uniqueness": "uniqueness:0.01",
-    "population-uniqueness": "population-uniqueness:0.01,0.1",
-    "constrained": "constrained:country:Europe|Asia",
-    "guarding": "guarding:diagnosis:guard,0.3",
-}
-"""How each is written; a test parses every one."""
-
 __all__ = [
-    "EXAMPLES",
     "MODELS",
     "KAnonymity",
     "Mask",
@@ -115,7 +89,7 @@ def parse_model(text: str) -> Model:
     """
     name, *rest = text.split(":")
     kind = _kind(name)
-    usage = f"Write it like {EXAMPLES[kind.name]}."
+    usage = f"Write it like {kind.example}."
     known = parameters_of(kind)
     names = [each for each in known if each != "column"]
     if "column" in known and len(rest) < 2:
@@ -152,7 +126,7 @@ def make_model(source: ModelSource) -> Model:
         raise JobError(f'A model is written as "t-equal:income:0.2" or with a name and parameters, not {source!r}.')
     kind = _kind(source["name"])
     given = {str(key).replace("-", "_"): value for key, value in source.items() if key != "name"}
-    return make(kind, given, f" Write it like {EXAMPLES[kind.name]}.")
+    return make(kind, given, f" Write it like {kind.example}.")
 
 
 def make_models(sources: str | ModelSource | Sequence[ModelSource]) -> tuple[Model, ...]:

@@ -26,11 +26,9 @@ class KAnonymity(Model):
 
     k: Annotated[int, Whole(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
     name: ClassVar[str] = "k"
+    example: ClassVar[str] = "k:5"
     summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
-
-    @property
-    def monotonic_with_suppression(self) -> bool:
-        return True
+    monotonic_with_suppression = True
 
     @property
     def least_size(self) -> int:
@@ -60,15 +58,10 @@ class KMap(Model):
 
     k: Annotated[int, Whole(2), "people of the population who fit every published combination"]
     name: ClassVar[str] = "k-map"
+    example: ClassVar[str] = "k-map:10"
     summary: ClassVar[str] = "k-map: every published combination fits at least k people of a population table."
-
-    @property
-    def monotonic_with_suppression(self) -> bool:
-        return True
-
-    @property
-    def needs_population(self) -> bool:
-        return True
+    monotonic_with_suppression = True
+    needs_population = True
 
     def violated(self, classes: Classes) -> Mask:
         return _population(classes, self.name) < self.k
@@ -92,22 +85,17 @@ class DeltaPresence(Model):
     least: Annotated[float, Share(), "of all who fit a combination, the share in the table at least"]
     most: Annotated[float, Share(above=0), "the share in the table at most"]
     name: ClassVar[str] = "delta-presence"
+    example: ClassVar[str] = "delta-presence:0,0.5"
     summary: ClassVar[str] = (
         "δ-presence: of the people of a population who fit a combination, a share between least and most is in the "
         "table."
     )
+    monotonic = True
+    needs_population = True
 
     def contradictions(self) -> Iterable[str]:
         if self.least > self.most:
             yield f"The model {self.name!r} asks for a share from {self.least} to {self.most}: swap the two."
-
-    @property
-    def monotonic(self) -> bool:
-        return True
-
-    @property
-    def needs_population(self) -> bool:
-        return True
 
     def violated(self, classes: Classes) -> Mask:
         people = _population(classes, self.name)
@@ -157,11 +145,9 @@ class AverageRisk(OfRelease):
 
     most: Annotated[float, Share(above=0), "the average risk"]
     name: ClassVar[str] = "risk-average"
+    example: ClassVar[str] = "risk-average:0.05"
     summary: ClassVar[str] = "Average risk: the average chance of singling out a published row is at most this share."
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         return int((kept.sizes > 0).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
@@ -182,11 +168,9 @@ class Uniqueness(OfRelease):
 
     most: Annotated[float, Share(), "of the published rows, the share that may be unique"]
     name: ClassVar[str] = "uniqueness"
+    example: ClassVar[str] = "uniqueness:0.01"
     summary: ClassVar[str] = "Sample uniqueness: at most this share of the published rows is unique."
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic = True
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         return int((kept.sizes == 1).sum()) <= self.most * kept.rows * (1 + TOLERANCE)
@@ -211,6 +195,7 @@ class PopulationUniqueness(OfRelease):
     most: Annotated[float, Share(), "of the population, the share that may be unique"]
     fraction: Annotated[float, Share(above=0), "the share of the population that is in the table"]
     name: ClassVar[str] = "population-uniqueness"
+    example: ClassVar[str] = "population-uniqueness:0.01,0.1"
     summary: ClassVar[str] = "Population uniqueness: at most this share of the population is estimated to be unique."
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
