@@ -50,6 +50,7 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
     `.csv` is a level table with semicolons (or child,parent with `parents=True`), `.tsv` the same with tabs,
     `.json` keeps everything, `.dot` can be drawn by Graphviz.
 
+    >>> import tempfile
     >>> write_hierarchy(Hierarchy.flat(["f", "m"]), Path(tempfile.mkdtemp()) / "sex.csv").read_text()
     'f;*\\nm;*\\n'
     """
@@ -76,6 +77,7 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
     and `-` or space for `_`, may differ if nothing fits exactly. Columns without a file are left out; two files
     for one column are an error.
 
+    >>> import tempfile
     >>> path = write_hierarchy(Hierarchy.flat(["f", "m"]), Path(tempfile.mkdtemp()) / "adult_sex.csv")
     >>> {column: path.name for column, path in find_hierarchies(path.parent, ["sex", "age"]).items()}
     {'sex': 'adult_sex.csv'}
