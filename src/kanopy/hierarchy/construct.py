@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, some
 
+Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 ROWS_SHOWN = 5
 
 
@@ -70,6 +72,35 @@ def parents_of_table(codes: Ints, nodes: int) -> tuple[Ints, tuple[int, list[int
         if wrong.any():
             return parent, (level, [int(x) for x in np.unique(below[wrong])])
     return parent, None
+
+
+def depths(parent: Ints) -> Ints:
+    """Edges from each node of a forest up to its root."""
+    depth = (parent >= 0).astype(np.int32)
+    jump = parent.copy()
+    while (inside := jump >= 0).any():  # each round doubles how far a node has looked up
+        depth[inside] += depth[jump[inside]]
+        jump[inside] = jump[jump[inside]]
+    return depth
+
+
+def spans(parent: Ints, low: Bounds, high: Bounds) -> tuple[Bounds, Bounds]:
+    """The intervals of all nodes from those of the leaves; parents come after their children."""
+    inner = len(parent) - len(low)
+    # Above the leaves an interval begins with what any interval of a leaf replaces.
+    lows, highs = np.append(low, [low.max()] * inner), np.append(high, [high.min()] * inner)
+    for node, above in enumerate(parent.tolist()):
+        if above >= 0:
+            lows[above] = min(lows[above], lows[node])
+            highs[above] = max(highs[above], highs[node])
+    return lows, highs
+
+
+def bounds_array(values: Sequence[int | float]) -> Bounds:
+    """Bounds as whole numbers where all are, otherwise as floats."""
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, np.int64)
+    return np.array(values, np.float64)
 
 
 def forest(

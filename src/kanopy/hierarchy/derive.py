@@ -12,6 +12,11 @@ from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
 
 
+def with_levels_of_depth(h: Hierarchy) -> Hierarchy:
+    """A tree whose leaves lie at one depth, with its depths as given levels."""
+    return h.changed(table=h.table, level_of=(h.height - h.depth).astype(np.int32))
+
+
 def from_table_of(source: Hierarchy, table: Ints, name: str) -> Hierarchy:
     """A hierarchy with an explicit level per row of `table`, whose entries are nodes of `source`."""
     codes = np.empty_like(table)
@@ -27,13 +32,18 @@ def from_table_of(source: Hierarchy, table: Ints, name: str) -> Hierarchy:
         start += len(nodes)
     nodes = np.concatenate(picked).astype(np.int32)
     parent, broken = parents_of_table(codes, len(nodes))
+    return _picked(source, nodes, table.shape[1], None if broken else parent, name, codes)
+
+
+def _picked(
+    source: Hierarchy, nodes: Ints, size: int, parent: Ints | None, name: str, table: Ints | None = None
+) -> Hierarchy:
+    """A hierarchy of some nodes of another, with their labels and intervals."""
     low = None if source.low is None else source.low[nodes]
     high = None if source.high is None else source.high[nodes]
-
-    def labels() -> list[str]:
-        return [source.labels[node] for node in nodes]
-
-    return Hierarchy(table.shape[1], labels, None if broken else parent, name=name, table=codes, low=low, high=high)
+    return Hierarchy(
+        size, lambda: [source.labels[node] for node in nodes], parent, name=name, table=table, low=low, high=high
+    )
 
 
 def with_levels(h: Hierarchy, levels: int) -> Hierarchy:
@@ -65,21 +75,10 @@ def restrict(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
     wanted[leaves] = 1
     used = h.subtree_sums(wanted) > 0
     inner = np.flatnonzero(used[h.size :]).astype(np.int32) + h.size
-    return _take(h, np.concatenate([leaves, inner]), len(leaves))
-
-
-def _take(h: Hierarchy, nodes: Ints, size: int) -> Hierarchy:
-    """A sub-forest of the given nodes, leaves first."""
-    parent = h.tree()
+    nodes = np.concatenate([leaves, inner])
     number = np.full(h.node_count + 1, -1, np.int32)
     number[nodes] = np.arange(len(nodes))
-
-    def labels() -> list[str]:
-        return [h.labels[node] for node in nodes]
-
-    low = None if h.low is None else h.low[nodes]
-    high = None if h.high is None else h.high[nodes]
-    return Hierarchy(size, labels, number[parent[nodes]], name=h.name, low=low, high=high)
+    return _picked(h, nodes, len(leaves), number[h.tree()[nodes]], h.name)
 
 
 def with_value(h: Hierarchy, value: str) -> Hierarchy:
@@ -98,22 +97,12 @@ def with_value(h: Hierarchy, value: str) -> Hierarchy:
         moved = np.where(parent >= 0, parent + 1, -1).astype(np.int32)
         parent = np.insert(moved, h.size, int(top[0]) + 1)
         low, high = _with_point(h.low, h.size, 1), _with_point(h.high, h.size, 1, h.low)
-        size = h.size
-        return Hierarchy(
-            size + 1,
-            lambda: (*h.labels[:size], value, *h.labels[size:]),
-            parent,
-            name=h.name,
-            low=low,
-            high=high,
-        )
+        labels = lambda: (*h.values, value, *h.labels[h.size :])  # noqa: E731 - made when someone looks
+        return Hierarchy(h.size + 1, labels, parent, name=h.name, low=low, high=high)
     extra = np.arange(h.node_count, h.node_count + h.height, dtype=np.int32)
     column = np.append(extra, top).astype(np.int32)[:, None]
-    source = Hierarchy(
-        h.size,
-        lambda: (*h.labels, *([value] * h.height)),
-        None,
-        table=h.table,
+    source = h.changed(
+        labels=lambda: (*h.labels, *([value] * h.height)),
         low=_with_point(h.low, h.node_count, h.height),
         high=_with_point(h.high, h.node_count, h.height, h.low),
     )
@@ -132,22 +121,14 @@ def rooted(h: Hierarchy, top: str) -> Hierarchy:
     """One common top above several roots; unchanged if there is one already."""
     if h.nested and len(h.roots) == 1:
         return h
+    labels = lambda: (*h.labels, top)  # noqa: E731 - made when someone looks
+    low = None if h.low is None else np.append(h.low, h.low.min())
+    high = None if h.high is None else np.append(h.high, h.high.max())
     if h.nested and not h.has_table:
         parent = h.tree()
         joined = np.append(np.where(parent < 0, len(parent), parent), -1).astype(np.int32)
-        low = None if h.low is None else np.append(h.low, h.low.min())
-        high = None if h.high is None else np.append(h.high, h.high.max())
-        return Hierarchy(h.size, lambda: (*h.labels, top), joined, name=h.name, low=low, high=high)
-    node = h.node_count
-    table = np.vstack([h.table, np.full((1, h.size), node, np.int32)])
+        return Hierarchy(h.size, labels, joined, name=h.name, low=low, high=high)
     if len(np.unique(h.table[-1])) == 1:
         return h
-    source = Hierarchy(
-        h.size,
-        lambda: (*h.labels, top),
-        None,
-        table=table,
-        low=None if h.low is None else np.append(h.low, h.low.min()),
-        high=None if h.high is None else np.append(h.high, h.high.max()),
-    )
-    return from_table_of(source, table, h.name)
+    table = np.vstack([h.table, np.full((1, h.size), h.node_count, np.int32)])
+    return from_table_of(h.changed(labels=labels, table=table, low=low, high=high), table, h.name)

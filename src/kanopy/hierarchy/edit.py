@@ -12,7 +12,9 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+from kanopy.hierarchy.construct import depths, spans
+from kanopy.hierarchy.derive import from_table_of
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 P = ParamSpec("P")
 
@@ -47,10 +49,7 @@ def rename(h: Hierarchy, label: str, to: str, *, level: int | None = None) -> Hi
         raise HierarchyError(f"The value {to!r} exists already. Choose another label.")
     labels = list(h.labels)
     labels[node] = to
-    return Hierarchy(
-        h.size, labels, h.parent, name=h.name, table=h.table if h.has_table else None, low=h.low, high=h.high,
-        level_of=h.level_of,
-    )  # fmt: skip
+    return h.changed(labels=labels)
 
 
 def move(
@@ -143,8 +142,6 @@ def drop_level(h: Hierarchy, level: int) -> Hierarchy:
     """
     if not 0 < level < h.height:
         raise HierarchyError(f"Only levels 1 to {h.height - 1} can be dropped, not {level}: values and top stay.")
-    from kanopy.hierarchy.derive import from_table_of
-
     return from_table_of(h, np.delete(h.table, level, axis=0), h.name)
 
 
@@ -178,34 +175,11 @@ def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) 
     for row, node in zip(rows, below.table[level - 1].tolist(), strict=True):
         row.insert(level, group_of.get(node, row[level - 1]))
     result = Hierarchy.from_rows(rows, name=h.name)
-    return with_intervals_of(result, h)
-
-
-def with_intervals_of(result: Hierarchy, source: Hierarchy) -> Hierarchy:
-    """Intervals from the values below each node, if the source has intervals."""
-    if source.low is None or source.high is None:
+    if h.low is None or h.high is None:
         return result
-    leaves = [source.index[value] for value in result.values]
-    low, high = _spans(result.tree(), source.low[leaves], source.high[leaves])
-    return Hierarchy(
-        result.size, result.labels, result.parent, name=result.name, table=result.table if result.has_table else None,
-        low=low, high=high,
-    )  # fmt: skip
-
-
-def _spans(parent: Ints, low: Bounds, high: Bounds) -> tuple[Bounds, Bounds]:
-    """Intervals of all nodes from those of the leaves."""
-    lows: list[float | None] = [*low.tolist(), *([None] * (len(parent) - len(low)))]
-    highs: list[float | None] = [*high.tolist(), *([None] * (len(parent) - len(low)))]
-    for node, above in enumerate(parent.tolist()):
-        a, b = lows[node], highs[node]
-        if above >= 0 and a is not None and b is not None:
-            up_low, up_high = lows[above], highs[above]
-            lows[above] = a if up_low is None else min(up_low, a)
-            highs[above] = b if up_high is None else max(up_high, b)
-    if low.dtype.kind == "i":
-        return np.array(lows, np.int64), np.array(highs, np.int64)
-    return np.array(lows, np.float64), np.array(highs, np.float64)
+    leaves = [h.index[value] for value in result.values]
+    low, high = spans(result.tree(), h.low[leaves], h.high[leaves])
+    return result.changed(low=low, high=high)
 
 
 def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | None = None) -> Hierarchy:
@@ -217,31 +191,17 @@ def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | Non
         if not childless:
             break
         gone |= childless
-    climb: dict[int, int] = {}
-
-    def height(node: int) -> int:
-        path = []
-        while node not in climb and parent[node] >= 0:
-            path.append(node)
-            node = int(parent[node])
-        depth = climb.setdefault(node, 0)
-        for below in reversed(path):
-            depth += 1
-            climb[below] = depth
-        return climb[path[0]] if path else depth
-
-    inner = sorted((node for node in range(h.size, len(parent)) if node not in gone), key=lambda node: -height(node))
+    depth = depths(parent)
+    inner = sorted((node for node in range(h.size, len(parent)) if node not in gone), key=lambda node: -depth[node])
     order = [*range(h.size), *inner]
     number = {node: i for i, node in enumerate(order)}
     new_parent = np.array([number[int(parent[node])] if parent[node] >= 0 else -1 for node in order], np.int32)
     names = [labels[node] for node in order]
     low = high = None
     if h.low is not None and h.high is not None:
-        low, high = _spans(new_parent, h.low[: h.size], h.high[: h.size])
+        low, high = spans(new_parent, h.low[: h.size], h.high[: h.size])
     result = Hierarchy(h.size, names, new_parent, name=h.name, low=low, high=high)
-    if not h.has_table:
-        return result
-    return Hierarchy(h.size, names, new_parent, name=h.name, low=low, high=high, table=result.table)
+    return result.changed(table=result.table) if h.has_table else result
 
 
 class Editor:

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
-from kanopy.hierarchy.construct import forest, level_table
+from kanopy.hierarchy.construct import Bounds as Bounds
+from kanopy.hierarchy.construct import depths, forest, level_table
 
-Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 LabelSource = Sequence[str] | Callable[[], Sequence[str]]
 
 
@@ -211,13 +211,7 @@ class Hierarchy:
     @cached_property
     def depth(self) -> Ints:
         """Edges from each node up to its root."""
-        parent = self.tree()
-        depth = (parent >= 0).astype(np.int32)
-        jump = parent.copy()
-        while (inside := jump >= 0).any():  # each round doubles how far a node has looked up
-            depth[inside] += depth[jump[inside]]
-            jump[inside] = jump[jump[inside]]
-        return _frozen(depth)
+        return _frozen(depths(self.tree()))
 
     @cached_property
     def leaf_counts(self) -> Ints:
@@ -433,16 +427,13 @@ class Hierarchy:
 
     def renamed(self, name: str) -> Hierarchy:
         """The same hierarchy under another attribute name."""
-        return Hierarchy(
-            self.size,
-            self._label_source,
-            self.parent,
-            name=name,
-            table=self._table,
-            low=self.low,
-            high=self.high,
-            level_of=self.level_of,
-        )
+        return self.changed(name=name)
+
+    def changed(self, **changes: Any) -> Hierarchy:
+        """A copy for which some arguments of the constructor (labels, parent, table, low, …) are others."""
+        same: dict[str, Any] = {"labels": self._label_source, "parent": self.parent, "name": self.name}
+        same |= {"table": self._table, "low": self.low, "high": self.high, "level_of": self.level_of}
+        return Hierarchy(self.size, **{**same, **changes})
 
     # ---- identity -----------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
@@ -32,6 +31,7 @@ from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.column import Column, column_of
+from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 RULES = ("level", "cut")
@@ -173,7 +173,7 @@ def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule
     return Suggestion(builder.method, builder, hierarchy, loss, typical, groups, reason)
 
 
-def _rows_per_leaf(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.int64]:
+def _rows_per_leaf(hierarchy: Hierarchy, column: Column) -> Longs:
     """Row counts in the leaf order of the hierarchy, which is the column's unless an order was given."""
     labels = column.labels()
     if hierarchy.size == column.size and hierarchy.values == tuple(labels):
@@ -183,28 +183,24 @@ def _rows_per_leaf(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.int64
     return rows
 
 
-def _widths(hierarchy: Hierarchy, column: Column) -> npt.NDArray[np.float64]:
+def _other_values(hierarchy: Hierarchy) -> Floats:
+    """Per node the share of the other values that it covers."""
+    return np.asarray((hierarchy.leaf_counts - 1) / max(hierarchy.size - 1, 1), np.float64)
+
+
+def _widths(hierarchy: Hierarchy, column: Column) -> Floats:
     """Per node what a row loses when it is published as that node."""
     if column.numbers is None:
-        others = max(hierarchy.size - 1, 1)
-        return np.asarray((hierarchy.leaf_counts - 1) / others, np.float64)
+        return _other_values(hierarchy)
     extent = float(column.numbers[-1] - column.numbers[0]) or 1.0
     if hierarchy.low is not None and hierarchy.high is not None:
         return np.asarray((hierarchy.high - hierarchy.low) / extent, np.float64)
-    low = np.full(hierarchy.node_count, np.inf)
-    high = np.full(hierarchy.node_count, -np.inf)
-    low[: column.size] = high[: column.size] = column.numbers
-    for node, above in enumerate(hierarchy.tree().tolist()):
-        if above >= 0:
-            low[above] = min(low[above], low[node])
-            high[above] = max(high[above], high[node])
-    spans: npt.NDArray[np.float64] = (high - low) / extent
-    return spans
+    numbers = column.numbers.astype(np.float64)
+    low, high = spans(hierarchy.tree(), numbers, numbers)
+    return np.asarray((high - low) / extent, np.float64)
 
 
-def _cut_loss(
-    hierarchy: Hierarchy, rows: npt.NDArray[np.int64], width: npt.NDArray[np.float64], k: int
-) -> tuple[float, int]:
+def _cut_loss(hierarchy: Hierarchy, rows: Longs, width: Floats, k: int) -> tuple[float, int]:
     from kanopy.hierarchy.trees_kernel import best_cut
 
     cost, groups = best_cut(hierarchy.tree(), rows, rows * width, k)
@@ -239,7 +235,7 @@ def _judge(rule: str, hierarchy: Hierarchy, rows: Longs, width: Floats) -> Judge
 def _short_widths(short: Hierarchy, hierarchy: Hierarchy, width: Floats) -> Floats:
     """Widths of the nodes of a hierarchy with fewer levels."""
     if short.low is None or short.high is None or hierarchy.low is None or hierarchy.high is None:
-        return np.asarray((short.leaf_counts - 1) / max(short.size - 1, 1), np.float64)
+        return _other_values(short)
     whole = float(hierarchy.high.max() - hierarchy.low.min()) or 1.0
     return np.asarray((short.high - short.low) / whole * float(width.max()), np.float64)
 
@@ -257,9 +253,5 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rul
     if unknown:
         hierarchy.find(unknown[0])
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
-    width = (
-        np.asarray((hierarchy.leaf_counts - 1) / max(hierarchy.size - 1, 1), np.float64)
-        if hierarchy.low is None
-        else _widths(hierarchy, column)
-    )
+    width = _other_values(hierarchy) if hierarchy.low is None else _widths(hierarchy, column)
     return _judge(rule, hierarchy, rows, width)(hierarchy, rows, width, k)

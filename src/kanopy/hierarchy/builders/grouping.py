@@ -76,7 +76,8 @@ class Order(Builder):
         step = 0
         while len(level) > 1:
             fan_out = self._steps[min(step, len(self._steps) - 1)]
-            level = [(run[0][0], run[-1][1]) for run in _runs(level, fan_out)]
+            runs = [level[start : start + fan_out] for start in range(0, len(level), fan_out)]
+            level = [(run[0][0], run[-1][1]) for run in runs]
             for i, j in level:
                 top = len(level) == 1
                 name = labels[i] if i == j else written.format(low=labels[i], high=labels[j])
@@ -86,11 +87,6 @@ class Order(Builder):
         if len(labels) == 1:
             rows[0].append(SUPPRESSED_LABEL)
         return Hierarchy.from_rows(rows, name=column.name)
-
-
-def _runs(items: list[tuple[int, int]], length: int) -> Iterator[list[tuple[int, int]]]:
-    for start in range(0, len(items), length):
-        yield items[start : start + length]
 
 
 @dataclass(frozen=True)

@@ -129,8 +129,4 @@ class Suppress(Builder):
     top: Annotated[str, Text(), "the label of everything"] = SUPPRESSED_LABEL
 
     def build_column(self, column: Column) -> Hierarchy:
-        return Hierarchy.flat(_labels(column.labels()), name=column.name, top=self.top)
-
-
-def _labels(labels: Iterable[str]) -> list[str]:
-    return list(labels)
+        return Hierarchy.flat(column.labels(), name=column.name, top=self.top)

@@ -10,11 +10,12 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Ints, Longs
 from kanopy._errors import HierarchyError
 from kanopy._kinds import OneOf, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.column import Column
+from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import LARGEST_LEVEL_TABLE, Hierarchy
 
 LINKAGES = ("weighted", "centroid", "midpoint", "single")
@@ -38,14 +39,8 @@ class Iotf(NumericBuilder):
     summary: ClassVar[str] = "merge the neighbours whose union is smallest (Campan 2011)"
 
     def build_numbers(self, column: Column) -> Hierarchy:
-        from kanopy._compiler import for_size
-        from kanopy.hierarchy.builders.merging_kernel import UNION, merge_neighbours
-
         positions = _positions(column)
-        parent, first, last = for_size(merge_neighbours, len(positions))(
-            UNION, 0, positions, positions, column.counts, column.counts
-        )
-        return span_tree(column, parent, first, last, self.label)
+        return span_tree(column, *_merged("union", 0, positions, positions, column.counts), self.label)
 
 
 @dataclass(frozen=True)
@@ -70,18 +65,12 @@ class Otf(NumericBuilder):
     ] = "weighted"
 
     def build_numbers(self, column: Column) -> Hierarchy:
-        from kanopy._compiler import for_size
-        from kanopy.hierarchy.builders.merging_kernel import GAP, MEAN, MIDPOINT, merge_neighbours
-
-        rule = {"midpoint": MIDPOINT, "single": GAP}.get(self.linkage, MEAN)
+        rule = {"midpoint": "midpoint", "single": "gap"}.get(self.linkage, "mean")
         weight = column.counts if self.linkage == "weighted" else np.ones(column.size, np.int64)
         positions = _positions(column)
-        if rule == MEAN:
+        if rule == "mean":
             weight, positions = _with_room(weight, positions)
-        parent, first, last = for_size(merge_neighbours, len(positions))(
-            rule, 0, positions, positions, column.counts, weight
-        )
-        return span_tree(column, parent, first, last, self.label)
+        return span_tree(column, *_merged(rule, 0, positions, positions, column.counts, weight), self.label)
 
 
 @dataclass(frozen=True)
@@ -102,26 +91,18 @@ class KAware(NumericBuilder):
     k: Annotated[int, Whole(1), "rows of every group"] = 5
 
     def build_numbers(self, column: Column) -> Hierarchy:
-        from kanopy._compiler import for_size
-        from kanopy.hierarchy.builders.merging_kernel import UNION, merge_neighbours
-        from kanopy.hierarchy.derive import from_table_of
-
         if self.k > column.rows:
             raise HierarchyError(
                 f"{column.where} has {column.rows:,} rows, fewer than k={self.k:,}: no group can be large enough."
             )
         positions = _positions(column)
-        parent, first, last = for_size(merge_neighbours, len(positions))(
-            UNION, self.k, positions, positions, column.counts, column.counts
-        )
+        parent, first, last = _merged("union", self.k, positions, positions, column.counts)
         roots = np.flatnonzero(parent < 0)
         roots = roots[np.argsort(first[roots])]
         starts, stops = first[roots], last[roots]
         group = np.repeat(np.arange(len(roots)), stops - starts + 1)
         rows = np.add.reduceat(column.counts, starts)
-        up, first_group, last_group = for_size(merge_neighbours, len(rows))(
-            UNION, 0, positions[starts], positions[stops], rows, rows
-        )
+        up, first_group, last_group = _merged("union", 0, positions[starts], positions[stops], rows)
         # A group of one value is that value's node: it needs no second one.
         size, single = column.size, starts == stops
         number = np.cumsum(np.append(~single, np.ones(len(up) - len(single), bool))).astype(np.int64) + size - 1
@@ -143,6 +124,19 @@ class KAware(NumericBuilder):
             return tree
         levels = number[groups.table][:, group].astype(np.int32)
         return from_table_of(tree, np.vstack([np.arange(size, dtype=np.int32), levels]), column.name)
+
+
+def _merged(
+    rule: str, k: int, first: Longs, last: Longs, rows: Longs, weight: Longs | None = None
+) -> tuple[Ints, Ints, Ints]:
+    """Neighbours merged by a rule: parents, and the first and last value of every node."""
+    from kanopy._compiler import for_size
+    from kanopy.hierarchy.builders import merging_kernel as kernel
+
+    number = {"union": kernel.UNION, "mean": kernel.MEAN, "midpoint": kernel.MIDPOINT, "gap": kernel.GAP}[rule]
+    merge = for_size(kernel.merge_neighbours, len(first))
+    found: tuple[Ints, Ints, Ints] = merge(number, k, first, last, rows, rows if weight is None else weight)
+    return found
 
 
 def _positions(column: Column) -> Longs:

@@ -161,7 +161,7 @@ def _with_intervals(h: Hierarchy) -> Hierarchy:
     above = h.parent[inner]
     if (lows > highs).any() or (lows[inner] < lows[above]).any() or (highs[inner] > highs[above]).any():
         return h
-    return Hierarchy(h.size, h.labels, h.parent, name=h.name, table=h.table, low=lows, high=highs)
+    return h.changed(low=lows, high=highs)
 
 
 def _check_nesting(rows: Iterable[tuple[int, list[str]]], width: int, where: str) -> None:

@@ -7,7 +7,9 @@ import re
 import numpy as np
 
 from kanopy._errors import HierarchyError
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+from kanopy.hierarchy.construct import Bounds, bounds_array
+from kanopy.hierarchy.derive import with_levels_of_depth
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
 _NODE = re.compile(rf"\s*n(\d+) \[label={_TEXT}(?:, low={_TEXT}, high={_TEXT})?\];\s*")
@@ -76,19 +78,14 @@ def parse_dot(text: str, where: str, *, name: str = "") -> Hierarchy:
     low, high = _bounds(bounds, len(labels), 0), _bounds(bounds, len(labels), 1)
     texts = [labels[node] for node in range(len(labels))]
     h = Hierarchy(size, texts, parent, name=name or own_name, low=low, high=high)
-    if levels == "tree":
-        return h
-    level_of = (h.height - h.depth).astype(np.int32)
-    return Hierarchy(size, texts, parent, name=h.name, low=low, high=high, table=h.table, level_of=level_of)
+    return h if levels == "tree" else with_levels_of_depth(h)
 
 
 def _bounds(bounds: dict[int, tuple[str, str]], nodes: int, side: int) -> Bounds | None:
     if len(bounds) < nodes:
         return None
     texts = [bounds[node][side] for node in range(nodes)]
-    if all(re.fullmatch(r"-?\d+", text) for text in texts):
-        return np.array([int(text) for text in texts], np.int64)
-    return np.array([float(text) for text in texts], np.float64)
+    return bounds_array([int(text) if re.fullmatch(r"-?\d+", text) else float(text) for text in texts])
 
 
 def _quote(text: str) -> str:

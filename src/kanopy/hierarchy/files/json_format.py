@@ -8,6 +8,7 @@ dictionary of dictionaries and lists) can be read too.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, some
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+from kanopy.hierarchy.construct import Bounds, bounds_array
+from kanopy.hierarchy.derive import with_levels_of_depth
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 FORMAT = "kanopy-hierarchy"
 DEEPEST_NESTED = 200
@@ -97,12 +100,12 @@ def _own(content: dict[str, Any], name: str) -> Hierarchy:
     name = name or content["name"]
     size = int(content["values"])
     if "nodes" in content:
-        nodes, level_of = content["nodes"], content.get("level_of")
-        table = None if content["table"] is None else np.array(content["table"], np.int32)
-        parent = None if nodes["parent"] is None else np.array(nodes["parent"], np.int32)
-        low, high = _bounds(nodes["low"]), _bounds(nodes["high"])
+        nodes = content["nodes"]
+        given = (nodes["parent"], content["table"], content.get("level_of"))
+        parent, table, level_of = (None if values is None else np.array(values, np.int32) for values in given)
+        low, high = (None if nodes[side] is None else bounds_array(nodes[side]) for side in ("low", "high"))
         checked = _checked(size, nodes["label"], parent, low, high, table)
-        return Hierarchy(*checked, name=name, table=table, low=low, high=high, level_of=_ints(level_of))
+        return Hierarchy(*checked, name=name, table=table, low=low, high=high, level_of=level_of)
     flat: list[tuple[dict[str, Any], int]] = []
     for root in content["tree"]:
         _collect(root, -1, flat)
@@ -116,14 +119,11 @@ def _own(content: dict[str, Any], name: str) -> Hierarchy:
         node = entry["id"]
         labels[node], parent[node] = str(entry["label"]), above
         lows[node], highs[node] = entry.get("low"), entry.get("high")
-    low = None if None in lows else _bounds(lows)
-    high = None if None in highs else _bounds(highs)
+    low = None if None in lows else bounds_array(lows)
+    high = None if None in highs else bounds_array(highs)
     checked = _checked(size, labels, parent, low, high, None)
     h = Hierarchy(*checked, name=name, low=low, high=high)
-    if content["levels"] is None:
-        return h
-    level_of = (h.height - h.depth).astype(np.int32)
-    return Hierarchy(*checked, name=name, low=low, high=high, table=h.table, level_of=level_of)
+    return h if content["levels"] is None else with_levels_of_depth(h)
 
 
 def _checked(
@@ -134,7 +134,8 @@ def _checked(
     if not 0 < size <= number:
         raise ValueError(f"{size} values but {number} nodes")
     if len(set(labels[:size])) < size:
-        raise HierarchyError(f"Some values occur twice: {some(_repeated(labels[:size]))}. Keep one of each.")
+        repeated = [label for label, times in Counter(labels[:size]).items() if times > 1]
+        raise HierarchyError(f"Some values occur twice: {some(repeated)}. Keep one of each.")
     for array in (parent, low, high):
         if array is not None and len(array) != number:
             raise ValueError("labels, parents and bounds differ in length")
@@ -147,30 +148,10 @@ def _checked(
     return size, labels, parent
 
 
-def _repeated(labels: list[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    for label in labels:
-        if label in seen:
-            yield label
-        seen.add(label)
-
-
 def _collect(entry: dict[str, Any], above: int, flat: list[tuple[dict[str, Any], int]]) -> None:
     flat.append((entry, above))
     for child in entry.get("children", ()):
         _collect(child, int(entry["id"]), flat)
-
-
-def _bounds(values: list[Any] | None) -> Bounds | None:
-    if values is None:
-        return None
-    if all(isinstance(value, int) for value in values):
-        return np.array(values, np.int64)
-    return np.array(values, np.float64)
-
-
-def _ints(values: list[int] | None) -> Ints | None:
-    return None if values is None else np.array(values, np.int32)
 
 
 def _foreign(content: Any, above: str | None, where: str) -> Iterator[tuple[str, str | None]]:
