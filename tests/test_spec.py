@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanopy import Hierarchy, Job
 from kanopy import anonymize as anonymize
 from kanopy._errors import JobError
-from kanopy._job.job import as_share, column_names
+from kanopy._kinds import as_share, column_names
 from kanopy.hierarchy.builders.registry import make_builder
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
@@ -67,7 +67,7 @@ def test_any_job_survives_toml(
     job = Job(
         quasi=names[:1], sensitive=names[1:2], identifiers=names[2:3], insensitive=names[3:], k=k, suppress=suppress,
         metric=metric, missing_tokens=tokens, weights={names[0]: weight}, max_levels={names[0]: 2},
-        hierarchies={names[0]: {"method": "groups", "note": [names]}},
+        hierarchies={names[0]: {"method": "groups", "groups": {names[0]: names}}},
     )  # fmt: skip
     assert Job.from_toml(job.to_toml()) == job
 
@@ -113,18 +113,18 @@ def test_names() -> None:
         ({"algorithm": "k_members"}, "Did you mean 'k-member'"),
         ({"parameters": {"tread": 1}}, "no parameter 'tread'"),
         ({"sensitive": ["a"]}, "two roles: quasi and sensitive"),
-        ({"missing": "ignore"}, "missing='ignore'"),
-        ({"unknown": "ignore"}, "unknown='ignore'"),
-        ({"suppressed_rows": "hide"}, "suppressed_rows='hide'"),
+        ({"missing": "ignore"}, "missing must be"),
+        ({"unknown": "ignore"}, "unknown must be"),
+        ({"suppressed_rows": "hide"}, "suppressed_rows must be"),
         ({"min_levels": {"b": 1}}, "not quasi-identifiers: 'b'"),
-        ({"min_levels": {"a": -1}}, "lowest level of 'a'"),
-        ({"max_levels": {"a": 1.5}}, "highest level of 'a'"),
-        ({"max_levels": {"a": "2"}}, "highest level of 'a'"),
-        ({"weights": {"a": -1}}, "weight of 'a'"),
-        ({"weights": {"a": float("nan")}}, "weight of 'a'"),
-        ({"weights": {"a": float("inf")}}, "weight of 'a'"),
-        ({"weights": {"a": "x"}}, "weight of 'a'"),
-        ({"weights": [1.0]}, "weights must say something per name"),
+        ({"min_levels": {"a": -1}}, "min_levels of 'a'"),
+        ({"max_levels": {"a": 1.5}}, "max_levels of 'a'"),
+        ({"max_levels": {"a": "2"}}, "max_levels of 'a'"),
+        ({"weights": {"a": -1}}, "weights of 'a'"),
+        ({"weights": {"a": float("nan")}}, "weights of 'a'"),
+        ({"weights": {"a": float("inf")}}, "weights of 'a'"),
+        ({"weights": {"a": "x"}}, "weights of 'a'"),
+        ({"weights": [1.0]}, "weights must be said per name"),
         ({"hierarchies": {"a": [["x", "*"]]}}, "Hierarchy.from_rows"),
         ({"hierarchies": {"a": None}}, "not NoneType"),
     ],

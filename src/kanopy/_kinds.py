@@ -277,7 +277,7 @@ class Names(Kind):
         names = tuple(value)
         if len(names) < self.least:
             return self.refuse(value, label, mistakes)
-        if wrong := [name for name in names if not isinstance(name, str) or not name]:
+        if wrong := [name for name in names if not isinstance(name, str)]:
             mistakes.append(f"{label} must be {self.words}, not {some(wrong)}.")
             return names
         return tuple(dict.fromkeys(names))

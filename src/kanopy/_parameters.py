@@ -70,13 +70,20 @@ class Declared:
     refusal: ClassVar[type[InputError]] = JobError
 
     def __post_init__(self) -> None:
-        mistakes: list[str] = []
-        for name, each in parameters_of(type(self)).items():
-            value = getattr(self, name)
-            settled = each.kind.take(value, _label(type(self), name), mistakes)
-            if settled is not value:
-                object.__setattr__(self, name, settled)
+        mistakes = [mistake for found in self._settled().values() for mistake in found]
         refuse(mistakes or list(self.contradictions()), self.refusal)
+
+    def _settled(self) -> dict[str, list[str]]:
+        """Take over every value as its kind keeps it; the mistakes in those that are wrong."""
+        wrong: dict[str, list[str]] = {}
+        for name, each in parameters_of(type(self)).items():
+            value, mistakes = getattr(self, name), list[str]()
+            settled = each.kind.take(value, _label(type(self), name), mistakes)
+            if mistakes:
+                wrong[name] = mistakes
+            elif settled is not value:
+                object.__setattr__(self, name, settled)
+        return wrong
 
     def contradictions(self) -> Iterable[str]:
         """What is wrong with the parameters together, once each is right by itself."""

@@ -44,7 +44,7 @@ def test_compare_refuses_what_it_cannot_write_or_run(shell: Shell, people: Path)
         (("-o", "c.docx"), "c.docx"),
         (("--algorithms", "bset"), "best"),
         (("--budget", "0s"), "more than 0 seconds"),
-        (("--budget", "soon"), "no time"),
+        (("--budget", "soon"), "a time of more than 0"),
         (("-k", "900"), "only 60 rows"),
     ):
         run = shell("compare", people, "-q", "age,sex", *arguments)

@@ -53,11 +53,11 @@ def test_assess_as_json_words_and_page(shell: Shell) -> None:
     ("arguments", "words"),
     [
         (["risk", "people.csv", "-q", "zip", "--population-size", "3"], "a sample cannot be larger"),
-        (["risk", "people.csv", "-q", "zip", "--sampling-fraction", "110%"], "between 0 and 100 %"),
+        (["risk", "people.csv", "-q", "zip", "--sampling-fraction", "110%"], "between 0 and 1"),
         (["risk", "people.csv", "-q", "zipp"], "Did you mean 'zip'"),
         (["risk", "people.csv", "-q", "zip", "--population", "few.csv"], "cannot be smaller than a sample"),
         (["risk", "people.csv", "-q", "zip", "--released", "few.csv"], "no part of the original"),
-        (["risk", "people.csv", "-q", "zip", "--threshold", "high"], "is not a share"),
+        (["risk", "people.csv", "-q", "zip", "--threshold", "high"], "must be a share"),
         (["assess", "people.csv", "few.csv"], "no part of the original"),
         (["assess", "people.csv", "other.csv"], "columns that the original lacks"),
         (["assess", "people.csv", "reversed.csv"], "not in the same order"),

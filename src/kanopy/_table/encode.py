@@ -20,21 +20,10 @@ import polars as pl
 
 from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
-
-
-MISSING_POLICIES = {
-    "as-value": "a missing value is a value of its own",
-    "suppress": "records with a missing value are suppressed",
-    "error": "a missing value is an error",
-}
-UNKNOWN_POLICIES = {
-    "error": "a value that the hierarchy does not know is an error",
-    "suppress": "records with a value that the hierarchy does not know are suppressed",
-    "add": "a value that the hierarchy does not know is added directly under its top",
-}
 
 
 class Distinct(NamedTuple):

@@ -13,7 +13,8 @@ import polars as pl
 
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.encode import MISSING_POLICIES, _labels, _plain
+from kanopy._table.encode import _labels, _plain
+from kanopy._table.policies import MISSING_POLICIES
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,8 @@ def anonymize(
     json_mode: Json = False,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy._job.job import LOCAL_ALGORITHM, Job, as_seconds, as_share
+    from kanopy._job.job import Job
+    from kanopy._kinds import as_seconds, as_share
     from kanopy._progress import Clock
     from kanopy._table.sinks import check_writable, staged
     from kanopy._table.sources import local_path, read_source
@@ -104,7 +105,7 @@ def anonymize(
         changes["local"] = True
         if algorithm is None:
             # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
-            changes = {"algorithm": LOCAL_ALGORITHM, "parameters": {}, **changes}
+            changes = {"algorithm": None, "parameters": {}, **changes}
     if model:
         # Models add up: one on the command line never takes away one of the job file.
         changes["models"] = (*given.models, *model)

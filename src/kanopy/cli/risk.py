@@ -35,7 +35,7 @@ def risk(
 ) -> None:
     """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure."""
     from kanopy._files import write_whole
-    from kanopy._job.job import as_share
+    from kanopy._kinds import as_share
     from kanopy._progress import Step
     from kanopy._table.sinks import check_writable
     from kanopy._table.sources import local_path, read_table

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kanopy._job.inputs import encode, make_problem
-from kanopy._job.job import Job, as_seconds
+from kanopy._job.job import Job
+from kanopy._kinds import as_seconds
 from kanopy._progress import Callback, Progress
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
-from kanopy._job.job import Job, as_seconds
+from kanopy._job.job import Job
+from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ import numpy as np
 
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
-from kanopy._job.job import Job, as_share
+from kanopy._job.job import Job
+from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
 
 if TYPE_CHECKING:

@@ -83,7 +83,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             versions[library] = version(library)
         except PackageNotFoundError:  # pragma: no cover - all are installed with Kanopy
             continue
-    plain = job.to_dict()
+    plain = job.explicit().to_dict()
     for name, settings in plain["columns"].items():
         source = job.hierarchies.get(name)
         if "hierarchy" in settings and isinstance(source, (str, Path)):
@@ -211,7 +211,7 @@ def solution_json(result: Result) -> str:
         {
             "format": FORMAT,
             "version": 1,
-            "job": result.job.to_dict(),
+            "job": result.job.explicit().to_dict(),
             "levels": levels,
             "hierarchies": {name: json.loads(hierarchy_json(h)) for name, h in hierarchies},
         },

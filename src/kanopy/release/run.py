@@ -112,7 +112,7 @@ class Result:
                 verification={"verified": True, **self.verification.to_dict()},
                 seconds=self.clock.total(),
                 source=self._facts["source"],
-                job_toml=job.to_toml(),
+                job_toml=job.explicit().to_toml(),
                 version=__version__,
                 notes=self.notes,
                 look=looked_at(
@@ -338,7 +338,7 @@ def _bound(
     domain: Domain, job: Job, solution: Solution, budget: bool | float | str, progress: Progress
 ) -> tuple[Bound | None, tuple[str, ...]]:
     """A lower bound on the loss of any release with these hierarchies, or why there is none."""
-    from kanopy._job.job import as_seconds
+    from kanopy._kinds import as_seconds
     from kanopy.search.bound.bound import lower_bound
 
     for name, nodes in zip(domain.names, solution.recoding.nodes, strict=False):

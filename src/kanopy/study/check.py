@@ -106,7 +106,7 @@ def check(
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
     """
-    from kanopy._job.job import column_names
+    from kanopy._kinds import column_names
     from kanopy._table.frames import to_polars
     from kanopy._table.grouping import number_rows
 

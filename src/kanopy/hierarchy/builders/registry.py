@@ -44,16 +44,25 @@ BUILDERS: dict[str, type[Builder]] = {
 }
 
 
-def make_builder(method: str, **parameters: Any) -> Builder:
-    """The builder of a method with its parameters; unknown names are answered with the near misses.
+def builder_class(method: str) -> type[Builder]:
+    """The class behind the name of a method; unknown names are answered with the near misses.
 
-    >>> make_builder("otf", linkage="single")
-    Otf(label='interval', linkage='single')
+    >>> builder_class("equal-width").summary
+    'split the range into equal parts, again and again'
     """
     kind = BUILDERS.get(method.replace("-", "_"))
     if kind is None:
         raise HierarchyError(f"There is no method {method!r} to build a hierarchy. {near_miss(method, BUILDERS)}")
-    return make(kind, parameters)
+    return kind
+
+
+def make_builder(method: str, **parameters: Any) -> Builder:
+    """The builder of a method with its parameters.
+
+    >>> make_builder("otf", linkage="single")
+    Otf(label='interval', linkage='single')
+    """
+    return make(builder_class(method), parameters)
 
 
 def build_hierarchy(

@@ -1,0 +1,157 @@
+"""A job as plain data, as TOML and as a file, and back; every mistake in a file is told at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kanopy._errors import JobError, near_miss, short
+from kanopy._job.job import ROLES, HierarchySource, Job
+from kanopy._job.toml_text import toml_key, toml_value
+from kanopy._kinds import collected, refuse
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+PER_COLUMN = {
+    "hierarchy": "hierarchies",
+    "min-level": "min_levels",
+    "max-level": "max_levels",
+    "weight": "weights",
+}
+"""The settings of a column besides its role, and the fields of `Job` that hold them."""
+
+SETTINGS = (
+    "k",
+    "suppress",
+    "metric",
+    "algorithm",
+    "missing",
+    "unknown",
+    "suppressed-rows",
+    "local",
+    "missing-tokens",
+    "population",
+    "pseudonymize",
+    "models",
+)
+"""The settings of a job file outside its columns; each is the field of `Job` with this name."""
+
+_ALWAYS = ("suppress", "metric", "missing", "unknown", "suppressed-rows")
+
+
+def job_to_dict(job: Job) -> dict[str, Any]:
+    """What was said of a job as plain data; its columns under `columns`."""
+    columns: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in job.roles.items()}
+    for key, field in PER_COLUMN.items():
+        for name, value in getattr(job, field).items():
+            columns.setdefault(name, {})[key] = _source_to_plain(value) if key == "hierarchy" else value
+    plain: dict[str, Any] = {}
+    for key in SETTINGS:
+        value = getattr(job, key.replace("-", "_"))
+        if key == "algorithm":
+            named = {"name": value} if "algorithm" in job._said else {}
+            value = {**named, **job.parameters} if job.parameters else value
+            if named or job.parameters:
+                plain[key] = value
+        elif key == "models":
+            plain |= {key: [model.to_dict() for model in value]} if value else {}
+        elif key in _ALWAYS or key in job._said or (key != "k" and value):
+            plain[key] = list(value) if isinstance(value, tuple) else value
+    return {**plain, "columns": columns}
+
+
+def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
+    """A job from plain data; paths are taken relative to `folder`."""
+    if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
+        raise JobError("A job holds settings by name, and its columns by theirs. `kanopy init DATA` writes one.")
+    mistakes = [
+        f"The job has an unknown setting {short(key)}. {near_miss(str(key), [*SETTINGS, 'columns'])}"
+        for key in plain
+        if key not in SETTINGS and key != "columns"
+    ]
+    options = {key.replace("-", "_"): plain[key] for key in SETTINGS if key in plain}
+    if folder is not None and isinstance(options.get("population"), str):
+        options["population"] = str(folder / options["population"])
+    if isinstance(options.get("algorithm"), Mapping):
+        named = dict(options.pop("algorithm"))
+        options |= {"algorithm": named.pop("name")} if "name" in named else {}
+        options["parameters"] = named
+    options |= {field: [] for field in ROLES} | {field: {} for field in PER_COLUMN.values()}
+    for name, column in plain.get("columns", {}).items():
+        mistakes += _read_column(name, column, options, folder)
+    found = None
+    with collected(mistakes):
+        found = Job(**options)
+    refuse(mistakes)
+    assert found is not None
+    return found
+
+
+def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path | None) -> list[str]:
+    if not isinstance(column, Mapping):
+        return [f'[columns.{name}] must hold settings such as role = "quasi-identifier".']
+    mistakes: list[str] = []
+    fields = {role: field for field, role in ROLES.items()}
+    for key, value in column.items():
+        if key == "role":
+            if isinstance(value, str) and value in fields:
+                options[fields[value]].append(name)
+            else:
+                hint = near_miss(value if isinstance(value, str) else "", fields)
+                mistakes.append(f"The column {name!r} has an unknown role {short(value)}. {hint}")
+        elif key in PER_COLUMN:
+            relative = key == "hierarchy" and isinstance(value, str) and folder is not None
+            options[PER_COLUMN[key]][name] = str(folder / value) if relative and folder else value
+        else:
+            hint = near_miss(str(key), ["role", *PER_COLUMN])
+            mistakes.append(f"The column {name!r} has an unknown setting {short(key)}. {hint}")
+    return mistakes
+
+
+def job_to_toml(job: Job) -> str:
+    """A job as the text of a TOML file."""
+    plain = job_to_dict(job)
+    columns, models = plain.pop("columns"), plain.pop("models", [])
+    lines = [f"{key} = {toml_value(value)}" for key, value in plain.items()]
+    for name, settings in columns.items():
+        lines += ["", f"[columns.{toml_key(name)}]"]
+        lines += [f"{key} = {toml_value(value)}" for key, value in settings.items()]
+    for model in models:
+        lines += ["", "[[models]]", *(f"{toml_key(key)} = {toml_value(value)}" for key, value in model.items())]
+    return "\n".join(lines) + "\n"
+
+
+def job_from_text(text: str, folder: Path | None = None, *, is_json: bool = False, name: str = "") -> Job:
+    """A job from the text of a TOML or JSON file."""
+    try:
+        plain = json.loads(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+        language = "JSON" if is_json else "TOML"
+        raise JobError(f"The job file {name and repr(name) + ' '}is not valid {language}: {error}.") from error
+    return job_from_dict(plain, folder)
+
+
+def read_job(path: Path) -> Job:
+    """A job from a `.toml` or `.json` file; the paths in it are relative to it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise JobError(f"There is no job file {str(path)!r}. `kanopy init DATA` writes one.") from None
+    except (OSError, ValueError) as error:
+        raise JobError(f"The job file {str(path)!r} cannot be read: {error}.") from error
+    return job_from_text(text, path.parent, is_json=path.suffix == ".json", name=str(path))
+
+
+def _source_to_plain(source: HierarchySource) -> Any:
+    if isinstance(source, Hierarchy):
+        return {"given": f"{source.size} values, {source.height + 1} levels"}
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, (str, Path)):
+        return str(source)
+    defaults = {each.name: each.default for each in dataclasses.fields(source)}
+    changed = {name: value for name, value in dataclasses.asdict(source).items() if value != defaults.get(name)}
+    return {"method": source.method, **changed}
