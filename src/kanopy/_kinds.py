@@ -222,7 +222,13 @@ class OneOf(Kind):
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if isinstance(value, str) and value in self.names:
             return value
-        return self.refuse(value, label, mistakes, near_miss(value, self.names) if isinstance(value, str) else "")
+        return self.refuse(value, label, mistakes, _meant(value, self.names))
+
+
+def _meant(value: Any, names: Iterable[str]) -> str:
+    """The near misses, where there are any: the other names are in the words already."""
+    hint = near_miss(value, names) if isinstance(value, str) else ""
+    return hint if hint.startswith("Did you mean") else ""
 
 
 @dataclass(frozen=True)
@@ -386,7 +392,7 @@ class Either(Kind):
             mistakes += tried[0]
             return value
         names = [name for kind in self.kinds if isinstance(kind, OneOf) for name in kind.names]
-        return self.refuse(value, label, mistakes, near_miss(value, names) if isinstance(value, str) and names else "")
+        return self.refuse(value, label, mistakes, _meant(value, names))
 
     def read(self, text: str) -> Any:
         for kind in self.kinds:

@@ -160,6 +160,16 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
     return {name.strip(): value for _, name, _, value in split}
 
 
+def defaults(cls: type) -> dict[str, Any]:
+    """The default of every parameter as plain data; nothing for those that have none.
+
+    >>> from kanopy.search.algorithms import algorithm_class
+    >>> defaults(algorithm_class("mondrian"))
+    {'strict': False, 'cut': 'loss', 'free': []}
+    """
+    return {name: plain(each.default) for name, each in parameters_of(cls).items()}
+
+
 def describe(cls: type) -> list[dict[str, Any]]:
     """The parameters of a class for people: name, kind in words, default, meaning.
 
@@ -172,7 +182,7 @@ def describe(cls: type) -> list[dict[str, Any]]:
             "name": each.name,
             "kind": each.kind.words,
             "required": each.required,
-            "default": each.default if isinstance(each.default, (int, float, str, type(None))) else plain(each.default),
+            "default": plain(each.default),
             "meaning": each.meaning,
         }
         for each in parameters_of(cls).values()

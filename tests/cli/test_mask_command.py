@@ -173,7 +173,7 @@ def test_anonymize_knows_the_masking_algorithms(shell: Shell, answers: Path) -> 
     [
         (("-t", "nope"), "no column 'nope'"),
         (("-t", "reason1", "-k", "976"), "only 975 rows"),
-        (("-t", "reason1", "--guide", "magic"), "No guide is called"),
+        (("-t", "reason1", "--guide", "magic"), "guide must be"),
         (("-t", "reason1", "--weights", "reason1"), "column=number"),
         (("-t", "reason1", "--weights", "reason1=x"), "not a number"),
         (("-t", "reason1", "--diversity", "2"), "needs a confidential column"),

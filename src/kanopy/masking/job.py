@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, near_miss, short, some
+from kanopy._kinds import (
+    Anything,
+    Either,
+    Instance,
+    MapOf,
+    Maybe,
+    Names,
+    Number,
+    OneOf,
+    Text,
+    Whole,
+    collected,
+    column_names,
+    refuse,
+)
+from kanopy._parameters import Declared
+from kanopy._table.policies import MISSING_POLICIES
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.masking.algorithms.fusion import SIZE_GUIDES
+from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, make_masking
 from kanopy.masking.meanings import UNKNOWN_TEXT_POLICIES, Vectors
-from kanopy.masking.result import Masking
+from kanopy.masking.result import Masking, Seed
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.taxonomy import Taxonomy
@@ -22,7 +39,7 @@ GUIDES = (*MEASURES, *SIZE_GUIDES)
 
 
 @dataclass(frozen=True)
-class MaskJob:
+class MaskJob(Declared):
     """What to mask and how.
 
     `text` columns are compared by meaning; further `quasi` columns are substituted with them: numbers by distance,
@@ -35,64 +52,93 @@ class MaskJob:
     'fusion'
     """
 
-    text: tuple[str, ...] = ()
-    k: int = 5
-    quasi: tuple[str, ...] = ()
-    algorithm: str = "fusion"
-    guide: str = "wu-palmer"
-    measure: str | None = None
-    heuristics: str = "123"
-    search: str = "greedy"
-    seed: int = 0
-    ontology: str | Path | Taxonomy | Hierarchy = "wordnet"
-    senses: SenseChoices | str | Path | None = None
-    unknown: str = "own-class"
-    embedding: Vectors | str | Path | None = None
-    weights: Mapping[str, float] = field(default_factory=dict)
-    hierarchies: Mapping[str, Hierarchy | str | Path] = field(default_factory=dict)
-    sensitive: tuple[str, ...] = ()
-    diversity: Mapping[str, int] = field(default_factory=dict)
-    identifiers: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    missing: str = "as-value"
-    missing_tokens: tuple[str, ...] = ()
+    text: Annotated[tuple[str, ...], Names(), "columns with free text, compared by meaning"] = ()
+    k: Annotated[
+        int, Whole(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
+    ] = 5
+    quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
+    algorithm: Annotated[str, OneOf(*MASKINGS), "how values are substituted"] = "fusion"
+    guide: Annotated[str, OneOf(*GUIDES), "what makes a good substitution"] = "wu-palmer"
+    measure: Annotated[str | None, Maybe(OneOf(*MEASURES)), "how quality is stated; as the guide if not said"] = None
+    heuristics: Heuristics = "123"
+    search: Search = "greedy"
+    seed: Seed = 0
+    ontology: Annotated[
+        str | Path | Taxonomy | Hierarchy,
+        Either(Text("wordnet or an ontology file"), Instance(("Path", "Taxonomy", "Hierarchy"), "one itself")),
+        "where meanings come from",
+    ] = "wordnet"
+    senses: Annotated[
+        SenseChoices | str | Path | None,
+        Maybe(Either(Text("a file of senses"), Instance(("Path", "SenseChoices"), "the choices"))),
+        "chosen senses and synonyms",
+    ] = None
+    unknown: Annotated[str, OneOf(*UNKNOWN_TEXT_POLICIES), "what a value is that the ontology lacks"] = "own-class"
+    embedding: Annotated[Vectors | str | Path | None, Anything(), "vectors, or the folder of a local model"] = None
+    weights: Annotated[Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "how much each column counts"] = field(
+        default_factory=dict
+    )
+    hierarchies: Annotated[
+        Mapping[str, Hierarchy | str | Path],
+        MapOf(Either(Text("a file"), Instance(("Path", "Hierarchy"), "a Hierarchy"))),
+        "per further column the hierarchy that says how similar its values are",
+    ] = field(default_factory=dict)
+    sensitive: Annotated[tuple[str, ...], Names(), "confidential columns"] = ()
+    diversity: Annotated[
+        Mapping[str, int], MapOf(Whole(1), "{'ill': 2}"), "different values per confidential column in every group"
+    ] = field(default_factory=dict)
+    identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
+    insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
+    missing: Annotated[str, OneOf(*MISSING_POLICIES), "what a missing answer is"] = "as-value"
+    missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
 
-    def __post_init__(self) -> None:
-        from kanopy.privacy.models import KAnonymity
+    if TYPE_CHECKING:
+        # What may be given is wider than what is kept.
+        def __init__(
+            self,
+            text: str | Iterable[str] = (),
+            k: int = 5,
+            quasi: str | Iterable[str] = (),
+            algorithm: str = "fusion",
+            guide: str = "wu-palmer",
+            measure: str | None = None,
+            heuristics: str = "123",
+            search: str = "greedy",
+            seed: int = 0,
+            ontology: str | Path | Taxonomy | Hierarchy = "wordnet",
+            senses: SenseChoices | str | Path | None = None,
+            unknown: str = "own-class",
+            embedding: Vectors | str | Path | None = None,
+            weights: Mapping[str, float] = ...,
+            hierarchies: Mapping[str, Hierarchy | str | Path] = ...,
+            sensitive: str | Iterable[str] = (),
+            diversity: Mapping[str, int] = ...,
+            identifiers: str | Iterable[str] = (),
+            insensitive: str | Iterable[str] = (),
+            missing: str = "as-value",
+            missing_tokens: str | Iterable[str] = (),
+        ) -> None: ...
 
-        for name in ("text", "quasi", "sensitive", "identifiers", "insensitive", "missing_tokens"):
-            object.__setattr__(self, name, _names(getattr(self, name), name))
-        KAnonymity(self.k)
-        if not self.text and not self.quasi:
-            raise JobError("Name the columns to mask (text=…).")
-        if self.guide not in GUIDES:
-            raise JobError(f"No guide is called {self.guide!r}. {near_miss(self.guide, GUIDES)}")
-        if self.measure is not None and self.measure not in MEASURES:
-            raise JobError(f"No measure is called {self.measure!r}. {near_miss(self.measure, MEASURES)}")
-        if self.unknown not in UNKNOWN_TEXT_POLICIES:
-            raise JobError(
-                f"There is no policy unknown={self.unknown!r}. {near_miss(self.unknown, UNKNOWN_TEXT_POLICIES)}"
-            )
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise JobError(f"The seed must be a whole number of at least 0, not {self.seed!r}.")
+    def contradictions(self) -> Iterable[str]:
+        mistakes: list[str] = []
+        if not self.columns:
+            mistakes.append("Name the columns to mask (text=…).")
         roles: dict[str, str] = {}
         for role in ("text", "quasi", "sensitive", "identifiers", "insensitive"):
             for column in getattr(self, role):
                 if column in roles:
-                    raise JobError(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
-                roles[column] = role
-        for name, allowed in (("weights", self.columns), ("hierarchies", self.quasi), ("diversity", self.sensitive)):
-            strangers = [column for column in getattr(self, name) if column not in allowed]
-            if strangers:
-                what = {"weights": "columns to mask", "hierarchies": "quasi columns", "diversity": "sensitive columns"}
-                raise JobError(f"{name} names columns that are not {what[name]}: {some(strangers)}.")
-        for column, weight in self.weights.items():
-            if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < float("inf"):
-                raise JobError(f"The weight of {column!r} must be a number of zero or more, not {weight!r}.")
-        for column, need in self.diversity.items():
-            if isinstance(need, bool) or not isinstance(need, int) or need < 1:
-                raise JobError(f"The diversity of {column!r} must be a whole number of at least 1, not {need!r}.")
-        self.make()
+                    mistakes.append(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
+                roles.setdefault(column, role)
+        for name, allowed, what in (
+            ("weights", self.columns, "columns to mask"),
+            ("hierarchies", self.quasi, "quasi columns"),
+            ("diversity", self.sensitive, "sensitive columns"),
+        ):
+            if strangers := [column for column in getattr(self, name) if column not in allowed]:
+                mistakes.append(f"{name} names columns that are not {what}: {some(strangers)}.")
+        with collected(mistakes):
+            self.make()
+        return mistakes
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,7 +155,7 @@ class MaskJob:
         if self.algorithm == "fusion":
             guide = self.guide if self.guide in SIZE_GUIDES else "similarity"
             return make_masking("fusion", guide=guide, heuristics=self.heuristics, search=self.search, seed=self.seed)
-        if self.algorithm in MASKINGS and (self.search != "greedy" or self.guide in SIZE_GUIDES):
+        if self.search != "greedy" or self.guide in SIZE_GUIDES:
             raise JobError(f"{self.algorithm} needs a similarity measure as its guide and has no refined search.")
         return make_masking(self.algorithm, seed=self.seed)
 
@@ -155,14 +201,18 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     `text` are the quasi-identifiers that are compared by meaning: all of them if not given.
     """
     given = dict(job.parameters)
-    for name in given:
-        if name not in PARAMETERS:
-            raise JobError(f"The algorithm {job.algorithm!r} has no parameter {name!r}. {near_miss(name, PARAMETERS)}")
+    refuse(
+        [
+            f"The algorithm {job.algorithm!r} has no parameter {short(name)}. {near_miss(str(name), PARAMETERS)}"
+            for name in given
+            if name not in PARAMETERS
+        ]
+    )
     if job.suppress:
         raise JobError(
             f"The algorithm {job.algorithm!r} substitutes values and suppresses nothing: leave suppress out."
         )
-    texts = _names(given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
+    texts = column_names(given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
         raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")
@@ -183,11 +233,3 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
         missing_tokens=job.missing_tokens,
         **given,
     )
-
-
-def _names(given: Any, what: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in given.split(",") if part.strip()) if isinstance(given, str) else tuple(given)
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        raise JobError(f"{what} must be names of columns, not {some(wrong)}.")
-    return tuple(dict.fromkeys(names))

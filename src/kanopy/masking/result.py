@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._progress import Progress
+from kanopy._kinds import Whole
+from kanopy._parameters import Declared
+from kanopy._progress import SILENT, Progress
 from kanopy.masking.table import MaskingTable
 
 
@@ -42,12 +44,18 @@ class Masked:
         return self.published[table.tuple_of_row if self.move_of_row is None else self.move_of_row]
 
 
-class Masking(Protocol):
+Seed = Annotated[int, Whole(0), "settles ties: the same seed gives the same release"]
+
+
+class Masking(Declared):
     """An algorithm is a frozen dataclass of its parameters with one method."""
 
+    family: ClassVar[str] = "algorithm"
     name: ClassVar[str]
     guarantees_k: ClassVar[bool]
 
-    def mask(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
+    def mask(
+        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
+    ) -> Masked:
         """Substitute until every group is safe. `needed` are different values per confidential column and group."""
-        ...
+        raise NotImplementedError

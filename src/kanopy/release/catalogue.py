@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from kanopy._parameters import defaults
 from kanopy.search.solution import RECODINGS
 
 MODEL_WORDS = {
@@ -70,7 +70,7 @@ def algorithms() -> list[dict[str, Any]]:
                 "depends_on_row_order": about.row_order,
                 "seeded": about.seeded,
                 "anytime": about.anytime,
-                "parameters": {each.name: _plain(each.default) for each in dataclasses.fields(kind)},
+                "parameters": defaults(kind),
             }
         )
     found += [_masking_entry(name, words) for name, words in MASKING_ENTRIES.items()]
@@ -95,9 +95,7 @@ def _masking_entry(name: str, words: dict[str, str]) -> dict[str, Any]:
         "depends_on_row_order": True,
         "seeded": True,
         "anytime": False,
-        "parameters": {
-            each.name: _plain(each.default) for each in dataclasses.fields(kind) if each.name != "guarantees_k"
-        },
+        "parameters": defaults(kind),
     }
 
 
@@ -108,7 +106,3 @@ def recoding_words(recoding: str) -> str:
     'one level per column, the same for all rows'
     """
     return RECODINGS.get(recoding, "values are replaced by other values of the table")
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else None if value is dataclasses.MISSING else value

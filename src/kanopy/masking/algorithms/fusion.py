@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._errors import JobError, NoSolution, near_miss
+from kanopy._errors import JobError, NoSolution, near_miss, short
+from kanopy._kinds import OneOf, Text
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
 from kanopy.masking.algorithms.refinement import refine
 from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
-from kanopy.masking.result import Masked
+from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
 
 SIZE_GUIDES = ("discernibility", "random")
@@ -22,8 +23,20 @@ SEARCHES = ("greedy", "refined")
 PAIRS_AT_ONCE = 200_000_000
 
 
+def _wrong_heuristics(text: str) -> str | None:
+    if set(text) - set("123"):
+        return f"Heuristics are named by their numbers, e.g. '123' or '12'; not {short(text)}."
+    return None
+
+
+Heuristics = Annotated[
+    str, Text("numbers of heuristics such as '12'", empty=True, check=_wrong_heuristics), "which of the three are on"
+]
+Search = Annotated[str, OneOf(*SEARCHES), "greedy as in the thesis, or refined, which keeps more meaning"]
+
+
 @dataclass(frozen=True)
-class Fusion:
+class Fusion(Masking):
     """Groups that are too small take the values of the group most like them, until none is left.
 
     `guide` is "similarity" (whatever the table's attributes were compared by), "discernibility" or "random".
@@ -32,23 +45,17 @@ class Fusion:
     gains any more. Ties are settled by `seed`.
     """
 
-    guide: str = "similarity"
-    heuristics: str = "123"
-    search: str = "greedy"
-    seed: int = 0
+    guide: Annotated[str, OneOf("similarity", *SIZE_GUIDES), "what makes a good fusion"] = "similarity"
+    heuristics: Heuristics = "123"
+    search: Search = "greedy"
+    seed: Seed = 0
 
     name: ClassVar[str] = "fusion"
     guarantees_k: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if self.guide not in ("similarity", *SIZE_GUIDES):
-            raise JobError(f"No guide is called {self.guide!r}. {near_miss(self.guide, ('similarity', *SIZE_GUIDES))}")
-        if self.search not in SEARCHES:
-            raise JobError(f"There is no search {self.search!r}. {near_miss(self.search, SEARCHES)}")
-        if set(self.heuristics) - set("123"):
-            raise JobError(f"Heuristics are named by their numbers, e.g. '123' or '12'; not {self.heuristics!r}.")
+    def contradictions(self) -> Iterable[str]:
         if self.search == "refined" and (self.guide != "similarity" or "2" not in self.heuristics):
-            raise JobError("The refined search needs a similarity to improve: leave it out with this guide.")
+            yield "The refined search needs a similarity to improve: leave it out with this guide."
 
     def mask(
         self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT

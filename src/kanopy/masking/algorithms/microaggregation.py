@@ -17,15 +17,15 @@ from kanopy._errors import JobError
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion import check_feasible
 from kanopy.masking.likeness_kernel import TICKS, Likeness, plain_row
-from kanopy.masking.result import Masked
+from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import Attribute, MaskingTable
 
 
 @dataclass(frozen=True)
-class SemanticMicroaggregation:
+class SemanticMicroaggregation(Masking):
     """Groups of at least `k` records, each published as, per attribute, the value most similar to all its values."""
 
-    seed: int = 0
+    seed: Seed = 0
 
     name: ClassVar[str] = "semantic-microaggregation"
     guarantees_k: ClassVar[bool] = True

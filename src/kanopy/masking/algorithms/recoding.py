@@ -13,12 +13,12 @@ from kanopy._errors import JobError, some
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion import Fusion, check_feasible
 from kanopy.masking.likeness_kernel import plain_row
-from kanopy.masking.result import Masked
+from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
 
 
 @dataclass(frozen=True)
-class LocalRecodingByMeaning:
+class LocalRecodingByMeaning(Masking):
     """Values seen fewer than `k` times become the most similar value that is seen often enough.
 
     Values of the same meaning count together (the thesis compares stems): a rare spelling joins the most frequent one.
@@ -26,7 +26,7 @@ class LocalRecodingByMeaning:
     make the first frequent values.
     """
 
-    seed: int = 0
+    seed: Seed = 0
 
     name: ClassVar[str] = "local-recoding"
     guarantees_k: ClassVar[bool] = True

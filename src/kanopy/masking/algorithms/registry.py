@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._parameters import make
 from kanopy.masking.algorithms.fusion import Fusion
 from kanopy.masking.algorithms.microaggregation import SemanticMicroaggregation
 from kanopy.masking.algorithms.recoding import LocalRecodingByMeaning
 from kanopy.masking.algorithms.swapping import SemanticSwapping
 from kanopy.masking.result import Masking
 
-MASKINGS: Mapping[str, type[Any]] = {
+MASKINGS: Mapping[str, type[Masking]] = {
     "fusion": Fusion,
     "local-recoding": LocalRecodingByMeaning,
     "semantic-microaggregation": SemanticMicroaggregation,
@@ -28,11 +29,4 @@ def make_masking(name: str, **parameters: Any) -> Masking:
     """
     if name not in MASKINGS:
         raise JobError(f"No masking algorithm is called {name!r}. {near_miss(name, MASKINGS)}")
-    try:
-        made: Masking = MASKINGS[name](**parameters)
-    except TypeError:
-        known = [field for field in MASKINGS[name].__dataclass_fields__ if field not in ("name", "guarantees_k")]
-        wrong = [key for key in parameters if key not in known]
-        hint = near_miss(wrong[0], known) if wrong else ""
-        raise JobError(f"{name} has no parameter {', '.join(map(repr, wrong))}. {hint}") from None
-    return made
+    return make(MASKINGS[name], parameters)

@@ -16,15 +16,15 @@ from kanopy._arrays import Ints, Longs
 from kanopy._errors import DataError, JobError, some
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion import check_feasible
-from kanopy.masking.result import Masked
+from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import Attribute, MaskingTable
 
 
 @dataclass(frozen=True)
-class SemanticSwapping:
+class SemanticSwapping(Masking):
     """Every record in a group of fewer than `k` exchanges each of its values for the most similar other one."""
 
-    seed: int = 0
+    seed: Seed = 0
 
     name: ClassVar[str] = "semantic-swapping"
     guarantees_k: ClassVar[bool] = False
