@@ -12,7 +12,7 @@ import polars as pl
 
 
 class Role(StrEnum):
-    """The four roles of a column."""
+    """The roles of a column."""
 
     IDENTIFIER = "identifier"
     """Says who a record is about (name, number); dropped by default."""
@@ -22,6 +22,8 @@ class Role(StrEnum):
     """What must not be learnt about a person (diagnosis, income); published as it is, guarded by privacy models."""
     INSENSITIVE = "insensitive"
     """Neither; published as it is."""
+    UNDECIDED = "undecided"
+    """Nobody knows yet; not published until somebody decides."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,62 @@
+"""The words that column names are made of, read from `data/column_words.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kanopy._table.roles import Role
+
+WORDS = Path(__file__).resolve().parents[2] / "data" / "column_words.toml"
+RECORD_NUMBER = "a record number"
+PERSON_NAME = "a person's name"
+BODY = "body measures"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a group of words speaks of, the role that suits it, and the kind of hierarchy if it is generalized."""
+
+    says: str
+    role: Role
+    hint: str | None
+    words: frozenset[str]
+    stems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """All meanings, the words they are found by, and parts of words that change no meaning."""
+
+    meanings: tuple[Meaning, ...]
+    index: dict[str, tuple[Meaning, ...]]
+    prefixes: tuple[str, ...]
+    suffixes: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The lexicon, read once.
+
+    >>> [meaning.says for meaning in lexicon().index["plz"]]
+    ['a post code']
+    """
+    plain = tomllib.loads(WORDS.read_text(encoding="utf-8"))
+    meanings = tuple(
+        Meaning(
+            each["says"],
+            Role(each["role"]),
+            each.get("hint"),
+            frozenset(each["words"].split()),
+            tuple(each.get("stems", "").split()),
+        )
+        for each in plain["meaning"]
+    )
+    index: dict[str, tuple[Meaning, ...]] = {}
+    for meaning in meanings:
+        for word in meaning.words:
+            index[word] = (*index.get(word, ()), meaning)
+    parts = plain["parts"]
+    return Lexicon(meanings, index, tuple(parts["prefixes"].split()), tuple(parts["suffixes"].split()))

@@ -1,0 +1,182 @@
+"""What the values of a column look like, whatever its name: addresses, numbers of persons, dates, codes, free text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+SAMPLE = 2_000
+MOSTLY = 0.8
+FEWEST_ROWS_TO_JUDGE = 20
+
+PATTERNS: tuple[tuple[str, str], ...] = (
+    ("an e-mail address", r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"),
+    ("an address on the web", r"^(https?://|www\.)\S+$"),
+    ("a UUID", r"^\{?[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?$"),
+    ("a hash", r"^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$"),
+    ("an IP address", r"^(\d{1,3}\.){3}\d{1,3}$|^([0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}$"),
+    ("a network card", r"^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$"),
+    ("an IBAN", r"^[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,4})?$"),
+    ("a social security number", r"^\d{3}-\d{2}-\d{4}$"),
+    ("a telephone number", r"^(\+|00)\d[\d\s()./-]{6,}$|^\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4}$|^0\d{2,4}[\s/-]\d{4,}$"),
+    ("a pair of coordinates", r"^\(?-?\d{1,3}\.\d{2,}\s*[,;]\s*-?\d{1,3}\.\d{2,}\)?$"),
+    ("a street address", r"^\d+[a-zA-Z]?\s+\S+(\s\S+)*\s(St|Street|Ave|Avenue|Rd|Road|Blvd|Lane|Ln|Dr|Drive|Way|Court"
+     r"|Ct|Square|Track|Park|View|Dam|Gate|Parade|Mews|Key|Hill|Point|Trail|Row|Place|Path|Landing|Unit|Suite|Apt)\b.*$"
+     r"|^.*(straße|strasse|str\.|weg|gasse|platz)\s+\d+\s*[a-z]?$|^\d+,?\s+(rue|avenue|boulevard|place)\s.+$"),
+)  # fmt: skip
+"""Values that point at one person each."""
+
+DATES = (
+    r"^\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d.*)?$|^\d{4}/\d\d?/\d\d?( .*)?$|^\d\d?[./-]\d\d?[./-]\d{2,4}( \d\d?:\d\d.*)?$"
+    r"|^\d\d?[ -](Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]\d{2,4}.*$"
+    r"|^(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d\d?,? \d{4}.*$"
+)
+MONTHS = r"^(19|20)\d\d(-|/)?(0[1-9]|1[0-2])$"
+DISEASE_CODES = r"^[A-TV-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?$"
+BANDS = (
+    r"^\s*[$€£]?\s?[\d.,]+\s*[kK]?\s*(-|–|to|bis)\s*[$€£]?\s?[\d.,]+\s*[kK]?.*$|^\s*([<>≤≥]|under|over|below).*\d.*$"
+)
+FULL_NAME = r"^(\p{Lu}[\p{Ll}'’-]+\.?,?\s){1,3}\p{Lu}[\p{L}'’-]+\d*$"
+MISSING_WORDS = frozenset({
+    "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "..", "?", "unknown", "unk", "missing",
+    "not available", "not applicable", "not known", "not stated", "not recorded", "no answer", "refused", "dk",
+    "don't know", "keine angabe", "k.a.", "unbekannt", "fehlend", "inconnu", "desconocido", "sconosciuto", "onbekend",
+    "bilinmiyor", "(missing)", "[missing]", "<na>", "nr",
+})  # fmt: skip
+MISSING_NUMBERS = frozenset(map(float, (-9, -99, -999, -9999, -99999, 99999, 999999, 9999999, -8, -7, 999, 9999)))
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of a column, looked at once."""
+
+    column: pl.Series
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows that have a value."""
+        return len(self.column) - self.column.null_count()
+
+    @cached_property
+    def nested(self) -> bool:
+        """Whether the values are lists, structures or objects."""
+        return self.column.dtype.is_nested() or self.column.dtype in (pl.Binary, pl.Object)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return 0 if self.nested else self.column.drop_nulls().n_unique()
+
+    @cached_property
+    def alone(self) -> int:
+        """How many rows have a value that no other row has."""
+        return 0 if self.nested else int(self.column.drop_nulls().is_unique().sum())
+
+    @cached_property
+    def text(self) -> bool:
+        """Whether the values are texts that are not numbers."""
+        return isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) and not self.numeric
+
+    @cached_property
+    def _sample(self) -> pl.Series:
+        """Different values as texts, the missing-value words left out."""
+        values = self.column.drop_nulls().unique(maintain_order=True).head(SAMPLE).cast(pl.String).str.strip_chars()
+        return values.filter((values != "") & ~values.str.to_lowercase().is_in(list(MISSING_WORDS)))
+
+    @cached_property
+    def numbers(self) -> pl.Series:
+        """The sample as numbers, where its values are some."""
+        if self.column.dtype.is_numeric():
+            return self.column.drop_nulls().head(10 * SAMPLE).cast(pl.Float64)
+        return self._sample.cast(pl.Float64, strict=False).drop_nulls()
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether (nearly) all values are numbers."""
+        if self.column.dtype.is_numeric():
+            return True
+        if not isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) or not len(self._sample):
+            return False
+        return len(self.numbers) >= 0.95 * len(self._sample)
+
+    @cached_property
+    def fractions(self) -> bool:
+        """Whether some numbers are not whole: measured, not counted."""
+        return self.numeric and bool((self.numbers != self.numbers.floor()).any())
+
+    def share(self, pattern: str) -> float:
+        """The share of different values that match a pattern."""
+        if self.nested or not len(self._sample):
+            return 0.0
+        return int(self._sample.str.contains(pattern).sum()) / len(self._sample)
+
+    @cached_property
+    def dates(self) -> bool:
+        """Whether the values are dates."""
+        if self.column.dtype.is_temporal():
+            return self.column.dtype != pl.Time
+        return self.text and self.share(DATES) >= MOSTLY
+
+    @cached_property
+    def points_at_people(self) -> str | None:
+        """What kind of address or number the values are, if they are one that belongs to one person."""
+        if not self.text and not (self.numeric and self.column.dtype == pl.String):
+            return None
+        return next((says for says, pattern in PATTERNS if self.share(pattern) >= MOSTLY), None)
+
+    @cached_property
+    def full_names(self) -> bool:
+        """Whether the values look like names of people: two or three capitalised words each, hardly repeated."""
+        return self.text and self.distinct > 0.5 * self.rows > 5 and self.share(FULL_NAME) >= MOSTLY
+
+    @cached_property
+    def disease_codes(self) -> bool:
+        """Whether the values look like codes of diseases."""
+        return self.text and self.distinct >= 3 and self.share(DISEASE_CODES) >= MOSTLY
+
+    @cached_property
+    def length(self) -> float:
+        """Characters of a typical text."""
+        mean = self._sample.str.len_chars().mean() if self.text and len(self._sample) else 0.0
+        return float(mean) if isinstance(mean, (int, float)) else 0.0
+
+    @cached_property
+    def free_text(self) -> bool:
+        """Whether people wrote sentences."""
+        if not self.text or self.dates or not len(self._sample):
+            return False
+        spaces = self._sample.str.count_matches(r"\s").mean()
+        sentences = isinstance(spaces, float) and spaces >= 5 and self.length > 30
+        return sentences and self.distinct > max(20, 0.05 * self.rows)
+
+    @cached_property
+    def nearly_unique(self) -> bool:
+        """Whether most rows have a value of their own."""
+        return self.rows >= FEWEST_ROWS_TO_JUDGE and self.distinct > 0.9 * self.rows
+
+    @cached_property
+    def many_alone(self) -> bool:
+        """Whether a fifth of the rows has a value of its own."""
+        return self.rows >= FEWEST_ROWS_TO_JUDGE and self.alone >= 0.2 * self.rows
+
+    @cached_property
+    def missing_codes(self) -> tuple[str, ...]:
+        """Texts and numbers that stand for a missing value."""
+        if self.nested:
+            return ()
+        values = self.column.drop_nulls().unique().cast(pl.String)
+        found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS))).to_list()
+        if self.numeric and len(self.numbers) > 5:
+            rest = self.numbers.filter(~self.numbers.is_in(list(MISSING_NUMBERS)))
+            for code in sorted(MISSING_NUMBERS & set(self.numbers.unique().to_list())):
+                outside = len(rest) and (code < 0 <= float(rest.min()) or code > 5 * max(1.0, float(rest.max())))  # type: ignore[arg-type]
+                if outside:
+                    found.append(next(v for v in values.to_list() if _is_number(v, code)))
+        return tuple(sorted(set(found)))
+
+
+def _is_number(text: str, number: float) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.0*)?", text.strip())) and float(text) == number

@@ -1,0 +1,291 @@
+"""Is every published label true of its row? A second reading of the labels, in code that no builder shares.
+
+Each pair of an original value and the label published for it is looked at once. A label that reads as a range of
+numbers or dates, a set, or a mask must contain the value; any other label must be the value itself or one of its groups
+in the hierarchy that the column was generalized by. What cannot be read is not true.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from kanopy._errors import VerificationFailed
+
+SUPPRESSED = "*"
+_NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
+_DAYS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d", "%d %b %Y",
+    "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%b-%Y", "%d-%b-%y",
+    "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%H:%M:%S", "%H:%M",
+)  # fmt: skip
+"""Ways to write a day or a moment; a column is read in each of them that fits all its values."""
+
+Range = tuple[float, float]
+"""The first and the last number that a label covers, both included."""
+Read = Callable[[str], Range | None]
+"""Reads a text as the number or the range of numbers it stands for."""
+
+
+@dataclass(frozen=True)
+class FalseLabels:
+    """Labels that are not true of rows they are published for: up to five pairs, and how many rows there are."""
+
+    column: str
+    rows: int
+    examples: tuple[tuple[str | None, str | None], ...]
+
+
+def verify_labels(
+    original: pl.DataFrame,
+    published: pl.DataFrame,
+    columns: Sequence[str],
+    groups: Mapping[str, Callable[[str], Sequence[str]]],
+    *,
+    missing_tokens: Sequence[str] = (),
+) -> None:
+    """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
+
+    `groups` gives, per column, the labels above a value in the hierarchy of that column.
+
+    >>> before, after = pl.DataFrame({"age": [31, 47]}), pl.DataFrame({"age": ["[30, 39]", "[30, 39]"]})
+    >>> verify_labels(before, after, ["age"], {})
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: 1 row of 'age' would be published under a label that is not true of it: 47 ...
+    """
+    for name in columns:
+        wrong = false_labels(original[name], published[name], groups.get(name), missing_tokens=missing_tokens)
+        if wrong is not None:
+            shown = ", ".join(f"{value} as {label}" for value, label in wrong.examples)
+            rows = "1 row" if wrong.rows == 1 else f"{wrong.rows:,} rows"
+            raise VerificationFailed(
+                f"{rows} of {name!r} would be published under a label that is not true of it: {shown}. Nothing was "
+                "written. Give the column another hierarchy, or say how its values are to be read."
+            )
+
+
+def false_labels(
+    original: pl.Series,
+    published: pl.Series,
+    groups: Callable[[str], Sequence[str]] | None = None,
+    *,
+    missing_tokens: Sequence[str] = (),
+) -> FalseLabels | None:
+    """The labels of a column that are not true of their rows, or `None`."""
+    value = original.cast(pl.String, strict=False) if original.dtype != pl.Boolean else original.cast(pl.String)
+    value = value.set(value.is_in(list(missing_tokens)), None) if missing_tokens else value
+    pairs = pl.DataFrame({"value": value, "label": published.cast(pl.String)})
+    counted = pairs.group_by("value", "label").len().filter(
+        pl.col("label").is_null() | (pl.col("label") != SUPPRESSED)
+    )  # fmt: skip
+    open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
+    rows = list(open_pairs.iter_rows())
+    if not rows:
+        return None
+    distinct = [text for text in counted["value"].unique().to_list() if text is not None]
+    best: list[tuple[str | None, str | None, int]] | None = None
+    for read in _readings(distinct):
+        wrong = _untrue(rows, read, groups)
+        if not wrong:
+            return None
+        if best is None or len(wrong) < len(best):
+            best = wrong
+    assert best is not None
+    shown = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
+    return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in shown))
+
+
+def _untrue(
+    rows: Sequence[tuple[str | None, str | None, int]], read: Read, groups: Callable[[str], Sequence[str]] | None
+) -> list[tuple[str | None, str | None, int]]:
+    ranges: dict[str, Range | None] = {}
+    above: dict[str, frozenset[str]] = {}
+
+    def span(text: str) -> Range | None:
+        if text not in ranges:
+            ranges[text] = read(text)
+        return ranges[text]
+
+    def of_groups(text: str) -> frozenset[str]:
+        if text not in above:
+            above[text] = frozenset(groups(text)) if groups is not None else frozenset()
+        return above[text]
+
+    return [pair for pair in rows if not _true(pair[0], pair[1], span, of_groups)]
+
+
+def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[[str], frozenset[str]]) -> bool:
+    """Whether a label is true of a value."""
+    if value is None or label is None:
+        # A missing value may be called missing; nothing else may be said of it, and no value may go missing.
+        return value is None and label is not None and label.startswith("(")
+    inner, outer = span(value), span(label)
+    if inner is not None and outer is not None:
+        return outer[0] <= inner[0] and inner[1] <= outer[1]
+    if value == label:
+        return True
+    if label.startswith("{") and label.endswith("}"):
+        items = label[1:-1].split(", ")
+        return value in items or any(_true(value, item, span, of_groups) for item in items if item != label)
+    if SUPPRESSED in label and len(label) > 1 and _mask(label).fullmatch(value):
+        return True
+    return label in of_groups(value)
+
+
+def _mask(label: str) -> re.Pattern[str]:
+    """A label such as `021**` stands for values of that length that begin so; `J4*` for all that begin so."""
+    body = label.rstrip(SUPPRESSED)
+    hidden = len(label) - len(body)
+    inside = "".join("." if letter == SUPPRESSED else re.escape(letter) for letter in body)
+    return re.compile(inside + (".*" if hidden == 1 else f".{{{hidden}}}|{inside}.*"), re.DOTALL)
+
+
+# ---- reading numbers, dates and ranges of both ------------------------------------------------------------------
+
+
+def _readings(values: Sequence[str]) -> list[Read]:
+    """The ways in which all values of a column can be read: as numbers, in some form of dates, or as mere texts."""
+    found: list[Read] = []
+    if values and all(_number(text) is not None for text in values):
+        found.append(_ranges_of(lambda text: _point(_number(text))))
+    forms = [form for form in _DAYS if values and all(_moment(text, form) is not None for text in values)]
+    found += [_ranges_of(_periods(form)) for form in forms]
+    if not found:
+        found.append(_ranges_of(lambda text: _point(_number(text))))
+    return found
+
+
+def _number(text: str) -> float | None:
+    plain = text.strip().strip("$€£%").strip().replace("−", "-")
+    if not re.fullmatch(_NUMBER, plain):
+        return None
+    number = float(plain.replace(",", ""))
+    return number if math.isfinite(number) else None
+
+
+def _point(number: float | None) -> Range | None:
+    return None if number is None else (number, number)
+
+
+def _moment(text: str, form: str) -> int | None:
+    try:
+        moment = dt.datetime.strptime(text.strip(), form)
+    except ValueError:
+        return None
+    return _ticks(moment)
+
+
+def _ticks(moment: dt.datetime) -> int:
+    """Microseconds since the first year, as a whole number: exact."""
+    return (moment - dt.datetime(1, 1, 1)) // dt.timedelta(microseconds=1)
+
+
+_SECOND = 1_000_000
+_DAY = 86_400 * _SECOND
+
+
+def _periods(form: str) -> Callable[[str], Range | None]:
+    """Reads a moment in a given form, or a period of the calendar."""
+
+    def read(text: str) -> Range | None:
+        moment = _moment(text, form)
+        if moment is not None:
+            return moment, moment
+        if (iso := _moment(text, "%Y-%m-%d")) is not None:
+            return iso, iso + _DAY - 1
+        return _calendar(text.strip())
+
+    return read
+
+
+def _calendar(text: str) -> Range | None:
+    """A year, a decade, a quarter, a month, a week, an hour or a minute as the seconds it holds."""
+    if match := re.fullmatch(r"(\d{4})s", text):
+        return _span(int(match[1]), 1, 120)
+    if match := re.fullmatch(r"(\d{4})", text):
+        return _span(int(match[1]), 1, 12)
+    if match := re.fullmatch(r"(\d{4})-Q([1-4])", text):
+        return _span(int(match[1]), 3 * int(match[2]) - 2, 3)
+    if match := re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", text):
+        return _span(int(match[1]), int(match[2]), 1)
+    if match := re.fullmatch(r"(\d{4})-W(\d\d)", text):
+        return _weeks(int(match[1]), int(match[2]), 1)
+    if match := re.fullmatch(r"ISO (\d{4})", text):
+        return _weeks(int(match[1]), 1, dt.date(int(match[1]), 12, 28).isocalendar().week)
+    if match := re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::(\d\d))?", text):
+        start = _moment(f"{match[1]} {match[2]}:{match[3] or '00'}", "%Y-%m-%d %H:%M")
+        return None if start is None else (start, start + (60 if match[3] else 3600) * _SECOND - 1)
+    return None
+
+
+def _span(year: int, month: int, months: int) -> Range | None:
+    if not 1 <= year <= 9800:
+        return None
+    last = year * 12 + month - 1 + months
+    return _ticks(dt.datetime(year, month, 1)), _ticks(dt.datetime(last // 12, last % 12 + 1, 1)) - 1
+
+
+def _weeks(year: int, week: int, weeks: int) -> Range | None:
+    try:
+        monday = dt.date.fromisocalendar(year, week, 1)
+    except ValueError:
+        return None
+    start = (monday - dt.date(1, 1, 1)).days * _DAY
+    return start, start + 7 * weeks * _DAY - 1
+
+
+def _ranges_of(point: Callable[[str], Range | None]) -> Read:
+    """Reads what `point` reads, and ranges between two such ends in every way that Kanopy and others write them."""
+
+    def read(text: str) -> Range | None:
+        text = text.strip()
+        if (alone := point(text)) is not None:
+            return alone
+        if match := re.fullmatch(r"(<=|≤|<|>=|≥|>|under|over|up to)\s*(.+)", text):
+            return _bound(match[1], point(match[2]))
+        if (match := re.fullmatch(r"(.+?)\s*\+", text)) and (end := point(match[1])) is not None:
+            return end[0], math.inf
+        if match := re.fullmatch(r"([\[(\]])(.+)([\])\[])", text):
+            return _between(match[2], point, match[1] != "[", match[3] != "]")
+        return _between(text, point, False, False)
+
+    return read
+
+
+def _after(number: float) -> float:
+    """The next number: moments are counted in whole microseconds."""
+    return number + 1 if isinstance(number, int) else math.nextafter(number, math.inf)
+
+
+def _before(number: float) -> float:
+    return number - 1 if isinstance(number, int) else math.nextafter(number, -math.inf)
+
+
+def _bound(sign: str, end: Range | None) -> Range | None:
+    if end is None:
+        return None
+    if sign in ("<=", "≤", "up to"):
+        return -math.inf, end[1]
+    if sign in ("<", "under"):
+        return -math.inf, _before(end[0])
+    return (end[0], math.inf) if sign in (">=", "≥") else (_after(end[1]), math.inf)
+
+
+def _between(body: str, point: Callable[[str], Range | None], open_low: bool, open_high: bool) -> Range | None:
+    """The range between two ends: every place where the text can be divided is tried, commas and long dashes first."""
+    for sign in (", ", "–", "—", " - ", " to ", "..", ";", ":", "-", ","):
+        at = body.find(sign, 1)
+        while at > 0:
+            low, high = point(body[:at].strip()), point(body[at + len(sign) :].strip())
+            if low is not None and high is not None:
+                first = _after(low[1]) if open_low else low[0]
+                last = _before(high[0]) if open_high else high[1]
+                return (first, last) if first <= last else None
+            at = body.find(sign, at + 1)
+    return None
