@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from kanopy._table import datasets
-from kanopy._table.roles import Role, guess_roles
+from kanopy._table.guessing.guess import guess_roles
+from kanopy._table.roles import Role
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_values_speak_too() -> None:
     assert guesses["remark"].role == Role.IDENTIFIER and "free text" in guesses["remark"].reason
     assert guesses["when"].role == Role.QUASI_IDENTIFIER and guesses["when"].hierarchy_hint == "date"
     assert guesses["same"].role == Role.INSENSITIVE and "same value" in guesses["same"].reason
-    assert guesses["measure"].role == Role.INSENSITIVE and "occur only once" in guesses["measure"].reason
+    assert guesses["measure"].role == Role.UNDECIDED and "may tell people apart" in guesses["measure"].reason
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
     assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.INSENSITIVE
 
@@ -65,5 +66,5 @@ def test_adult() -> None:
         guesses = {guess.column: guess for guess in guess_roles(frame)}
         quasi = {name for name, guess in guesses.items() if guess.role == Role.QUASI_IDENTIFIER}
         assert quasi >= set(datasets.ADULT_QUASI_IDENTIFIERS)
-        assert guesses["income"].role == Role.SENSITIVE and guesses["fnlwgt"].role == Role.IDENTIFIER
+        assert guesses["income"].role == Role.SENSITIVE and guesses["fnlwgt"].role == Role.UNDECIDED
         assert guesses["age"].hierarchy_hint == "numeric" and guesses["sex"].hierarchy_hint == "grouping"

@@ -38,7 +38,8 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     """
     from kanopy._job.toml_text import toml_key
     from kanopy._table.frames import to_polars
-    from kanopy._table.roles import Role, guess_roles
+    from kanopy._table.guessing.guess import guess_roles
+    from kanopy._table.roles import Role
 
     lines = [
         "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
@@ -65,8 +66,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     columns: list[dict[str, str | None]] = []
     for guess in guess_roles(to_polars(data)[0]):
         hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
-        lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.reason}"]
-        lines.append(f'role = "{guess.role}"')
+        lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.certainty}: {guess.reason}"]
+        if guess.role == Role.UNDECIDED:
+            lines.append("# undecided: it stays at home until you say what it is")
+        lines.append(f'role = "{Role.IDENTIFIER if guess.role == Role.UNDECIDED else guess.role}"')
         if hierarchy:
             lines.append(hierarchy)
         columns.append(
@@ -74,6 +77,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
                 "column": guess.column,
                 "role": str(guess.role),
                 "hierarchy": hierarchy.split('"')[1] if hierarchy else None,
+                "certainty": guess.certainty,
                 "reason": guess.reason,
             }
         )

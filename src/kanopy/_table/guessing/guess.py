@@ -109,6 +109,8 @@ def _by_name(
         middle = seen.numbers.median()
         if isinstance(middle, float) and middle > HEAVY:
             return Guess(name, Role.INSENSITIVE, f"looks like a survey weight; {shape}", None, LIKELY)
+    if meaning.role == Role.INSENSITIVE and seen.many_alone and seen.distinct > FEW_VALUES:
+        return Guess(name, Role.UNDECIDED, f"{says}, many of them of one record only: decide", "numeric", UNSURE)
     if meaning.says == "sex or gender" and seen.distinct > 60:
         return None
     if meaning.says == "a date" and not (seen.dates or seen.numeric):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kanopy._table.roles import RECORD_NUMBER as RECORD_NUMBER
 from kanopy._table.roles import Role
 
 WORDS = Path(__file__).resolve().parents[2] / "data" / "column_words.toml"
-RECORD_NUMBER = "a record number"
 PERSON_NAME = "a person's name"
 BODY = "body measures"
 

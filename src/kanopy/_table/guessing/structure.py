@@ -15,7 +15,7 @@ FEWEST_VALUES = 3
 def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, str]:
     """Columns whose values tell exactly what an earlier column's values tell (`agesq` and `age`, `lwage` and `wage`).
 
-    >>> frame = pl.DataFrame({"age": [20, 30, 40, 20], "agesq": [400, 900, 1600, 400], "x": [1, 1, 2, 2]})
+    >>> frame = pl.DataFrame({"age": [20, 30, 40] * 2, "agesq": [400, 900, 1600] * 2, "x": [1, 2, 3, 3, 2, 1]})
     >>> same_thing(frame, {name: Values(frame[name]) for name in frame.columns})
     {'agesq': 'age'}
     """
