@@ -96,6 +96,15 @@ def some(values: Iterable[object], total: int | None = None) -> str:
     return text + (f" and {count - len(shown)} more" if count > len(shown) else "")
 
 
+def listed(texts: Sequence[str]) -> str:
+    """Up to five phrases, and how many more there are.
+
+    >>> listed(["line 3 has 2", "line 7 has 4"])
+    'line 3 has 2; line 7 has 4'
+    """
+    return "; ".join(texts[:SHOWN]) + (f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else "")
+
+
 def short(value: object, limit: int = 60) -> str:
     """A value as Python writes it, cut where it is long.
 

@@ -101,5 +101,5 @@ def test_random_hierarchies_stay_whole():
 def test_bad_input():
     with pytest.raises(HierarchyError, match="at least 1"):
         improved(ANIMALS, max_edits=0)
-    with pytest.raises(HierarchyError, match="none of the values"):
+    with pytest.raises(HierarchyError, match="none of its values"):
         improved([["qqxzt", "animal"]])

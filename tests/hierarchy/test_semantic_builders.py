@@ -15,7 +15,8 @@ from kanopy._errors import HierarchyError, InputError
 from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, level_weights
+from kanopy.hierarchy.quality.semantic_loss import level_weights
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.join import clearest_term, join_tree, least_common_subsumer
 from kanopy.ontology.load import load_ontology
 from kanopy.papers.ayala2014 import ADULT, compare_with_hand_written

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 
 from kanopy._errors import HierarchyError, InputError, OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.quality.semantic_quality import (
-    evaluate_hierarchy,
-    level_weights,
-    parse_weights,
-    rank,
-    transition_loss,
-)
+from kanopy.hierarchy.quality.semantic_loss import level_weights, parse_weights, transition_loss
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES

@@ -51,7 +51,8 @@ def evaluate(
     begin(json)
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy
-    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights, rank
+    from kanopy.hierarchy.quality.semantic_loss import parse_weights
+    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
@@ -102,7 +103,8 @@ def improve(
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.quality.improve import improve_hierarchy
-    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, parse_weights
+    from kanopy.hierarchy.quality.semantic_loss import parse_weights
+    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 

@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Ints
-from kanopy._errors import HierarchyError, some
+from kanopy._errors import HierarchyError, listed, some
 
 Bounds = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-ROWS_SHOWN = 5
 
 
 def level_table(
-    rows: Iterable[Sequence[str]], name: str, require_nesting: bool
+    rows: Iterable[Sequence[str]], name: str, require_nesting: bool, where: str = "", lines: Sequence[int] = ()
 ) -> tuple[int, list[str], Ints | None, Ints]:
-    """Size, labels, parents (`None` if it does not nest) and level table of rows of labels."""
+    """Size, labels, parents (`None` if it does not nest) and level table of rows of labels.
+
+    Errors name the rows, or the `lines` of the file `where` that they come from.
+    """
     table = [tuple(row) for row in rows]
     if not table:
         raise HierarchyError("The hierarchy has no rows. Give one row per value: value, broader, …, *.")
-    width = len(table[0])
-    ragged = [i + 1 for i, row in enumerate(table) if len(row) != width]
+    where = where or f"The hierarchy{f' of {name}' if name else ''}"
+    kind, number = ("line", lines) if lines else ("row", range(1, len(table) + 1))
+    width = Counter(map(len, table)).most_common(1)[0][0]
+    ragged = [f"{kind} {number[i]} has {len(row)}" for i, row in enumerate(table) if len(row) != width]
     if ragged:
         raise HierarchyError(
-            f"All rows of a hierarchy need the same number of levels ({width} in the first row); "
-            f"rows {some(ragged)} differ. Repeat a label to fill a level."
+            f"{where}: every row needs the same number of levels. Most rows have {width}, but {listed(ragged)}. "
+            "Repeat a label to fill a level, and quote labels that contain the separator."
         )
-    unique: dict[str, tuple[str, ...]] = {}
-    twice = [row for row in table if unique.setdefault(row[0], row) != row]
+    first: dict[str, int] = {}
+    twice = [
+        f"{row[0]!r} ({kind}s {number[earlier]} and {number[i]})"
+        for i, row in enumerate(table)
+        if table[earlier := first.setdefault(row[0], i)] != row
+    ]
     if twice:
-        shown = "; ".join(f"{row[0]!r}: {unique[row[0]][1:]} and {row[1:]}" for row in twice[:ROWS_SHOWN])
-        raise HierarchyError(f"Some values have two parents: {shown}. Keep one row per value.")
-    codes = np.empty((width, len(unique)), np.int32)
+        raise HierarchyError(f"{where}: values with two parents: {listed(twice)}. Keep one row per value.")
+    codes = np.empty((width, len(first)), np.int32)
     labels: list[str] = []
-    for level, column in enumerate(zip(*unique.values(), strict=True)):
+    for level, column in enumerate(zip(*(table[i] for i in first.values()), strict=True)):
         index: dict[str, int] = {}
         start = len(labels)
         codes[level] = [start + index.setdefault(label, len(index)) for label in column]
@@ -43,20 +51,18 @@ def level_table(
     parent, broken = parents_of_table(codes, len(labels))
     if broken is not None and require_nesting:
         level, nodes = broken
-        raise HierarchyError(_not_nesting(codes, labels, level, nodes, name))
-    return len(unique), labels, None if broken else parent, codes
-
-
-def _not_nesting(codes: Ints, labels: Sequence[str], level: int, nodes: Sequence[int], name: str) -> str:
-    shown = []
-    for node in nodes[:ROWS_SHOWN]:
-        above = sorted({labels[up] for up in codes[level + 1][codes[level] == node]})
-        shown.append(f"{labels[node]!r} lies under both {above[0]!r} and {above[1]!r}")
-    more = f" and {len(nodes) - ROWS_SHOWN} more" if len(nodes) > ROWS_SHOWN else ""
-    return (
-        f"The hierarchy{f' of {name}' if name else ''} does not nest between level {level} and {level + 1}: "
-        f"{'; '.join(shown)}{more}. Each label must have one parent: give the parts different labels."
-    )
+        shown = []
+        for node in nodes:
+            here = np.flatnonzero(codes[level] == node)
+            above = codes[level + 1][here]
+            ends = [int(here[0]), int(here[np.argmax(above != above[0])])]
+            under = (f"{labels[codes[level + 1][i]]!r} ({kind} {number[list(first.values())[i]]})" for i in ends)
+            shown.append(f"{labels[node]!r} under {' and '.join(under)}")
+        raise HierarchyError(
+            f"{where} does not nest between level {level} and {level + 1}: {listed(shown)}. "
+            "Each label must have one parent: give the parts different labels."
+        )
+    return len(first), labels, None if broken else parent, codes
 
 
 def parents_of_table(codes: Ints, nodes: int) -> tuple[Ints, tuple[int, list[int]] | None]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Ints
-from kanopy._errors import OntologyError, some
+from kanopy._errors import OntologyError, listed, some
 from kanopy.ontology.text_pool import TextPool
 
 DEEPEST = 30_000
@@ -51,13 +51,12 @@ def csr_row(start: Ints, flat: Ints, row: int) -> tuple[int, ...]:
 def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
     unknown = [(record, up) for record in records for up in record.parents if up not in index]
     if unknown:
-        shown = "; ".join(
+        shown = [
             f"{f'line {record.line}: ' if record.line else ''}{record.key!r} has the parent {up!r}"
-            for record, up in unknown[:5]
-        )
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            for record, up in unknown
+        ]
         raise OntologyError(
-            f"Some parents do not exist{where}: {shown}{more}. Add the missing concepts or remove the links "
+            f"Some parents do not exist{where}: {listed(shown)}. Add the missing concepts or remove the links "
             "(a file that was cut off ends like this, too)."
         )
 

@@ -6,12 +6,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from kanopy._errors import HierarchyError, some
-from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
+from kanopy._errors import HierarchyError, listed, some
+from kanopy.hierarchy.construct import Bounds, level_table
+from kanopy.hierarchy.hierarchy import Hierarchy
 
 SEPARATORS = (";", "\t", "|", ",")
 """In the order they are tried: a comma comes last because labels such as [17, 25] contain it."""
@@ -20,7 +21,6 @@ CHILD_NAMES = frozenset({"child", "value", "node", "id", "term"})
 LEVEL_NAME = re.compile(r"level[ _-]?\d+|generali[sz]ation[ _-]?\d*", re.IGNORECASE)
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 INTERVAL = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")
-SHOWN = 5
 
 Numbered = list[tuple[int, list[str]]]
 
@@ -109,35 +109,17 @@ def _parent_child(rows: Numbered, where: str, name: str, *, flipped: bool) -> Hi
         if earlier[1] != parent:
             twice.append(f"{child!r} under {earlier[1]!r} (line {earlier[0]}) and {parent!r} (line {line})")
     if twice:
-        raise HierarchyError(
-            f"{where}: {len(twice)} with two parents: {'; '.join(twice[:SHOWN])}. Keep one parent each."
-        )
+        raise HierarchyError(f"{where}: {len(twice)} with two parents: {listed(twice)}. Keep one parent each.")
     return Hierarchy.from_parents(((child, parent or None) for child, (_, parent) in seen.items()), name=name)
 
 
 def _level_table(rows: Numbered, where: str, name: str, require_nesting: bool) -> Hierarchy:
-    width = Counter(len(row) for _, row in rows).most_common(1)[0][0]
-    ragged = [f"line {line} has {len(row)}" for line, row in rows if len(row) != width]
-    if ragged:
-        raise HierarchyError(
-            f"{where}: every row needs the same number of levels. Most rows have {width}, but "
-            f"{_list(ragged)}. Repeat a label to fill a level, and quote labels that contain the separator."
-        )
+    lines, table = [line for line, _ in rows], [row for _, row in rows]
     empty = [f"line {line}, level {row.index('', 1)}" for line, row in rows if "" in row[1:]]
-    if empty:
-        raise HierarchyError(f"{where}: empty labels at {_list(empty)}. Repeat the label of the level before.")
-    values: dict[str, tuple[int, list[str]]] = {}
-    twice = []
-    for line, row in rows:
-        earlier = values.setdefault(row[0], (line, row))
-        if earlier[1] != row:
-            twice.append(f"{row[0]!r} (lines {earlier[0]} and {line})")
-    if twice:
-        raise HierarchyError(f"{where}: values with two parents: {_list(twice)}. Keep one row per value.")
-    if require_nesting:
-        _check_nesting(values.values(), width, where)
-    h = Hierarchy.from_rows((row for _, row in values.values()), name=name, require_nesting=require_nesting)
-    return _with_intervals(h)
+    if empty and len(set(map(len, table))) == 1:
+        raise HierarchyError(f"{where}: empty labels at {listed(empty)}. Repeat the label of the level before.")
+    size, labels, parent, codes = level_table(table, name, require_nesting, where, lines)
+    return _with_intervals(Hierarchy(size, labels, parent, name=name, table=codes))
 
 
 def _with_intervals(h: Hierarchy) -> Hierarchy:
@@ -162,30 +144,6 @@ def _with_intervals(h: Hierarchy) -> Hierarchy:
     if (lows > highs).any() or (lows[inner] < lows[above]).any() or (highs[inner] > highs[above]).any():
         return h
     return h.changed(low=lows, high=highs)
-
-
-def _check_nesting(rows: Iterable[tuple[int, list[str]]], width: int, where: str) -> None:
-    rows = list(rows)
-    for level in range(width - 1):
-        above: dict[str, tuple[int, str]] = {}
-        broken: dict[str, str] = {}
-        for line, row in rows:
-            earlier = above.setdefault(row[level], (line, row[level + 1]))
-            if earlier[1] != row[level + 1]:
-                broken.setdefault(
-                    row[level],
-                    f"{row[level]!r} under {earlier[1]!r} (line {earlier[0]}) and {row[level + 1]!r} (line {line})",
-                )
-        if broken:
-            raise HierarchyError(
-                f"{where} does not nest between level {level} and {level + 1}: {_list(list(broken.values()))}. "
-                "Each label must have one parent: give the parts different labels."
-            )
-
-
-def _list(items: Sequence[str]) -> str:
-    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
-    return "; ".join(items[:SHOWN]) + more
 
 
 def level_table_csv(h: Hierarchy, separator: str = ";") -> str:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.quality.semantic_loss import level_losses, level_weights, loss_table
+from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.join import clearest_term, least_common_subsumer
 from kanopy.ontology.senses.labels import Match
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_hierarchy
@@ -65,6 +65,9 @@ class _State:
     labels: Labels
     concepts: Ints
 
+    def without(self, level: int) -> _State:
+        return _State(np.delete(self.labels, level, axis=0), np.delete(self.concepts, level, axis=0))
+
     def with_cells(self, rows: Any, columns: Any, labels: Any, concepts: Any) -> _State:
         new_labels, new_concepts = self.labels.copy(), self.concepts.copy()
         new_labels[rows, columns] = labels
@@ -95,13 +98,9 @@ def improve_hierarchy(
     rows = list(hierarchy.rows())
     senses = senses_of_hierarchy(taxonomy, rows, choices)
     labels = np.array([list(row) for row in zip(*rows, strict=True)], object)
-    concepts = np.array([[senses.concept(label) for label in row] for row in labels], np.int32)
-    if (concepts[0] < 0).all():
-        raise HierarchyError(
-            f"{taxonomy.name or 'The ontology'} knows none of the values. Give a senses file with synonyms."
-        )
+    where = f"The hierarchy {hierarchy.name}".rstrip()
     search = _Search(taxonomy, measure, weights)
-    start = _State(labels, concepts)
+    start = _State(labels, known_concepts(labels.tolist(), senses, where))
     state, steps = search.run(start, max_edits)
     score = search.score(state)[0]
     edits = [step.edit for step in steps]
@@ -209,8 +208,7 @@ class _Search:
         for step in steps:
             level = step.edit.level
             if step.edit.kind == "drop":
-                keep = [row for row in range(len(state.labels)) if row != level]
-                state = _State(state.labels[keep], state.concepts[keep])
+                state = state.without(level)
             elif step.edit.kind == "move":
                 state = _moved(state, int(step.columns[0]), step.chain)
             else:
@@ -246,11 +244,10 @@ class _Search:
         return _Step(Edit(kind, label, level, to, message, key[0], values), state, key, **more)
 
     def relabelled(self, state: _State, level: int, label: str, columns: Ints) -> Iterator[_Step]:
-        known = state.concepts[0, columns]
-        known = known[known >= 0]
-        if not len(known):
+        known = self.known(state, columns)
+        if not known:
             return
-        concept = least_common_subsumer(self.taxonomy, known.tolist())
+        concept = least_common_subsumer(self.taxonomy, known)
         term = self.free_term(state, level, concept, columns)
         if concept == state.concepts[level, columns[0]] or term is None:
             return
@@ -322,13 +319,11 @@ class _Search:
             yield self.step("move", changed, (leaf, level, to, message), columns=columns, concept=-1, chain=best)
 
     def dropped(self, state: _State, level: int) -> _Step:
-        keep = [row for row in range(len(state.labels)) if row != level]
-        changed = _State(state.labels[keep], state.concepts[keep])
         names = list(dict.fromkeys(map(str, state.labels[level])))
         shown = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
         message = f"drop level {level} ({shown}): it loses more than the level above it"
         nothing = np.empty(0, np.int32)
-        return self.step("drop", changed, (names[0], level, "", message), columns=nothing, concept=-1)
+        return self.step("drop", state.without(level), (names[0], level, "", message), columns=nothing, concept=-1)
 
     def free_term(self, state: _State, level: int, concept: int, columns: Ints) -> str | None:
         """The clearest term for a concept, unless another node or value of the level has it."""

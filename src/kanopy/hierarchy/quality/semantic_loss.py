@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import HierarchyError, InputError, near_miss, some
 from kanopy.ontology.senses.labels import root_of
+from kanopy.ontology.senses.senses import Senses
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -82,6 +83,18 @@ def parse_weights(text: str) -> str | tuple[float, ...]:
             f"There are no weights {text!r}. Use constant, level, or one number per level with commas, such as "
             "0.5,0.3,0.2."
         ) from None
+
+
+def known_concepts(labels: Sequence[Sequence[str]], senses: Senses, where: str) -> Ints:
+    """The concepts of a level table of labels `[level][value]`; an error if not one of the values has any."""
+    known = {label: choice.concept for label, choice in senses.items()}
+    concepts = np.array([[known[label] for label in row] for row in labels], np.int32)
+    if (concepts[0] < 0).all():
+        raise HierarchyError(
+            f"{where}: {senses.taxonomy.name or 'the ontology'} knows none of its values ({some(labels[0])}). Give a "
+            "senses file with synonyms, or another ontology."
+        )
+    return concepts
 
 
 def loss_table(taxonomy: Taxonomy, concepts: Ints, measure: str | Measure = "wu-palmer") -> Floats:

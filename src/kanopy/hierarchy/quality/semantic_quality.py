@@ -14,42 +14,21 @@ standard deviation is that of the population.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints
-from kanopy._errors import HierarchyError, some
+from kanopy._arrays import Floats
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
-from kanopy.hierarchy.quality.semantic_loss import (
-    level_losses,
-    level_weights,
-    loss_table,
-    parse_weights,
-    transition_loss,
-)
+from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.senses.senses import SenseChoices, Senses, senses_of_hierarchy
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
 EQUAL = 1e-12
-
-__all__ = [
-    "LevelLoss",
-    "SemanticQuality",
-    "Transition",
-    "concept_table",
-    "evaluate_hierarchy",
-    "level_losses",
-    "level_weights",
-    "loss_table",
-    "parse_weights",
-    "rank",
-    "transition_loss",
-]
 
 
 @dataclass(frozen=True)
@@ -134,12 +113,6 @@ class SemanticQuality:
         }
 
 
-def concept_table(labels: Sequence[Sequence[str]], senses: Senses) -> Ints:
-    """The concepts of a level table of labels `[level][value]`."""
-    known: Mapping[str, int] = {label: senses.concept(label) for label in senses}
-    return np.array([[known[label] for label in row] for row in labels], np.int32)
-
-
 def evaluate_hierarchy(
     hierarchy: Hierarchy,
     taxonomy: Taxonomy,
@@ -167,12 +140,7 @@ def evaluate_hierarchy(
     if senses is None:
         senses = senses_of_hierarchy(taxonomy, rows, choices)
     labels = tuple(zip(*rows, strict=True))
-    concepts = concept_table(labels, senses)
-    if (concepts[0] < 0).all():
-        raise HierarchyError(
-            f"{where}: {taxonomy.name or 'the ontology'} knows none of its values ({some(labels[0])}). Give a senses "
-            "file with synonyms, or another ontology."
-        )
+    concepts = known_concepts(labels, senses, where)
     losses = loss_table(taxonomy, concepts, chosen)
     maximum = chosen.maximum(taxonomy)
     highest = level_losses(losses)

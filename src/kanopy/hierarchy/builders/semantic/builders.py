@@ -246,8 +246,8 @@ def edge_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray
     return out
 
 
-def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], clusters: int) -> Ints:
-    """Cluster numbers after the most similar merges, until so many clusters are left."""
+def _connected(size: int, links: Iterable[tuple[int, int]]) -> Ints:
+    """Groups of items that links connect; a group is numbered by its first member."""
     leader = list(range(size))
 
     def find(item: int) -> int:
@@ -256,10 +256,16 @@ def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], cluste
             item = leader[item]
         return item
 
-    for merge in np.argsort(-heights, kind="stable")[: size - clusters].tolist():
-        a, b = find(int(merges[merge, 0])), find(int(merges[merge, 1]))
+    for one, other in links:
+        a, b = find(one), find(other)
         leader[max(a, b)] = min(a, b)
     return np.array([find(item) for item in range(size)], np.int32)
+
+
+def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], clusters: int) -> Ints:
+    """Cluster numbers after the most similar merges, until so many clusters are left."""
+    chosen = np.argsort(-heights, kind="stable")[: size - clusters]
+    return _connected(size, ((int(a), int(b)) for a, b in merges[chosen, :2]))
 
 
 def _named_clusters(taxonomy: Taxonomy, concepts: Ints, partitions: Sequence[Ints]) -> list[Ints]:
@@ -283,20 +289,9 @@ def _named_clusters(taxonomy: Taxonomy, concepts: Ints, partitions: Sequence[Int
 
 
 def _joined(a: Ints, b: npt.NDArray[Any]) -> Ints:
-    """The finest grouping that is coarser than both; a group is numbered by its first member."""
-    leader: dict[int, int] = {}
-    group = np.arange(len(a), dtype=np.int32)
-    changed = True
-    while changed:
-        changed = False
-        for keys in (a, b):
-            leader.clear()
-            for item, key in enumerate(keys.tolist()):
-                leader[key] = min(leader.get(key, item), int(group[item]))
-            new = np.array([min(int(group[item]), leader[key]) for item, key in enumerate(keys.tolist())], np.int32)
-            if not np.array_equal(new, group):
-                group, changed = new, True
-    return group
+    """The finest grouping that is coarser than both."""
+    first = [np.unique(keys, return_index=True, return_inverse=True) for keys in (a, b)]
+    return _connected(len(a), ((item, int(at[k])) for _, at, key in first for item, k in enumerate(key.tolist())))
 
 
 def _proposal(
