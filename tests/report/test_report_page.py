@@ -181,7 +181,7 @@ def test_figures_are_data(make):
     shares = [row["share"] for row in chart["data"]["values"] if row["phase"] == "after"]
     assert shares == [rows / report.risk_after.rows for _, rows in report.risk_after.rows_above]
     bars = charts.column_losses({"b": 0.25, "a": 0.75})["data"]["values"]
-    assert [(bar["name"], bar["loss"]) for bar in bars] == [("a", 0.75), ("b", 0.25)]
+    assert [(bar["name"], bar["share"]) for bar in bars] == [("a", 0.75), ("b", 0.25)]
     sizes = charts.class_sizes(report.sizes_before, report.sizes_after)["data"]["values"]
     for phase in ("before", "after"):
         assert sum(row["share"] for row in sizes if row["phase"] == phase) == pytest.approx(1.0)

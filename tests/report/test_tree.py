@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -47,13 +49,16 @@ def test_svg_is_xml_marks_the_level_and_escapes(large):
 def test_html_is_self_contained_and_carries_the_data():
     h = Hierarchy.from_rows([["</script>", "x", "*"], ["b", "x", "*"]], name="n")
     page = tree_html(h, level=1, edge_values={0: 0.25}, edge_title="distance")
-    assert page.startswith("<!doctype html>")
-    assert "http" not in page
+    assert page.startswith("<!DOCTYPE html>")
+    assert not re.search("https?:", page)
+    script = re.findall("<script>(.*?)</script>", page, re.S)
+    checksum = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    assert len(script) == 1 and f"script-src 'sha256-{checksum}'" in page
     data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.S)[1])
     assert data["label"][0] == "</script>"
     assert data["marked"] == [2]
     assert data["edges"] == {"0": 0.25}
     assert data["edgeTitle"] == "distance"
-    assert not tree_html(h, whole_page=False).startswith("<!doctype")
+    assert not tree_html(h, whole_page=False).startswith("<!DOCTYPE")
     with pytest.raises(HierarchyError, match="no nodes"):
         tree_html(h, edge_values={99: 0.1})

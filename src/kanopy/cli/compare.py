@@ -103,14 +103,14 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
         return page.encode("utf-8")
     if output.suffix == ".csv":
         return comparison_csv(found).encode("utf-8")
-    from kanopy.report.charts.compare import loss_bars, standalone
-    from kanopy.report.charts.risk_map import draw
+    from kanopy.report.charts.compare import loss_bars
+    from kanopy.report.render import picture, standalone
 
     entries = [entry.to_dict() for entry in found.solved if found.metric in entry.losses]
-    chart = standalone(loss_bars(entries, found.metric))
+    chart = loss_bars(entries, found.metric)
     if output.suffix == ".json":
-        return json.dumps(chart, indent=1).encode("utf-8")
-    return draw(chart, output.suffix[1:])
+        return json.dumps(standalone(chart), indent=1).encode("utf-8")
+    return picture(chart, output.suffix[1:])
 
 
 def comparison_csv(found: Any) -> str:

@@ -99,22 +99,24 @@ def explore(
             kept = f" Finished points are in {state}: run again to go on." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
-        write_whole(output, _drawn(found, output))
+        write_whole(output, _drawn(found, output, data))
     emit(found.to_dict(), lambda out: _show(out, found, output))
 
 
-def _drawn(found: Any, output: Path) -> bytes:
-    from kanopy.report.charts.risk_map import draw, page, risk_map, table_csv
+def _drawn(found: Any, output: Path, source: str) -> bytes:
+    from kanopy.report.charts.risk_map import risk_map, table_csv
+    from kanopy.report.render import picture, standalone
 
     points = [point.to_dict() for point in found.points]
     if output.suffix == ".csv":
         return table_csv(points).encode("utf-8")
     if output.suffix == ".html":
-        return page(points, found.metric).encode("utf-8")
+        page: str = found.to_html(Path(source).name)
+        return page.encode("utf-8")
     chart = risk_map(points, found.metric)
     if output.suffix == ".json":
-        return json.dumps(chart, indent=1).encode("utf-8")
-    return draw(chart, output.suffix[1:])
+        return json.dumps(standalone(chart), indent=1).encode("utf-8")
+    return picture(chart, output.suffix[1:])
 
 
 def _show(out: Any, found: Any, output: Path | None) -> None:

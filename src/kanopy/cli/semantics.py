@@ -196,10 +196,10 @@ def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> Se
 
 
 def _svg(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
-    from kanopy.report.charts.semantic import picture
-    from kanopy.report.pages.semantic import draw_svg
+    from kanopy.report.charts.semantic import trees_and_curves
+    from kanopy.report.render import picture
 
-    return draw_svg(picture([(Path(name).stem, quality) for name, _, quality in judged]))
+    return picture(trees_and_curves([(Path(name).stem, quality) for name, _, quality in judged]), "svg").decode("utf-8")
 
 
 def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:

@@ -16,7 +16,8 @@ from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, evaluate_
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.papers.reproduction import FAILS, HOLDS, Claim, Figure, Reproduction, Table
-from kanopy.report.charts.semantic import CONFIG, SCHEMA, curve, loss_tree, sheet
+from kanopy.report.charts.marks import INK, mark, sheet
+from kanopy.report.charts.semantic import curve, loss_tree, stacked
 
 ANIMALS = (
     ("parrot", "bird", "homeotherm", "vertebrate"),
@@ -240,29 +241,29 @@ def _figures(first: SemanticQuality, second: dict[tuple[str, str], SemanticQuali
     panels = []
     for weights, title in (("constant", "constant weights"), ("level", "level-based weights")):
         values = [
-            {"hierarchy": name, "level": level.level, "gsl": level.weighted}
+            {"series": name, "level": level.level, "gsl": level.weighted}
             for name in ("VGH1", "VGH2")
             for level in second[name, weights].levels
         ]
         published = [
-            {"hierarchy": name, "level": level, "gsl": number}
+            {"series": name, "level": level, "gsl": number}
             for name in ("VGH1", "VGH2")
             for level, number in enumerate(TABLE_2[name][weights][:-1], 1)
         ]
         ours = curve(values, ["VGH1", "VGH2"], "weighted LevelGSL", width=340)
+        at = {axis: ours["encoding"][axis] for axis in ("x", "y")}
         rings = {
             "data": {"values": published},
-            "mark": {"type": "point", "size": 260, "filled": False, "strokeWidth": 1.6, "color": "#22303c"},
-            "encoding": {"x": ours["encoding"]["x"], "y": ours["encoding"]["y"]},
+            **mark("point", at, size=260, filled=False, strokeWidth=1.6, color=INK),
         }
         size = {"width": ours.pop("width"), "height": ours.pop("height")}
         panels.append({**size, "title": title, "layer": [ours, rings]})
-    figure_4 = {"$schema": SCHEMA, "config": CONFIG, "padding": 16, "hconcat": panels, "spacing": 40}
+    figure_4 = sheet("", "", {"hconcat": panels, "spacing": 40})
     return (
-        Figure("figure2", "Their Figure 2: the animals, every edge coloured by its loss.", sheet([loss_tree(first)])),
+        Figure("figure2", "Their Figure 2: the animals, every edge coloured by its loss.", stacked([loss_tree(first)])),
         Figure("figure4", "Their Figure 4: LevelGSL per level. Lines: computed here; rings: published.", figure_4),
         Figure("table2_trees", "The hierarchies of Table 2 as reconstructed from its transitions.",
-               sheet([loss_tree(second[name, "constant"], name) for name in ("VGH1", "VGH2")])),
+               stacked([loss_tree(second[name, "constant"], name) for name in ("VGH1", "VGH2")])),
     )  # fmt: skip
 
 

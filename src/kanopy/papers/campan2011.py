@@ -17,8 +17,8 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.local_losses import local_losses
-from kanopy.papers.figures import COLOURS, INK, lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
+from kanopy.report.charts.marks import COLOURS, lines, sheet
 from kanopy.search.clustering.kmember import k_member_clusters
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
@@ -302,7 +302,7 @@ def _tree_chart(trees: dict[str, Hierarchy]) -> dict[str, Any]:
                                     "scale": {"domain": [0, 5], "range": [COLOURS[0], "#dcebf6"]}}}},
             {"mark": {"type": "text", "fontSize": 10},
              "encoding": {"x": {"field": "middle", "type": "quantitative"}, "y": y, "text": {"field": "label"},
-                          "color": {"condition": {"test": "datum.depth < 2", "value": "white"}, "value": INK}}},
+                          "color": {"condition": {"test": "datum.depth < 2", "value": "white"}, "value": "#22303c"}}},
         ],
     }  # fmt: skip
     return sheet(

@@ -17,9 +17,9 @@ from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
-from kanopy.papers.figures import lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
 from kanopy.release.masking_flow import encode_columns, masking_tables
+from kanopy.report.charts.marks import lines, sheet
 
 ALL_K = tuple(range(2, 21))
 QUICK_K = (2, 5, 10, 15, 20)
@@ -324,9 +324,9 @@ def _table(name: str, ks: Sequence[int], curves: dict[str, Curve]) -> Table:
 
 def _figure(name: str, caption: str, ks: Sequence[int], curves: dict[str, Curve], title: str, axis: str) -> Figure:
     rows = [{"k": k, "value": curve[i], "series": each} for each, curve in curves.items() for i, k in enumerate(ks)]
-    panel = lines(rows, list(curves), "k", "value", title="", axis=axis, width=460)
+    panel = lines(rows, list(curves), "k", "value", axis=axis, width=460)
     panel["encoding"]["y"] |= {"scale": {"zero": False}, "title": None}  # the subtitle says what it is
-    return Figure(name, caption, sheet(title, axis, {key: value for key, value in panel.items() if key != "title"}))
+    return Figure(name, caption, sheet(title, axis, panel))
 
 
 def _figures(

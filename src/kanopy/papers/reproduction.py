@@ -85,8 +85,8 @@ class Reproduction:
     def write(self, folder: str | Path, progress: Progress = SILENT) -> list[Path]:
         """Write tables (CSV), figures (PNG and SVG) and the page (`index.html`) into a folder; returns the files."""
         from kanopy._files import write_whole
-        from kanopy.papers.figures import render_png, render_svg
         from kanopy.papers.page import page
+        from kanopy.report.render import picture
 
         target = Path(folder)
         try:
@@ -97,16 +97,13 @@ class Reproduction:
         for table in self.tables:
             written.append(target / f"{table.name}.csv")
             write_whole(written[-1], table.csv())
-        drawings = {}
         for number, figure in enumerate(self.figures):
             progress("drawing", number / len(self.figures), figure.name)
-            drawings[figure.name] = render_svg(figure.chart)
-            written.append(target / f"{figure.name}.svg")
-            write_whole(written[-1], drawings[figure.name])
-            written.append(target / f"{figure.name}.png")
-            write_whole(written[-1], render_png(figure.chart))
+            for kind in ("svg", "png"):
+                written.append(target / f"{figure.name}.{kind}")
+                write_whole(written[-1], picture(figure.chart, kind))
         written.append(target / "index.html")
-        write_whole(written[-1], page(self, drawings))
+        write_whole(written[-1], page(self))
         return written
 
 

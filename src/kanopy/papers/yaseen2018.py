@@ -19,8 +19,8 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.cluster_loss import discernibility
 from kanopy.metrics.distortion import node_distortions, nodes_per_level
-from kanopy.papers.figures import grouped_bars, lines, sheet
 from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table
+from kanopy.report.charts.marks import grouped_bars, lines, sheet
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 PROPOSED = ("CGH", "DBGH", "CBGH")

@@ -112,11 +112,10 @@ class Comparison:
 
     def to_html(self, source: str = "a table") -> str:
         """One page: a picture, the measured table, and what kind of algorithm each is."""
-        from kanopy import __version__
         from kanopy.release.catalogue import algorithms
         from kanopy.report.pages.compare import compare_page
 
-        return compare_page(self.to_dict(), self.metrics, algorithms(), source=source, version=__version__)
+        return compare_page(self.to_dict(), self.metrics, algorithms(), source=source)
 
 
 def compare(

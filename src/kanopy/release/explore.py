@@ -88,6 +88,12 @@ class Exploration:
             "points": [point.to_dict() for point in self.points],
         }
 
+    def to_html(self, source: str = "a table") -> str:
+        """One page: the map of risk and utility, and every point as a table."""
+        from kanopy.report.pages.explore import explore_page
+
+        return explore_page(self.to_dict(), source)
+
 
 def explore(
     data: Any,

@@ -212,8 +212,11 @@ class Report:
     @cached_property
     def findings(self) -> Findings:
         """Risk before and after and what the release is still good for; without tables, what class sizes say."""
-        if self.facts.look is not None:
-            return self.facts.look()
+        return self.sizes_alone if self.facts.look is None else self.facts.look()
+
+    @property
+    def sizes_alone(self) -> Findings:
+        """Risk before and after as far as class sizes tell it: no closer look at the tables."""
         return Findings(
             _risk_of_sizes(self.risk_before, self.sizes_before, self.rows),
             _risk_of_sizes(self.risk_after, self.sizes_after, self.rows),

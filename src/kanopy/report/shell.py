@@ -1,70 +1,91 @@
-"""The frame of a page that looks at a table or a release: heading, verdict, tiles, sections. No scripts, no pictures
-from elsewhere, everything from data through `esc`."""
+"""The frame of every page: heading, verdict, tiles, sections, and what sections are made of.
+
+A page is one self-contained file without pictures or fonts from elsewhere. Markup is kept well-formed, everything that
+comes from data goes through `esc`, and the page forbids itself by policy to load or run anything, so even a mistake
+there could not do harm; a page that needs a script of ours allows this one only, by its checksum.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from kanopy import __version__
 from kanopy._errors import MissingDependency
 from kanopy.report.render import svg
-from kanopy.report.style import CSS
-from kanopy.report.words import esc
+from kanopy.report.style import CSS, SNIPPET_CSS
+from kanopy.report.words import Markup, esc
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-LEAF = (
-    '<svg width="26" height="26" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.7" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M12 21v-8"/>'
-    '<path d="M12 13c-5 0-8-2.6-8-5.6 0 0 2-1 4-.6C8.6 4.4 10.2 3 12 3s3.4 1.4 4 3.8c2-.4 4 .6 4 .6 0 3-3 5.6-8 5.6z"/>'
-    '<path d="M12 17l3-2.2M12 18.5l-3-2.2"/></svg>'
+_ICON = (
+    '<svg width="{0}" height="{0}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.6" '
+    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">{1}</svg>'
 )
-GOOD = (
-    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
-    '<path d="M12 2.8l7.5 2.7v5.7c0 4.7-3.1 8.2-7.5 10-4.4-1.8-7.5-5.3-7.5-10V5.5z"/>'
-    '<path d="M8.4 12l2.5 2.5 4.8-5"/></svg>'
+LEAF = _ICON.format(
+    26,
+    '<path d="M12 21v-8"/><path d="M12 13c-5 0-8-2.6-8-5.6 0 0 2-1 4-.6C8.6 4.4 10.2 3 12 3s3.4 1.4 4 3.8c2-.4 4 .6 4 '
+    '.6 0 3-3 5.6-8 5.6z"/><path d="M12 17l3-2.2M12 18.5l-3-2.2"/>',
 )
-BAD = (
-    '<svg width="54" height="54" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">'
-    '<path d="M12 3.5L22 20.5H2z"/><path d="M12 10v5M12 17.6v.1"/></svg>'
+GOOD = _ICON.format(
+    54,
+    '<path d="M12 2.8l7.5 2.7v5.7c0 4.7-3.1 8.2-7.5 10-4.4-1.8-7.5-5.3-7.5-10V5.5z"/><path d="M8.4 12l2.5 2.5 4.8-5"/>',
 )
-LEGEND = (
+BAD = _ICON.format(54, '<path d="M12 3.5L22 20.5H2z"/><path d="M12 10v5M12 17.6v.1"/>')
+LEGEND = Markup(
     '<span class="legend"><span class="swatch before" aria-hidden="true"></span>before (outlined)</span>'
     '<span class="legend"><span class="swatch" aria-hidden="true"></span>after (solid)</span>'
 )
 WORDY = ("In words", "How", "What it assumes", "What it is")
 
+Tile = tuple[str, object, object]
+"""Name, number and note."""
+
+
+class Chapter(NamedTuple):
+    """Sections under one heading: each an id and its markup."""
+
+    heading: str
+    sections: Sequence[tuple[str, str]]
+
 
 def shell(
     kind: str,
     source: str,
-    version: str,
     *,
-    good: bool,
     verdict: str,
-    sentences: Sequence[str],
-    warning: str,
-    tiles: Sequence[tuple[str, str, str]],
-    parts: Sequence[tuple[str, str, str]],
-    footer: str,
+    version: str = __version__,
+    good: bool = True,
+    sentences: Sequence[str] = (),
+    warning: str = "",
+    tiles: Sequence[Tile] = (),
+    parts: Sequence[tuple[str, str, str | Chapter]] = (),
+    footer: str = "",
+    script: str = "",
 ) -> str:
-    """A whole page. `tiles` are name, number and note; `parts` are id, short title and markup (empty ones are left
-    out). Everything but the markup of `parts` is escaped here."""
-    shown = [part for part in parts if part[2]]
-    links = "".join(f'<a href="#{name}">{esc(title)}</a>' for name, title, _ in shown)
-    body = "".join(f'<section id="{name}">{content}</section>\n' for name, _, content in shown)
-    cells = "".join(
-        f'<dl class="tile"><dt>{esc(name)}</dt><dd class="number">{esc(number)}</dd>'
-        f'<dd class="note">{esc(note)}</dd></dl>'
-        for name, number, note in tiles
-    )
-    lines = "".join(f"<p>{esc(sentence)}</p>" for sentence in sentences)
+    """A whole page. `parts` are id, short title and markup (empty ones are left out) or a chapter of several sections.
+
+    Everything but the markup of `parts` is escaped here. `script` is the only one that the page may run.
+
+    >>> "<h1>&lt;k&gt;</h1>" in shell("Report", "a.csv", verdict="<k>")
+    True
+    """
+    links, body = [], []
+    for name, title, content in parts:
+        own = _chapter(name, content) if isinstance(content, Chapter) else _section(name, content)
+        if own:
+            links.append(f'<a href="#{name}">{esc(title)}</a>')
+            body.append(own)
+    policy = POLICY
+    if script:
+        policy += f"; script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    note = f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{esc(warning)}</p></div>' if warning else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="{POLICY}"/>
+<meta http-equiv="Content-Security-Policy" content="{policy}"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="referrer" content="no-referrer"/>
 <title>{esc(kind)}: {esc(source)}</title>
@@ -73,60 +94,139 @@ def shell(
 <body>
 <a class="skip" href="#verdict">To the verdict</a>
 <header class="top"><div class="brand">{LEAF}<span>{esc(kind)}</span></div>
-<div class="muted">{esc(source)}</div><nav aria-label="Sections">{links}</nav></header>
+<div class="muted">{esc(source)}</div><nav aria-label="Sections">{"".join(links)}</nav></header>
 <main>
-<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div><h1>{esc(verdict)}</h1>{lines}
-</div></div>
-<div class="confidential"><span aria-hidden="true">⚠</span><p>{esc(warning)}</p></div>
-<div class="tiles">{cells}</div>
-{body}</main>
+<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div><h1>{esc(verdict)}</h1>
+{"".join(f"<p>{esc(sentence)}</p>" for sentence in sentences)}</div></div>
+{note}
+{tile_row(tiles)}
+{"".join(body)}</main>
 <footer><p>Made by Kanopy {esc(version)}. {esc(footer)}</p></footer>
 </body>
 </html>
 """
 
 
-def drawing(chart: dict[str, Any], name: str, description: str, caption: str = "") -> str:
+def _section(name: str, content: str) -> str:
+    return f'<section id="{name}">{content}</section>\n' if content else ""
+
+
+def _chapter(name: str, chapter: Chapter) -> str:
+    shown = "".join(_section(own, content) for own, content in chapter.sections)
+    heading = f'<h2 class="chapter">{esc(chapter.heading)}</h2>' if chapter.heading else ""
+    return f'<div id="{name}">{heading}\n{shown}</div>\n' if shown else ""
+
+
+def snippet(title: str, note: str, *content: str) -> str:
+    """A few lines for a notebook: the heading (escaped) and markup, in a style that touches nothing else.
+
+    >>> snippet("<a>", "1 row").partition("</style>")[2]
+    '<p><b>&lt;a&gt;</b> <span class="muted">1 row</span></p></div>'
+    """
+    heading = f'<p><b>{esc(title)}</b> <span class="muted">{esc(note)}</span></p>'
+    return f'<div class="kanopy"><style>{SNIPPET_CSS}</style>{heading}{"".join(content)}</div>'
+
+
+def tile_row(tiles: Sequence[Tile]) -> Markup:
+    """The numbers that matter most, side by side."""
+    cells = "".join(
+        f'<dl class="tile"><dt>{esc(name)}</dt><dd class="number">{esc(number)}</dd>'
+        f'<dd class="note">{esc(note)}</dd></dl>'
+        for name, number, note in tiles
+    )
+    return Markup(f'<div class="tiles">{cells}</div>' if cells else "")
+
+
+def section(title: str, words: str, *content: str) -> Markup:
+    """What one section holds: its heading and words (escaped unless `Markup`), then markup.
+
+    >>> section("Risk", "a < b", "<hr/>")
+    '<h2>Risk</h2><p>a &lt; b</p><hr/>'
+    """
+    return Markup(f"<h2>{esc(title)}</h2>" + (f"<p>{esc(words)}</p>" if words else "") + "".join(content))
+
+
+def pair(*content: str) -> Markup:
+    """Markup side by side where there is room."""
+    return Markup(f'<div class="pair">{"".join(content)}</div>')
+
+
+def fold(title: str, note: str, content: str, *, opened: bool = False) -> Markup:
+    """Markup that is shown when asked for."""
+    state = ' open="open"' if opened else ""
+    aside = f' <span class="muted">· {esc(note)}</span>' if note else ""
+    return Markup(
+        f'<details{state}><summary><b>{esc(title)}</b>{aside}</summary><div class="in">{content}</div></details>'
+    )
+
+
+def bullets(lines: Iterable[object]) -> Markup:
+    """A list of notes; nothing for none."""
+    items = "".join(f"<li>{esc(line)}</li>" for line in lines)
+    return Markup(f'<ul class="notes">{items}</ul>' if items else "")
+
+
+def bar(share: float, text: str, kind: str = "bar") -> Markup:
+    """A share as a small bar beside its text."""
+    filled = max(0.0, min(1.0, share))
+    return Markup(
+        f'<span class="{kind}" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
+        f'<span class="share">{esc(text)}</span>'
+    )
+
+
+def drawing(chart: dict[str, Any], name: str, description: str, caption: str = "") -> Markup:
     """A drawn chart; where the plotting library is absent the page says so and its tables remain."""
     try:
-        picture = svg(chart, name, description)
+        return framed_picture(svg(chart, name, description), caption)
     except MissingDependency as error:
-        picture = f"<p>{esc(error)}</p>"
-    heading = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return f'<figure>{heading}<div class="scroll">{picture}</div></figure>'
+        return framed_picture(f"<p>{esc(error)}</p>", caption)
 
 
-def explained(words: Sequence[tuple[str, str]]) -> str:
-    """Names and what they mean, escaped.
+def framed_picture(picture: str, caption: str = "") -> Markup:
+    """Markup of a picture under its caption."""
+    heading = f"<figcaption>{esc(caption)}</figcaption>" if caption else ""
+    return Markup(f'<figure>{heading}<div class="scroll">{picture}</div></figure>')
+
+
+def explained(words: Iterable[tuple[str, object]]) -> Markup:
+    """Names and what they mean.
 
     >>> explained([("<k>", "size")])
     '<dl class="facts"><dt>&lt;k&gt;</dt><dd>size</dd></dl>'
     """
-    return '<dl class="facts">' + "".join(f"<dt>{esc(name)}</dt><dd>{esc(text)}</dd>" for name, text in words) + "</dl>"
+    listing = "".join(f"<dt>{esc(name)}</dt><dd>{esc(text)}</dd>" for name, text in words)
+    return Markup(f'<dl class="facts">{listing}</dl>' if listing else "")
 
 
-def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[object]], numbers: Iterable[int] = ()) -> str:
-    """A table of escaped cells; columns in `numbers` are set flush right, the first column heads its row and one
-    called "In words" is set as words.
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    numbers: Iterable[int] = (),
+    *,
+    kinds: Sequence[str] = (),
+    look: str = "",
+) -> Markup:
+    """A table of escaped cells. Columns in `numbers` are set flush right, the first column heads its row and one
+    called "In words" is set as words; `kinds` are classes of the rows, `look` one of the table.
 
     >>> table("T", ["a", "b"], [["x", "<1%"]], numbers=[1]).count("&lt;1%")
     1
     """
     right = set(numbers)
-    kinds = ["n" if place in right else "words" if name in WORDY else "" for place, name in enumerate(heads)]
-
-    def cell(place: int, value: object) -> str:
-        if place == 0:
-            return f'<th scope="row">{esc(value)}</th>'
-        return f'<td class="{kinds[place]}">{esc(value)}</td>' if kinds[place] else f"<td>{esc(value)}</td>"
-
-    head = "".join(
-        f'<th scope="col"{" class=" + chr(34) + "n" + chr(34) if place in right else ""}>{esc(name)}</th>'
-        for place, name in enumerate(heads)
-    )
+    looks = ["n" if place in right else "words" if name in WORDY else "" for place, name in enumerate(heads)]
+    classes = [f' class="{each}"' if each else "" for each in looks]
+    right_head = [f' class="{each}"' if each == "n" else "" for each in looks]
+    head = "".join(f'<th scope="col"{own}>{esc(name)}</th>' for own, name in zip(right_head, heads, strict=True))
+    body = []
+    for number, row in enumerate(rows):
+        cells = "".join(f"<td{own}>{esc(value)}</td>" for own, value in zip(classes[1:], row[1:], strict=False))
+        own = f' class="{kinds[number]}"' if kinds and kinds[number] else ""
+        body.append(f'<tr{own}><th scope="row">{esc(row[0])}</th>{cells}</tr>')
     few = " few" if len(heads) <= 4 else ""
-    body = "".join("<tr>" + "".join(cell(place, value) for place, value in enumerate(row)) + "</tr>" for row in rows)
-    return (
-        f'<div class="scroll"><table class="wide{few}"><caption>{esc(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    top = f"<thead><tr>{head}</tr></thead>" if any(heads) else ""
+    return Markup(
+        f'<div class="scroll"><table class="wide{few}{" " + look if look else ""}"><caption>{esc(caption)}</caption>'
+        f"{top}<tbody>{''.join(body)}</tbody></table></div>"
     )

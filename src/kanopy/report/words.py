@@ -48,13 +48,19 @@ LOSS_WORDS = {
 }
 
 
-def esc(value: object) -> str:
-    """Text that came from data or a user, safe anywhere in the page.
+class Markup(str):
+    """Text that is HTML already. Whatever is not marked so is escaped before it comes into a page."""
+
+    __slots__ = ()
+
+
+def esc(value: object) -> Markup:
+    """Text that came from data or a user, safe anywhere in the page; what is `Markup` stays as it is.
 
     >>> esc('<script src="x">')
     '&lt;script src=&quot;x&quot;&gt;'
     """
-    return html.escape(printable(str(value)), quote=True)
+    return value if isinstance(value, Markup) else Markup(html.escape(printable(str(value)), quote=True))
 
 
 def printable(text: str) -> str:
@@ -97,6 +103,15 @@ def plural(number: int, one: str, many: str = "") -> str:
     ('1 row', '1,200 rows', '2 classes')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def be(number: int) -> str:
+    """The verb of a count.
+
+    >>> be(1), be(0)
+    ('is', 'are')
+    """
+    return "is" if number == 1 else "are"
 
 
 def figure(value: float | None) -> str:

@@ -88,10 +88,9 @@ class Assessment:
 
     def to_html(self, source: str = "a release") -> str:
         """A self-contained page. It shows statistics of the original: keep it as safe as the original."""
-        from kanopy import __version__
         from kanopy.report.pages.utility import utility_page
 
-        return utility_page(self.to_dict(), self.distributions, source=source, version=__version__)
+        return utility_page(self.to_dict(), self.distributions, source=source)
 
 
 def assess(

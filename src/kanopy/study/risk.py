@@ -118,10 +118,9 @@ class RiskAssessment:
 
     def to_html(self, source: str = "a table") -> str:
         """A self-contained page. It names columns and, where classes give values away, those values."""
-        from kanopy import __version__
         from kanopy.report.pages.risk import risk_page
 
-        return risk_page(self.to_dict(), given_away=self.given_away, source=source, version=__version__)
+        return risk_page(self.to_dict(), given_away=self.given_away, source=source)
 
 
 def assess_risk(

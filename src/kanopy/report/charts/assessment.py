@@ -5,198 +5,120 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.report.charts.release import _BAR, _PHASES, AFTER, BEFORE, GRID, INK, MUTED, SOFT, WIDTH, _chart, _short
+from kanopy.report.charts.marks import (
+    AFTER,
+    BEFORE,
+    GRID,
+    INK,
+    MUTED,
+    PHASES,
+    WIDTH,
+    Chart,
+    above_the_bars,
+    framed,
+    labelled,
+    mark,
+    named_bars,
+    paired_bars,
+    place_of,
+    quantity,
+    share_axis,
+)
 from kanopy.report.words import percent
 
 
-def bars(
-    values: Sequence[tuple[str, float]], title: str, *, width: int = WIDTH - 150, top: float | None = 1.0
-) -> dict[str, Any]:
+def bars(values: Sequence[tuple[str, float]], title: str, *, top: float | None = 1.0) -> Chart:
     """Shares as bars beside their names, in the order given; the track behind each is the whole.
 
     >>> bars([("age", 0.25)], "Share")["data"]["values"][0]["text"]
     '25%'
     """
-    rows = [
-        {"at": f"{place}", "name": _short(name), "share": share, "text": percent(share), "all": top or 0.0}
-        for place, (name, share) in enumerate(values)
-    ]
-    y = {"field": "at", "type": "nominal", "sort": [row["at"] for row in rows], "axis": None}
+    rows = [{"name": name, "share": share, "text": percent(share)} for name, share in values]
     highest = top or max([share for _, share in values], default=1.0) or 1.0
-    x = {
-        "type": "quantitative",
-        "scale": {"domain": [0, highest]},
-        "axis": {"format": "%", "title": title, "tickCount": 5},
-    }
-    layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar", "color": SOFT, "cornerRadius": 2}, "encoding": {"y": y, "x": {"field": "all", **x}}},
-        {
-            "mark": {"type": "bar", "color": AFTER, "cornerRadius": 2},
-            "encoding": {"y": y, "x": {"field": "share", **x}},
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 11.5, "color": INK},
-            "encoding": {"y": y, "x": {"value": width}, "text": {"field": "text"}},
-        },
-        {
-            "mark": {"type": "text", "align": "right", "dx": -8, "fontSize": 11.5, "color": INK},
-            "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name"}},
-        },
-    ]
-    return _chart(rows, layers, width=width, height={"step": 24})
+    return named_bars(rows, share_axis(title, highest), width=WIDTH - 150, track=top or 0.0)
 
 
-def columns_chart(values: Sequence[tuple[str, float]], title: str, axis: str) -> dict[str, Any]:
+def columns_chart(values: Sequence[tuple[str, float]], title: str, axis: str) -> Chart:
     """Shares as upright bars with their numbers above."""
     rows = [{"name": name, "share": share, "text": percent(share) if share else ""} for name, share in values]
-    order = [name for name, _ in values]
-    x = {"field": "name", "type": "ordinal", "sort": order, "axis": {"labelAngle": 0, "title": axis}}
-    highest = max([share for _, share in values], default=1.0) or 1.0
-    y = {
-        "field": "share",
-        "type": "quantitative",
-        "axis": {"format": "%", "title": title, "tickCount": 5},
-        "scale": {"domain": [0, min(1.0, highest * 1.12)]},
-    }
-    layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar", "color": AFTER, "cornerRadius": 2}, "encoding": {"x": x, "y": y}},
-        {
-            "mark": {"type": "text", "dy": -6, "fontSize": 9.5, "color": MUTED},
-            "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-        },
+    names = [name for name, _ in values]
+    x = {"field": "name", "type": "ordinal", "sort": names, "axis": {"labelAngle": 0, "title": axis}}
+    y = share_axis(title, above_the_bars([share for _, share in values]))
+    layers = [
+        mark("bar", {"x": x, "y": y}, color=AFTER),
+        mark("text", {"x": x, "y": y, "text": {"field": "text"}}, dy=-6, fontSize=9.5, color=MUTED),
     ]
-    return _chart(rows, layers, width=WIDTH, height=230)
+    return framed(rows, layers, width=WIDTH, height=230)
 
 
-def before_after(
-    names: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str, *, height: int = 170
-) -> dict[str, Any]:
+def before_after(names: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str) -> Chart:
     """Two distributions over the same bins: before outlined, after solid."""
-    rows = []
-    for place, name in enumerate(names):
-        for phase, shares in (("before", before), ("after", after)):
-            rows.append({"bin": f"{place:03d}", "name": _short(name), "phase": phase, "share": shares[place]})
-    labels = {f"{place:03d}": _short(name)[:14] for place, name in enumerate(names)}
-    expression = "{" + ", ".join(f"'{key}': {_quoted(label)}" for key, label in labels.items()) + "}[datum.value]"
-    x = {
-        "field": "bin",
-        "type": "ordinal",
-        "axis": {
-            "title": axis,
-            "labelExpr": expression,
-            "labelAngle": -40 if len(names) > 5 else 0,
-            "labelFontSize": 10,
-        },
-    }
-    offset = {"field": "phase", "type": "nominal", "sort": ["before", "after"]}
-    y = {"field": "share", "type": "quantitative", "axis": {"format": "%", "title": "Share of rows", "tickCount": 4}}
-    layers: list[dict[str, Any]] = [{**_BAR, "encoding": {"x": x, "xOffset": offset, "y": y, **_PHASES}}]
-    return _chart(rows, layers, width=WIDTH - 60, height=height)
+    rows = [
+        {"bin": place_of(place), "phase": phase, "share": shares[place]}
+        for place in range(len(names))
+        for phase, shares in zip(PHASES, (before, after), strict=True)
+    ]
+    x = labelled("bin", names, 14, title=axis, labelAngle=-40 if len(names) > 5 else 0, labelFontSize=10)
+    layers = paired_bars(x, share_axis("Share of rows", ticks=4), text=False)
+    return framed(rows, layers, width=WIDTH - 60, height=170)
 
 
-def heat(
-    names: Sequence[str], cells: Mapping[tuple[int, int], float], title: str, *, diverging: bool = False
-) -> dict[str, Any]:
+def heat(names: Sequence[str], cells: Mapping[tuple[int, int], float], title: str, *, diverging: bool = False) -> Chart:
     """A share for every pair of columns, written into the square as well as coloured."""
     most = max((abs(value) for value in cells.values()), default=1.0) or 1.0
     least = 0.005 if diverging else 0.0005  # what two decimals, or a tenth of a percent, can show
     rows = [
         {
-            "x": f"{j:03d}",
-            "y": f"{i:03d}",
+            "x": place_of(j),
+            "y": place_of(i),
             "value": abs(value) / most,
             "text": (f"{value:+.2f}" if diverging else percent(value)) if abs(value) >= least else "0",
             "sign": "before" if value < 0 else "after",
-            "strong": abs(value) / most > 0.62,
         }
         for (i, j), value in cells.items()
     ]
-    labels = {f"{place:03d}": _short(name)[:16] for place, name in enumerate(names)}
-    expression = "{" + ", ".join(f"'{key}': {_quoted(label)}" for key, label in labels.items()) + "}[datum.value]"
-    axis = {"title": None, "labelExpr": expression}
-    x = {"field": "x", "type": "ordinal", "axis": {**axis, "labelAngle": -40, "orient": "top"}}
-    y = {"field": "y", "type": "ordinal", "axis": axis}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "rect", "stroke": GRID},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "color": {
-                    "field": "sign",
-                    "type": "nominal",
-                    "scale": {"domain": ["before", "after"], "range": [BEFORE, AFTER]},
-                    "legend": None,
-                },
-                "fillOpacity": {
-                    "field": "value",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": [0.03, 0.75]},
-                    "legend": None,
-                },
-            },
-        },
-        {
-            "mark": {"type": "text", "fontSize": 10, "color": INK},
-            "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-        },
+    x = labelled("x", names, 16, title=None, labelAngle=-40, orient="top")
+    y = labelled("y", names, 16, title=None)
+    sign = {"domain": list(PHASES), "range": [BEFORE, AFTER]}
+    strength = {"domain": [0, 1], "range": [0.03, 0.75]}
+    fill = {
+        "color": {"field": "sign", "type": "nominal", "scale": sign, "legend": None},
+        "fillOpacity": {"field": "value", "type": "quantitative", "scale": strength, "legend": None},
+    }
+    layers = [
+        mark("rect", {"x": x, "y": y, **fill}, stroke=GRID),
+        mark("text", {"x": x, "y": y, "text": {"field": "text"}}, fontSize=10, color=INK),
     ]
     side = max(34, min(56, 520 // max(len(names), 1)))
-    chart = _chart(rows, layers, width=side * len(names), height=round(side * 0.62) * len(names))
+    chart = framed(rows, layers, width=side * len(names), height=round(side * 0.62) * len(names))
     chart["title"] = {"text": title, "anchor": "start", "fontSize": 11.5, "fontWeight": "normal", "color": MUTED}
     return chart
 
 
-def accuracy(learners: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def accuracy(learners: Sequence[Mapping[str, Any]]) -> Chart:
     """Accuracy of each learner before and after, with the line of guessing the most frequent class."""
     rows = [
         {"learner": each["learner"], "phase": phase, "share": each[phase], "text": percent(each[phase])}
         for each in learners
-        for phase in ("before", "after")
+        for phase in PHASES
     ]
     y = {"field": "learner", "type": "nominal", "sort": [each["learner"] for each in learners], "axis": {"title": None}}
-    offset = {"field": "phase", "type": "nominal", "sort": ["before", "after"]}
-    x = {
-        "field": "share",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"format": "%", "title": "Held-out original rows classified rightly", "tickCount": 5},
-    }
-    baseline = learners[0]["baseline"] if learners else 0.0
-    layers: list[dict[str, Any]] = [
-        {**_BAR, "encoding": {"x": x, "yOffset": offset, "y": y, **_PHASES}},
-        {
-            "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 10.5, "color": MUTED},
-            "encoding": {"x": x, "yOffset": offset, "y": y, "text": {"field": "text"}},
-        },
-        {
-            "data": {"values": [{"share": baseline}]},
-            "mark": {"type": "rule", "color": INK, "strokeDash": [4, 3], "strokeWidth": 1.5},
-            "encoding": {"x": x},
-        },
-    ]
-    return _chart(rows, layers, width=WIDTH - 120, height=46 * max(len(learners), 1))
+    x = share_axis("Held-out original rows classified rightly", 1)
+    guessing = mark("rule", {"x": x}, color=INK, strokeDash=[4, 3], strokeWidth=1.5)
+    guessing["data"] = {"values": [{"share": learners[0]["baseline"] if learners else 0.0}]}
+    layers = [*paired_bars(y, x, sideways=True), guessing]
+    return framed(rows, layers, width=WIDTH - 120, height=46 * max(len(learners), 1))
 
 
-def bound_ranges(bounds: Sequence[Mapping[str, Any]], column: str) -> dict[str, Any]:
+def bound_ranges(bounds: Sequence[Mapping[str, Any]], column: str) -> Chart:
     """What the release allows each statistic to be (a bar), and what it was (a tick)."""
-    rows = [dict(bound) for bound in bounds]
-    y = {"field": "statistic", "type": "nominal", "sort": [row["statistic"] for row in rows], "axis": {"title": None}}
-    scale = {"zero": False}
-    x = {"field": "low", "type": "quantitative", "scale": scale, "axis": {"title": column, "tickCount": 6}}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "bar", "color": AFTER, "height": 10, "cornerRadius": 3, "fillOpacity": 0.45},
-            "encoding": {"y": y, "x": x, "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "tick", "color": BEFORE, "thickness": 3, "size": 20},
-            "encoding": {"y": y, "x": {**x, "field": "truth"}},
-        },
+    order = [bound["statistic"] for bound in bounds]
+    y = {"field": "statistic", "type": "nominal", "sort": order, "axis": {"title": None}}
+    x = quantity("low", column, ticks=6, scale={"zero": False})
+    layers = [
+        mark(
+            "bar", {"y": y, "x": x, "x2": {"field": "high"}}, color=AFTER, height=10, cornerRadius=3, fillOpacity=0.45
+        ),
+        mark("tick", {"y": y, "x": {**x, "field": "truth"}}, color=BEFORE, thickness=3, size=20),
     ]
-    return _chart(rows, layers, width=WIDTH - 120, height={"step": 30})
-
-
-def _quoted(text: str) -> str:
-    """A text inside a Vega expression."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", " ") + "'"
+    return framed(bounds, layers, width=WIDTH - 120, height={"step": 30})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.report.charts.release import GRID, INK, MUTED, WIDTH, _chart, _short
+from kanopy.report.charts.marks import INK, MUTED, WIDTH, Chart, framed, mark, named_bars, quantity
 from kanopy.report.words import figure, seconds
 
 KINDS = {
@@ -17,10 +17,8 @@ KINDS = {
 }
 """Colour and shape of each kind of recoding: both tell them apart, for readers who do not see the colours."""
 
-STANDALONE = {INK: "#22303c", MUTED: "#5b6b78", GRID: "#e3e8ec"}
 
-
-def loss_bars(entries: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
+def loss_bars(entries: Sequence[Mapping[str, Any]], metric: str) -> Chart:
     """A bar per algorithm, best first, coloured by the kind of recoding.
 
     >>> one = {"name": "best", "recoding": "local", "losses": {"loss": 0.05}, "seconds": 1.0}
@@ -29,38 +27,20 @@ def loss_bars(entries: Sequence[Mapping[str, Any]], metric: str) -> dict[str, An
     """
     rows = [
         {
-            "at": f"{place}",
-            "name": _short(entry["name"]),
+            "name": entry["name"],
             "kind": entry["recoding"],
             "loss": entry["losses"][metric],
             "text": f"{figure(entry['losses'][metric])} · {seconds(entry['seconds'])}",
         }
-        for place, entry in enumerate(entries)
+        for entry in entries
         if metric in entry["losses"]
     ]
-    y = {"field": "at", "type": "nominal", "sort": [row["at"] for row in rows], "axis": None}
     highest = max((row["loss"] for row in rows), default=1.0) or 1.0
-    x = {
-        "field": "loss",
-        "type": "quantitative",
-        "scale": {"domain": [0, highest]},
-        "axis": {"title": f"{metric} (shorter keeps more)", "tickCount": 5},
-    }
-    layers: list[dict[str, Any]] = [
-        {"mark": {"type": "bar", "cornerRadius": 2}, "encoding": {"y": y, "x": x, "color": _colour(rows)}},
-        {
-            "mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 11, "color": INK},
-            "encoding": {"y": y, "x": x, "text": {"field": "text"}},
-        },
-        {
-            "mark": {"type": "text", "align": "right", "dx": -8, "fontSize": 11.5, "color": INK},
-            "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name"}},
-        },
-    ]
-    return _chart(rows, layers, width=WIDTH, height={"step": 24})
+    x = quantity("loss", f"{metric} (shorter keeps more)", scale={"domain": [0, highest]})
+    return named_bars(rows, x, width=WIDTH, colour=_by_kind(rows, 0, symbolType="circle"), at_end=True)
 
 
-def loss_and_time(entries: Sequence[Mapping[str, Any]], metric: str) -> dict[str, Any]:
+def loss_and_time(entries: Sequence[Mapping[str, Any]], metric: str) -> Chart:
     """A point per algorithm: how long it took against what it loses; lower left is better."""
     solved = [entry for entry in entries if metric in entry["losses"]]
     rows = [
@@ -73,46 +53,18 @@ def loss_and_time(entries: Sequence[Mapping[str, Any]], metric: str) -> dict[str
         }
         for entry in solved
     ]
-    x = {
-        "field": "seconds",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": True},
-        "axis": {"title": "seconds of search (logarithmic)", "tickCount": 6, "format": "~g"},
-    }
-    y = {
-        "field": "loss",
-        "type": "quantitative",
-        "scale": {"zero": True},
-        "axis": {"title": f"{metric} (lower keeps more)", "tickCount": 6},
-    }
-    layers: list[dict[str, Any]] = [
-        {
-            "transform": [{"filter": "datum.front"}],
-            "mark": {"type": "line", "color": MUTED, "strokeDash": [4, 3], "interpolate": "step-after"},
-            "encoding": {"x": x, "y": y, "order": {"field": "seconds"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": _colour(rows), "shape": _shape(rows)},
-        },
-        {
-            "transform": [{"filter": "datum.front"}],
-            "mark": {"type": "text", "align": "left", "dx": 8, "dy": -7, "fontSize": 11, "color": INK},
-            "encoding": {"x": x, "y": y, "text": {"field": "name"}},
-        },
+    log = {"type": "log", "nice": True}
+    x = quantity("seconds", "seconds of search (logarithmic)", ticks=6, scale=log, format="~g")
+    at = {"x": x, "y": quantity("loss", f"{metric} (lower keeps more)", ticks=6, scale={"zero": True})}
+    front: Chart = {"transform": [{"filter": "datum.front"}]}
+    kinds = {"color": _by_kind(rows, 0), "shape": _by_kind(rows, 1)}
+    order = {"order": {"field": "seconds"}}
+    layers = [
+        front | mark("line", at | order, color=MUTED, strokeDash=[4, 3], interpolate="step-after"),
+        mark("point", at | kinds, filled=True, size=90, opacity=1),
+        front | mark("text", {**at, "text": {"field": "name"}}, align="left", dx=8, dy=-7, fontSize=11, color=INK),
     ]
-    return _chart(rows, layers, width=WIDTH + 150, height=320)
-
-
-def standalone(chart: dict[str, Any]) -> dict[str, Any]:
-    """The chart with fixed colours on white, for a picture file of its own."""
-    import json
-
-    text = json.dumps(chart)
-    for stand_in, colour in STANDALONE.items():
-        text = text.replace(stand_in, colour)
-    found: dict[str, Any] = json.loads(text)
-    return {**found, "$schema": "https://vega.github.io/schema/vega-lite/v5.json", "background": "white"}
+    return framed(rows, layers, width=WIDTH + 150, height=320)
 
 
 def _beats(other: Mapping[str, Any], entry: Mapping[str, Any], metric: str) -> bool:
@@ -121,26 +73,13 @@ def _beats(other: Mapping[str, Any], entry: Mapping[str, Any], metric: str) -> b
     return bool(better or quicker)
 
 
-def _kinds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _by_kind(rows: Sequence[Mapping[str, Any]], which: int, **legend: Any) -> Chart:
+    """The colours (0) or the shapes (1) of the kinds of recoding that occur."""
     there = {row["kind"] for row in rows}
-    return [kind for kind in KINDS if kind in there]
-
-
-def _colour(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    kinds = _kinds(rows)
+    kinds = {kind: looks[which] for kind, looks in KINDS.items() if kind in there}
     return {
         "field": "kind",
         "type": "nominal",
-        "scale": {"domain": kinds, "range": [KINDS[kind][0] for kind in kinds]},
-        "legend": {"title": None, "orient": "top", "labelColor": INK, "symbolType": "circle"},
-    }
-
-
-def _shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    kinds = _kinds(rows)
-    return {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": kinds, "range": [KINDS[kind][1] for kind in kinds]},
-        "legend": {"title": None, "orient": "top", "labelColor": INK},
+        "scale": {"domain": list(kinds), "range": list(kinds.values())},
+        "legend": {"title": None, "orient": "top", "labelColor": INK, **legend},
     }

@@ -8,26 +8,16 @@ from typing import Any
 import numpy as np
 
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
+from kanopy.report.charts.marks import CARD, INK, Chart, lines, mark, sheet, short
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 MOST_ROWS = 60
 LONGEST = 26
 ROW, STEP = 24, 190
-INK = "#22303c"
 LOSS_COLOURS = ["#2c7a4b", "#a3c46b", "#f2c94c", "#e07b39", "#b3261e"]
 """From nothing lost to most lost; the widths of the edges repeat it for readers who cannot tell the colours apart."""
-SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
-CONFIG: dict[str, Any] = {
-    "background": "white",
-    "view": {"stroke": None},
-    "font": "DejaVu Sans, Helvetica, Arial, sans-serif",
-    "axis": {"labelColor": INK, "titleColor": INK, "gridColor": "#e3e8ec"},
-    "title": {"color": INK, "anchor": "start", "fontSize": 14},
-}
 
 
-def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
+def loss_tree(quality: SemanticQuality, title: str = "") -> Chart:
     """The hierarchy with every edge coloured by the largest loss (TransGSL) of the values that pass over it.
 
     Values are on the left, the top on the right. Of hierarchies with very many values the lowest levels are left out.
@@ -49,16 +39,16 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     for level in range(base, height + 1):
         for value in order:
             place.setdefault((level, labels[level][value]), []).append(rows[labels[base][value]])
-    at = {node: float(np.mean(sorted(set(found)))) for node, found in place.items()}
+    height_of = {node: float(np.mean(sorted(set(found)))) for node, found in place.items()}
     edges: dict[tuple[int, str, str], float] = {}
     for level in range(base + 1, height + 1):
         for value in order:
             edge = (level, labels[level - 1][value], labels[level][value])
             loss = float(quality.losses[level - 1, value])
             edges[edge] = max(edges.get(edge, -1.0), -1.0 if np.isnan(loss) else loss)
-    lines = [
+    lines_between = [
         {
-            "x": level - 1, "y": at[level - 1, child], "x2": level, "y2": at[level, parent],
+            "x": level - 1, "y": height_of[level - 1, child], "x2": level, "y2": height_of[level, parent],
             "loss": None if loss < 0 else round(loss, 4), "from": child, "to": parent,
         }
         for (level, child, parent), loss in edges.items()
@@ -66,8 +56,8 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     repeated = {(level, labels[level][v]) for level in range(base + 1, height + 1) for v in order
                 if labels[level][v] == labels[level - 1][v]}  # fmt: skip
     nodes = [
-        {"x": level, "y": y, "label": "" if (level, label) in repeated else _short(label)}
-        for (level, label), y in at.items()
+        {"x": level, "y": y, "label": "" if (level, label) in repeated else short(label, LONGEST)}
+        for (level, label), y in height_of.items()
     ]
     ticks = {"0": "values"} | {
         str(item.level): f"level {item.level}: GSL {item.gsl:.4f}" for item in quality.levels if item.level >= base
@@ -87,77 +77,56 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> dict[str, Any]:
     }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}}
     lowest, inner = [n for n in nodes if n["x"] == base], [n for n in nodes if n["x"] != base]
-    text = {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
+    at = {"x": x, "y": y}
+    named = {**at, "text": {"field": "label"}}
+    size = {"field": "loss", "type": "quantitative", "scale": {"range": [1.2, 4.5]}, "legend": None}
+    between = {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "size": size}
+    beside = {"align": "right", "dx": -7, "dy": 0}
+    text = {"align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
     return {
         "title": {"text": title or quality.name or "hierarchy",
                   "subtitle": f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}"},
         "width": STEP * (height - base + 1.4),
         "height": max(120, ROW * len(rows)),
         "layer": [
-            {"data": {"values": lines}, "mark": {"type": "rule", "opacity": 0.9},
-             "encoding": {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour,
-                          "size": {"field": "loss", "type": "quantitative", "scale": {"range": [1.2, 4.5]},
-                                   "legend": None}}},
-            {"data": {"values": nodes}, "mark": {"type": "circle", "size": 22, "color": INK},
-             "encoding": {"x": x, "y": y}},
-            {"data": {"values": inner}, "mark": {**text, "stroke": "white", "strokeWidth": 3, "color": "white"},
-             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
-            {"data": {"values": inner}, "mark": {**text, "color": INK},
-             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
-            {"data": {"values": lowest}, "mark": {**text, "align": "right", "dx": -7, "dy": 0, "color": INK},
-             "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+            {"data": {"values": lines_between}, **mark("rule", between, opacity=0.9)},
+            {"data": {"values": nodes}, **mark("circle", at, size=22, color=INK)},
+            {"data": {"values": inner}, **mark("text", named, **text, stroke=CARD, strokeWidth=3, color=CARD)},
+            {"data": {"values": inner}, **mark("text", named, **text, color=INK)},
+            {"data": {"values": lowest}, **mark("text", named, **text | beside, color=INK)},
         ],
     }  # fmt: skip
 
 
-def level_curve(qualities: Sequence[tuple[str, SemanticQuality]], *, weighted: bool = False) -> dict[str, Any]:
+def level_curve(qualities: Sequence[tuple[str, SemanticQuality]], *, weighted: bool = False) -> Chart:
     """LevelGSL level by level, one line per hierarchy, as Figure 4 of Ayala-Rivera et al. 2014 draws it.
 
     `weighted` draws each level's share of the score instead of the loss itself.
     """
     values = [
-        {"hierarchy": name, "level": level.level, "gsl": level.weighted if weighted else level.gsl}
+        {"series": name, "level": level.level, "gsl": level.weighted if weighted else level.gsl}
         for name, quality in qualities
         for level in quality.levels
     ]
-    names = [name for name, _ in qualities]
-    return curve(values, names, "weighted LevelGSL" if weighted else "LevelGSL")
+    return curve(values, [name for name, _ in qualities], "weighted LevelGSL" if weighted else "LevelGSL")
 
 
-def curve(values: Sequence[dict[str, Any]], names: Sequence[str], axis: str, *, width: int = 420) -> dict[str, Any]:
-    """Lines with points over levels; `values` have `hierarchy`, `level` and `gsl`."""
-    series = {"field": "hierarchy", "type": "nominal", "title": None, "sort": list(names)}
-    return {
-        "width": width,
-        "height": 240,
-        "data": {"values": list(values)},
-        "mark": {"type": "line", "point": {"size": 60}, "strokeWidth": 2},
-        "encoding": {
-            "x": {"field": "level", "type": "ordinal", "title": "level", "axis": {"labelAngle": 0}},
-            "y": {"field": "gsl", "type": "quantitative", "title": axis},
-            "color": {**series, "scale": {"domain": list(names), "range": (SERIES * 9)[: len(names)]}},
-            "shape": {**series, "scale": {"domain": list(names), "range": (SHAPES * 9)[: len(names)]}},
-        },
-    }
+def curve(values: Sequence[dict[str, Any]], names: Sequence[str], axis: str, *, width: int = 420) -> Chart:
+    """Lines with points over levels; `values` have `series`, `level` and `gsl`."""
+    return lines(values, names, "level", "gsl", axis=axis, width=width, height=240, steps=True)
 
 
-def picture(qualities: Sequence[tuple[str, SemanticQuality]]) -> dict[str, Any]:
+def trees_and_curves(qualities: Sequence[tuple[str, SemanticQuality]]) -> Chart:
     """One sheet: the tree of every hierarchy and, below, the curves of them all."""
     parts = [loss_tree(quality, name) for name, quality in qualities]
     parts.append({**level_curve(qualities), "title": "What is lost at each level"})
-    return sheet(parts)
+    return stacked(parts)
 
 
-def sheet(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Charts below one another, each with its own scales, in the house style."""
-    return {
-        "$schema": SCHEMA,
-        "config": CONFIG,
-        "padding": 16,
-        "vconcat": list(parts),
-        "spacing": 36,
-        "resolve": {"scale": {"color": "independent", "shape": "independent", "size": "independent"}},
-    }
+def stacked(parts: Sequence[Chart]) -> Chart:
+    """Charts below one another, each with its own scales, on a sheet of their own."""
+    scales = {"color": "independent", "shape": "independent", "size": "independent"}
+    return sheet("", "", {"padding": 16, "vconcat": list(parts), "spacing": 36, "resolve": {"scale": scales}})
 
 
 def _order(labels: Sequence[Sequence[str]]) -> list[int]:
@@ -167,7 +136,3 @@ def _order(labels: Sequence[Sequence[str]]) -> list[int]:
         range(len(labels[0])),
         key=lambda value: tuple(first[level][labels[level][value]] for level in range(len(labels) - 1, -1, -1)),
     )
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.report.charts.marks import short
+from kanopy.report.shell import section, shell, snippet
+from kanopy.report.words import Markup, esc, plural
 
 LINES = 60
 CHILDREN_SHOWN = 8
@@ -52,7 +54,7 @@ def _size_note(h: Hierarchy, node: int, folded: bool) -> str:
     if node < h.size:
         return ""
     leaves = int(h.leaf_counts[node])
-    return f"  ({leaves:,} value{'s' if leaves != 1 else ''}{', folded' if folded and h.children(node) else ''})"
+    return f"  ({plural(leaves, 'value')}{', folded' if folded and h.children(node) else ''})"
 
 
 def _ordered(h: Hierarchy, nodes: Iterable[int]) -> list[int]:
@@ -146,7 +148,7 @@ def _svg(
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {x:.0f} {rows * ROW + 16}" width="{x:.0f}" '
         f'height="{rows * ROW + 16}" font-family="system-ui, sans-serif" font-size="12" role="img">',
-        f"<title>{html.escape(f'Hierarchy {h.name}'.strip())}</title>",
+        f"<title>{esc(f'Hierarchy {h.name}'.strip())}</title>",
     ]
     spot = {node: (left[int(depth)], 18 + y * ROW) for node, (depth, y) in place.items()}
     for parent, child in edges:
@@ -159,8 +161,7 @@ def _svg(
         )
     for node, (a, b) in spot.items():
         style = f' fill="{MARK}" font-weight="bold"' if node in marked else f' fill="{INK}"'
-        text = texts[node] if len(texts[node]) <= 28 else texts[node][:27] + "…"
-        out.append(f'<text x="{a:.1f}" y="{b:.1f}"{style}>{html.escape(text)}</text>')
+        out.append(f'<text x="{a:.1f}" y="{b:.1f}"{style}>{esc(short(texts[node]))}</text>')
     return "\n".join([*out, "</svg>"])
 
 
@@ -186,6 +187,30 @@ def tree_html(
     >>> "kanopy-tree" in tree_html(Hierarchy.flat(["a", "b"]))
     True
     """
+    body = folding_tree(h, level=level, edge_values=edge_values, edge_title=edge_title, open_nodes=open_nodes)
+    if not whole_page:
+        return snippet(h.name or "hierarchy", plural(h.size, "value"), body)
+    words = "Click a value to unfold what it covers."
+    if level is not None:
+        words += f" The values of level {level} are marked."
+    return shell(
+        "Hierarchy",
+        h.name or "without a name",
+        verdict=f"{plural(h.size, 'value')} in {plural(h.height + 1, 'level')}.",
+        parts=[("tree", "Tree", section("The tree", words, body))],
+        script=tree_script(),
+    )
+
+
+def folding_tree(
+    h: Hierarchy,
+    *,
+    level: int | None = None,
+    edge_values: Mapping[int, float] | None = None,
+    edge_title: str = "",
+    open_nodes: int = LINES,
+) -> Markup:
+    """The interactive tree as a part of a page that allows `tree_script`."""
     parent = h.tree()
     marked = _marked(h, level)
     opened = _unfolded(h, open_nodes)
@@ -205,14 +230,15 @@ def tree_html(
         "edges": edges,
         "edgeTitle": edge_title,
     }
-    # "</" inside the data would end the script element early.
-    embedded = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
-    template = (resources.files("kanopy.report.drawings") / "tree.html").read_text(encoding="utf-8")
-    body = template.replace("__TITLE__", html.escape(h.name or "hierarchy")).replace("__DATA__", embedded)
-    if not whole_page:
-        return body
-    title = html.escape(f"Hierarchy {h.name}".strip())
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"></head><body>{body}</body></html>\n'
+    # Escaped inside JSON, nothing in the data can end the element early.
+    embedded = json.dumps(data).translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"})
+    return Markup(
+        '<div class="kanopy-tree"><div><input type="search" placeholder="find a label" aria-label="find a label"/>'
+        '<button data-do="open">unfold</button><button data-do="close">fold</button></div><div class="view"></div>'
+        f'<script type="application/json">{embedded}</script><script>{tree_script()}</script></div>'
     )
+
+
+def tree_script() -> str:
+    """The script that folds and unfolds; pages that show a tree must allow it."""
+    return (resources.files("kanopy.report.drawings") / "tree.js").read_text(encoding="utf-8")

@@ -6,26 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.compare import loss_and_time, loss_bars
-from kanopy.report.shell import drawing, shell, table
-from kanopy.report.words import esc, figure, listed, percent, plural, seconds, whole
-
-LOSS_WORDS = {
-    "loss": "mean share of a column's domain that a published value stands for",
-    "loss-geometric": "the same, combined so that one bad column weighs less",
-    "aecs": "rows per class, on average",
-    "discernibility": "every row pays the size of its class, a suppressed row the size of the table",
-    "precision": "mean level over the highest level",
-    "entropy": "information about the original value that is lost",
-    "height": "sum of the levels",
-    "GCP": "global certainty penalty: share of the domain or range, single values free (Xu et al. 2006)",
-    "LM": "loss metric of Iyengar 2002",
-    "NTIL": "normalized total information loss of the groups (Campan et al. 2011)",
-    "NIL1": "mean over groups of their mean loss",
-    "NILinf": "mean over columns of the largest loss of a group",
-    "DM": "squared group sizes",
-    "AVG": "rows per group over k",
-    "AVG_merged": "rows per published class over k",
-}
+from kanopy.report.shell import bullets, drawing, section, shell, table
+from kanopy.report.words import LOSS_WORDS, Markup, esc, figure, listed, percent, plural, seconds, whole
 
 
 def compare_page(
@@ -34,7 +16,6 @@ def compare_page(
     catalogue: Sequence[Mapping[str, Any]],
     *,
     source: str,
-    version: str,
 ) -> str:
     """The whole page, from what `Comparison.to_dict` and `catalogue.algorithms` give."""
     metric = found["metric"]
@@ -62,7 +43,7 @@ def compare_page(
         ("notes", "Notes", _notes(solved)),
     ]
     return shell(
-        "Comparison of algorithms", source, version,
+        "Comparison of algorithms", source,
         good=bool(solved),
         verdict=verdict,
         sentences=sentences,
@@ -92,13 +73,13 @@ def _pictures(ranked: Sequence[Mapping[str, Any]], metric: str) -> str:
         return ""
     bars = drawing(
         loss_bars(ranked, metric), "losses", f"{metric} of each algorithm as a bar, the best first.",
-        f"What each release loses ({esc(metric)}), and the seconds its search took.",
+        f"What each release loses ({metric}), and the seconds its search took.",
     )  # fmt: skip
     points = drawing(
         loss_and_time(ranked, metric), "time", f"{metric} of each algorithm against the seconds of its search.",
         "Loss against time. The dashed line joins those that no other beats in both; they are named.",
     )  # fmt: skip
-    return f"<h2>What they lose</h2>{bars}{points}"
+    return section("What they lose", "", bars, points)
 
 
 def _measured(solved: Sequence[Mapping[str, Any]], metric: str) -> str:
@@ -116,24 +97,21 @@ def _measured(solved: Sequence[Mapping[str, Any]], metric: str) -> str:
         for entry in solved
     ]  # fmt: skip
     words = (
-        "<p>The highest risk is the chance of singling out somebody of the smallest class, the average risk that of an "
-        "average published row. Memory is what the search needed beyond the encoded table.</p>"
+        "The highest risk is the chance of singling out somebody of the smallest class, the average risk that of an "
+        "average published row. Memory is what the search needed beyond the encoded table."
     )
-    return "<h2>Measured</h2>" + words + table("Releases, best first", heads, rows, numbers=[2, 4, 5, 6, 7, 8, 9, 10])
+    return section("Measured", words, table("Releases, best first", heads, rows, [2, *range(4, 11)]))
 
 
 def _losses(solved: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
     if not solved:
         return ""
-    rows = [
-        [entry["name"], *(figure(entry["losses"].get(name)) if name in entry["losses"] else "–" for name in metrics)]
-        for entry in solved
-    ]
-    words = "".join(f"<li><b>{esc(name)}</b>: {esc(LOSS_WORDS[name])}.</li>" for name in metrics if name in LOSS_WORDS)
-    return (
-        "<h2>Every loss</h2><p>Lower is better in each. A dash: not defined for that kind of release.</p>"
-        + table("Losses by algorithm", ["algorithm", *metrics], rows, numbers=range(1, len(metrics) + 1))
-        + f'<ul class="notes">{words}</ul>'
+    rows = [[entry["name"], *(figure(entry["losses"].get(name)) for name in metrics)] for entry in solved]
+    return section(
+        "Every loss",
+        "Lower is better in each. A dash: not defined for that kind of release.",
+        table("Losses by algorithm", ["algorithm", *metrics], rows, range(1, len(metrics) + 1)),
+        bullets(_headed(name, LOSS_WORDS[name]) for name in metrics if name in LOSS_WORDS),
     )
 
 
@@ -152,17 +130,21 @@ def _kinds(entries: Sequence[Mapping[str, Any]], catalogue: Sequence[Mapping[str
              each["search"], each["proves"] or "nothing", each["models"]]
         )  # fmt: skip
     heads = ["algorithm", "from", "method", "knowledge and columns", "recoding", "lowers", "search", "proves", "models"]
-    return "<h2>What they are</h2>" + table("Kinds of algorithms", heads, rows)
+    return section("What they are", "", table("Kinds of algorithms", heads, rows))
 
 
 def _refused(entries: Sequence[Mapping[str, Any]]) -> str:
     rows = [[entry["name"], entry["reason"]] for entry in entries if entry["reason"] is not None]
-    return "<h2>No release</h2>" + table("Why", ["algorithm", "reason"], rows) if rows else ""
+    return section("No release", "", table("Why", ["algorithm", "reason"], rows)) if rows else ""
 
 
 def _notes(solved: Sequence[Mapping[str, Any]]) -> str:
-    lines = "".join(f"<li><b>{esc(entry['name'])}</b>: {esc(note)}</li>" for entry in solved for note in entry["notes"])
-    return f'<h2>Notes</h2><ul class="notes">{lines}</ul>' if lines else ""
+    lines = [_headed(entry["name"], note) for entry in solved for note in entry["notes"]]
+    return section("Notes", "", bullets(lines)) if lines else ""
+
+
+def _headed(name: str, text: str) -> Markup:
+    return Markup(f"<b>{esc(name)}</b>: {esc(text)}")
 
 
 def megabytes(size: int | None) -> str:

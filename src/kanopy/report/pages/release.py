@@ -1,9 +1,4 @@
-"""The page a data steward reads and hands on: one self-contained HTML file without scripts, fonts or pictures from
-elsewhere. It only words what `Report` holds.
-
-Markup is kept well-formed (every element closed), and everything that comes from data goes through `esc`. The page
-forbids itself by policy to load or run anything, so even a mistake there could not do harm.
-"""
+"""The page a data steward reads and hands on. It only words what `Report` holds."""
 
 from __future__ import annotations
 
@@ -16,20 +11,11 @@ from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
-from kanopy.report.shell import BAD, GOOD, LEAF, POLICY
-from kanopy.report.style import CSS
-from kanopy.report.words import (
-    ROLE_WORDS,
-    esc,
-    figure,
-    listed,
-    percent,
-    plural,
-    whole,
-)
+from kanopy.report.shell import Chapter, Tile, bar, bullets, explained, section, shell, table
+from kanopy.report.words import ROLE_WORDS, Markup, esc, figure, listed, percent, plural, whole
 
 if TYPE_CHECKING:
-    from kanopy.report.report import ColumnReport, Preview, Report
+    from kanopy.report.report import ColumnReport, Findings, Preview, Report
 
 MOST_PREVIEW_COLUMNS, MOST_PREVIEW_ROWS = 10, 10
 SIDE_BY_SIDE_COLUMNS = 6
@@ -50,69 +36,46 @@ def page(report: Report, *, values: bool = False) -> str:
             ("learning", words_of.learning(utility)),
             ("statistics", words_of.bounds(utility)),
         ]
-    useful.append(("limits-of-this-page", _not_measured(found.notes)))
+    if found.notes:
+        useful.append(("limits-of-this-page", section("What was not measured", "", bullets(found.notes))))
     chapters = [
-        ("promise", "Promise", "", [
+        ("promise", "Promise", Chapter("", [
             ("promises", sections.promises(report, values)),
             ("columns", _columns(report, values)),
             ("rows", _before_after(report, values)),
             ("suppressed", sections.suppressed(report)),
-        ]),
-        ("risk", "Risk", "Risk, before and after", [
+        ])),
+        ("risk", "Risk", Chapter("Risk, before and after", [
             ("groups", risks.groups(before, after)),
             ("attackers", risks.attackers(before, after)),
             ("population", risks.population(before, after)),
             ("linkage", risks.attacks(after)),
             ("disclosure", risks.disclosure(before, after)),
             ("identifying", risks.columns(before)),
-        ]),
-        ("utility", "Usefulness", "What the release is still good for", useful),
-        ("made", "How it was made", "How it was made", [
+        ])),
+        ("utility", "Usefulness", Chapter("What the release is still good for", useful)),
+        ("made", "How it was made", Chapter("How it was made", [
             ("hierarchies", sections.hierarchies(report, values)),
             ("search", sections.search(report, values)),
-        ]),
-        ("record", "Manifest", "For the record", [
+        ])),
+        ("record", "Manifest", Chapter("For the record", [
             ("manifest", sections.manifest(report)),
             ("again", sections.again(report) if values else ""),
-        ]),
+        ])),
     ]  # fmt: skip
-    body, links = [], ['<a href="#verdict">Verdict</a>']
-    for name, link, title, parts in chapters:
-        shown = "".join(f'<section id="{own}">{content}</section>\n' for own, content in parts if content)
-        if shown:
-            heading = f'<h2 class="chapter">{title}</h2>' if title else ""
-            links.append(f'<a href="#{name}">{link}</a>')
-            body.append(f'<div id="{name}">{heading}\n{shown}</div>\n')
-    source = esc(report.facts.source if values else source_name(report.facts.source))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="{POLICY}"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>Privacy report: {source}</title>
-<style>{CSS}</style>
-</head>
-<body>
-<a class="skip" href="#verdict">To the verdict</a>
-<header class="top"><div class="brand">{LEAF}<span>Privacy report</span></div>
-<div class="muted">{source}</div><nav aria-label="Sections">{"".join(links)}</nav></header>
-<main>
-{_hero(report)}
-{_confidential(report, values)}
-{_tiles(report)}
-{"".join(body)}</main>
-<footer><p>Made by Kanopy {esc(report.facts.version)}. Figures about risk concern published rows only: a suppressed row
-publishes no quasi-identifier, so nobody can be found through it, and it is in no denominator.</p></footer>
-</body>
-</html>
-"""
-
-
-def _not_measured(notes: tuple[str, ...]) -> str:
-    lines = "".join(f"<li>{esc(note)}</li>" for note in notes)
-    return f'<h2>What was not measured</h2><ul class="notes">{lines}</ul>' if lines else ""
+    return shell(
+        "Privacy report",
+        report.facts.source if values else source_name(report.facts.source),
+        version=report.facts.version,
+        good=report.holds,
+        verdict=report.sentence,
+        sentences=_sentences(report),
+        warning=_confidential(report, values),
+        tiles=tiles(report, found),
+        parts=chapters,
+        footer="Figures about risk concern published rows only: a suppressed row publishes no quasi-identifier, so "
+        "nobody can be found through it, and it is in no denominator.",
+    )
 
 
 def source_name(source: str) -> str:
@@ -124,8 +87,8 @@ def source_name(source: str) -> str:
     return re.split(r"[/\\]", source.split("?")[0].split("@")[-1].rstrip("/\\"))[-1] or "a table"
 
 
-def _hero(report: Report) -> str:
-    good = report.holds
+def _sentences(report: Report) -> list[str]:
+    """Below the verdict: whether it was checked, what is published, what was done."""
     if report.verified:
         smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
         checked = (
@@ -133,23 +96,22 @@ def _hero(report: Report) -> str:
             f"and the smallest group has {plural(int(smallest), 'row')}."
         )
     elif report.facts.verification.get("verified") is False:
-        checked = "The independent check of the published labels <b>disagreed</b>."
+        checked = Markup("The independent check of the published labels <b>disagreed</b>.")
     else:
-        checked = "The release <b>has not been checked</b> a second time."
-    kept = (
-        f"Published are {esc(percent(report.published_rows / report.rows)) if report.rows else '0%'} of the rows "
-        f"({whole(report.published_rows)} of {whole(report.rows)})"
-    )
+        checked = Markup("The release <b>has not been checked</b> a second time.")
+    kept = f"Published are {_published_share(report)} of the rows ({_published(report)})"
     loss = report.facts.losses.get("loss")
-    lost = (
-        f"; {esc(percent(loss))} of the detail was lost on average, suppressed rows counted as wholly lost"
-        if loss is not None
-        else ""
-    )
-    return (
-        f'<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div>'
-        f"<h1>{esc(report.sentence)}</h1><p>{checked}</p><p>{kept}{lost}.</p><p>{_done(report)}</p></div></div>"
-    )
+    if loss is not None:
+        kept += f"; {percent(loss)} of the detail was lost on average, suppressed rows counted as wholly lost"
+    return [checked, f"{kept}.", _done(report)]
+
+
+def _published_share(report: Report) -> str:
+    return percent(report.published_rows / report.rows) if report.rows else "0%"
+
+
+def _published(report: Report) -> str:
+    return f"{whole(report.published_rows)} of {whole(report.rows)}"
 
 
 def _done(report: Report) -> str:
@@ -157,49 +119,50 @@ def _done(report: Report) -> str:
     changed = [column.name for column in report.columns if not column.unchanged]
     kept = len(report.columns) - len(changed)
     gone = [name for name, role in report.facts.roles.items() if role == "identifier"]
-    parts = [f"{plural(len(changed), 'column')} others may know became broader ({esc(listed(changed, 6))})"]
+    hashed = [name for name in gone if name in report.facts.after.columns]
+    removed = len(gone) - len(hashed)
+    parts = [f"{plural(len(changed), 'column')} others may know became broader ({listed(changed, 6)})"]
     if not changed:
         parts = ["No column had to become broader"]
     elif kept:
         parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
-    if gone:
-        hashed = [name for name in gone if name in report.facts.after.columns]
-        removed = len(gone) - len(hashed)
-        parts += (
-            [f"{plural(removed, 'identifying column')} {'was' if removed == 1 else 'were'} removed"] if removed else []
-        )
-        parts += [f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms"] if hashed else []
+    if removed:
+        parts.append(f"{plural(removed, 'identifying column')} {'was' if removed == 1 else 'were'} removed")
+    if hashed:
+        parts.append(f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms")
     parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")
     return "What was done: " + "; ".join(parts) + "."
 
 
-def _confidential(report: Report, values: bool) -> str:
+def _confidential(report: Report, values: bool) -> Markup:
     if values:
-        text = (
+        return Markup(
             "<b>Keep this page as safe as the original table.</b> It shows original rows and values so that you can "
             "judge the release. It is not part of it; the page without <code>--report-values</code> is the one to hand "
             "on."
         )
-    else:
-        text = (
-            "<b>Made to be handed on, not to be published.</b> It shows no original row, no identifier, and no "
-            f"original value that fewer than {whole(report.k or report.findings.least_rows)} rows have, unless the "
-            "release itself publishes it. It does hold statistics of the original table."
-        )
-    return f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{text}</p></div>'
+    return Markup(
+        "<b>Made to be handed on, not to be published.</b> It shows no original row, no identifier, and no "
+        f"original value that fewer than {plural(report.k or report.findings.least_rows, 'row')} have, unless the "
+        "release itself publishes it. It does hold statistics of the original table."
+    )
 
 
-def _tiles(report: Report) -> str:
-    before, after, suppressed = report.findings.before, report.findings.after, report.suppression
+def tiles(report: Report, found: Findings) -> list[Tile]:
+    """The numbers that matter most."""
+    before, after = found.before, found.after
     wanted = f"k = {report.k} was asked for; " if report.k is not None else ""
     average = report.published_rows / after["classes"] if after["classes"] else 0.0
     unchanged = [column.name for column in report.columns if column.unchanged]
     loss = report.facts.losses.get("loss")
-    tiles = [
+    lost: Tile = ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
+    if loss is None:
+        lost = (f"Score ({report.facts.metric})", figure(report.facts.solution.score), "lower is better")
+    return [
         (
             "Rows published",
-            percent(report.published_rows / report.rows) if report.rows else "–",
-            f"{whole(report.published_rows)} of {whole(report.rows)}; {whole(suppressed.rows)} suppressed",
+            _published_share(report) if report.rows else "–",
+            f"{_published(report)}; {whole(report.suppression.rows)} suppressed",
         ),
         (
             "Smallest group",
@@ -216,56 +179,41 @@ def _tiles(report: Report) -> str:
             percent(after["marketer"]),
             f"of rows, if all were linked to a register; was {percent(before['marketer'])}",
         ),
-        ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
-        if loss is not None
-        else (f"Score ({esc(report.facts.metric)})", figure(report.facts.solution.score), "lower is better"),
+        lost,
         (
             "Columns unchanged",
             f"{len(unchanged)} of {len(report.columns)}",
-            esc(listed(unchanged)) if unchanged else "every quasi-identifier was generalized",
+            listed(unchanged) if unchanged else "every quasi-identifier was generalized",
         ),
     ]
-    cells = "".join(
-        f'<dl class="tile"><dt>{name}</dt><dd class="number">{esc(number)}</dd><dd class="note">{note}</dd></dl>'
-        for name, number, note in tiles
-    )
-    return f'<div class="tiles">{cells}</div>'
 
 
 def _columns(report: Report, values: bool) -> str:
     weighted = len({column.weight for column in report.columns}) > 1
-    lines = []
-    for column in report.columns:
-        weight = f'<td class="n">{column.weight:g}</td>' if weighted else ""
-        lines.append(
-            f'<tr><th scope="row">{esc(column.name)}</th><td>{_level(column)}</td>'
-            f'<td>{_example(report, column, values)}</td>{weight}<td class="n">{_loss_bar(column.loss)}</td></tr>'
-        )
-    others = "".join(
-        f"<dt>{esc(role.capitalize())} <span>({words})</span></dt><dd>{_fate(report, role)}</dd>"
+    rows = [
+        [
+            column.name,
+            _level(column),
+            _example(report, column, values),
+            *([f"{column.weight:g}"] if weighted else []),
+            "–" if column.loss is None else bar(column.loss, percent(column.loss)),
+        ]
+        for column in report.columns
+    ]
+    heads = ["Column", "Published", "For example", *(["Weight"] if weighted else []), "Detail lost"]
+    others = [
+        (f"{role.capitalize()} ({words})", _fate(report, role))
         for role, words in ROLE_WORDS.items()
         if role != "quasi-identifier" and role in report.facts.roles.values()
-    )
-    order = "".join(lines)
+    ]
     best = ", those that lose least of all that keep the promise" if report.facts.solution.optimal else ""
-    weight_head = '<th scope="col" class="n">Weight</th>' if weighted else ""
-    return (
-        "<h2>What happened to each column</h2><p>Quasi-identifiers are what others may know about a person. They are "
-        f"published as broader values from their hierarchies{best}.</p>"
-        '<div class="scroll"><table class="wide"><caption>Quasi-identifiers</caption><thead><tr>'
-        '<th scope="col">Column</th>'
-        f'<th scope="col">Published</th><th scope="col">For example</th>{weight_head}'
-        f'<th scope="col" class="n">Detail lost</th></tr></thead><tbody>{order}</tbody></table></div>'
-        f'<dl class="facts">{others}</dl>'
+    return section(
+        "What happened to each column",
+        "Quasi-identifiers are what others may know about a person. They are published as broader values from their "
+        f"hierarchies{best}.",
+        table("Quasi-identifiers", heads, rows, range(3, len(heads))),
+        explained(others),
     )
-
-
-def _loss_bar(loss: float | None) -> str:
-    if loss is None:
-        return "–"
-    filled = max(0.0, min(1.0, loss))
-    bar = f'<span class="bar" aria-hidden="true"><i style="width:{filled:.1%}"></i></span>'
-    return f'{bar}<span class="share">{esc(percent(loss))}</span>'
 
 
 def _fate(report: Report, role: str) -> str:
@@ -274,8 +222,8 @@ def _fate(report: Report, role: str) -> str:
     names = [name for name, own in report.facts.roles.items() if own == role]
     kept = [name for name in names if name in published]
     gone = [name for name in names if name not in published]
-    parts = [f"{esc(listed(kept, shown=12))}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
-    parts += [f"{esc(listed(gone, shown=12))}: removed"] if gone else []
+    parts = [f"{listed(kept, shown=12)}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
+    parts += [f"{listed(gone, shown=12)}: removed"] if gone else []
     return "; ".join(parts)
 
 
@@ -296,14 +244,14 @@ def _level(column: ColumnReport) -> str:
     steps = min(height, MOST_STEPS)
     on = round(column.level * steps / height) if height else 0
     meter = "".join(f'<i class="{"on" if step < on else "off"}"></i>' for step in range(steps))
-    return f'<span class="meter" aria-hidden="true">{meter}</span>{words}'
+    return Markup(f'<span class="meter" aria-hidden="true">{meter}</span>{words}')
 
 
 def _example(report: Report, column: ColumnReport, values: bool) -> str:
     """The commonest value that changed and what became of it."""
     if column.level is None:
         became = f"{plural(column.hierarchy.size, 'value')}, {plural(len(column.published_labels), 'published label')}"
-        return f'<span class="muted">{became}</span>'
+        return Markup(f'<span class="muted">{became}</span>')
     j = report.facts.domain.names.index(column.name)
     marginal = report.facts.domain.marginals[j]
     if not marginal.any():
@@ -314,12 +262,12 @@ def _example(report: Report, column: ColumnReport, values: bool) -> str:
     rarest = 1 if values else max(2, report.k or report.findings.least_rows)
     commonest = [int(leaf) for leaf in np.argsort(-marginal, kind="stable")[:50] if marginal[leaf] >= rarest]
     if not commonest:
-        return '<span class="muted">every value is rare</span>'
+        return Markup('<span class="muted">every value is rare</span>')
     leaf = next((leaf for leaf in commonest if labels[leaf] != labels[row[leaf]] and marginal[leaf]), commonest[0])
     original, label = esc(labels[leaf]), esc(labels[row[leaf]])
     if original == label:
         return original
-    return f'{original}<span class="arrow" aria-label="became"> → </span>{label}'
+    return Markup(f'{original}<span class="arrow" aria-label="became"> → </span>{label}')
 
 
 def _before_after(report: Report, values: bool) -> str:
@@ -333,28 +281,22 @@ def _before_after(report: Report, values: bool) -> str:
     columns.sort(key=lambda name: rank[facts.roles[name]])
     columns = columns[:MOST_PREVIEW_COLUMNS]
     left_out = [name for name in before.columns if name not in columns and name not in hidden]
-    omitted = []
-    if hidden:
-        omitted.append(f"Identifiers are never shown here ({esc(listed(hidden))}).")
-    if left_out:
-        omitted.append(f"Not shown: {esc(listed(left_out, shown=8))}.")
-    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
+    omitted = [f"Identifiers are never shown here ({listed(hidden)})."] if hidden else []
+    omitted += [f"Not shown: {listed(left_out, shown=8)}."] if left_out else []
+    signs = "▲ marks a cell that was generalized, hatching a suppressed row."
+    small = f'<p class="small muted">{esc(" ".join(omitted))}</p>' if omitted else ""
+    published = preview(report, after, columns, "After" if values else "Published", before)
     if not values:
-        return (
-            "<h2>What is published</h2><p>The first rows of the release. ▲ marks a cell that was generalized, hatching "
-            f'a suppressed row.</p><div class="stacked">{_preview(report, after, columns, "Published", before)}</div>'
-            + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
-        )
-    return (
-        "<h2>Before and after</h2><p>The first rows of the table and what is published for them. "
-        "▲ marks a cell that was generalized, hatching a suppressed row.</p>"
-        f'<div class="{layout}">{_preview(report, before, columns, "Before", None)}'
-        f"{_preview(report, after, columns, 'After', before)}</div>"
-        + (f'<p class="small muted">{" ".join(omitted)}</p>' if omitted else "")
-    )
+        words = f"The first rows of the release. {signs}"
+        return section("What is published", words, f'<div class="stacked">{published}</div>', small)
+    layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
+    both = f'<div class="{layout}">{preview(report, before, columns, "Before", None)}{published}</div>'
+    words = f"The first rows of the table and what is published for them. {signs}"
+    return section("Before and after", words, both, small)
 
 
-def _preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
+def preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
+    """The first rows; where the `original` is given, what changed is marked."""
     roles = report.facts.roles
     heads = "".join(
         f'<th scope="col">{esc(name)}{"<span>sensitive</span>" if roles.get(name) == "sensitive" else ""}</th>'

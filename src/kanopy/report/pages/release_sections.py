@@ -12,11 +12,12 @@ import numpy as np
 from kanopy.report.charts import release as charts
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
-from kanopy.report.shell import drawing, explained, table
+from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, section, table
 from kanopy.report.words import (
     LOSS_WORDS,
     MISSING_WORDS,
     UNKNOWN_WORDS,
+    Markup,
     esc,
     figure,
     listed,
@@ -43,11 +44,11 @@ def promises(report: Report, values: bool) -> str:
     gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
     if gone:
         rows.append(["identifiers", f"Columns that name people directly are not published: {listed(gone, 12)}.", word])
-    return (
-        "<h2>What is promised, and was it checked</h2><p>A privacy model says what “safe” means. All of these must "
-        "hold together. They were checked on the published labels by other code than the one that found the release; "
-        "had one failed, nothing would have been written.</p>"
-        + table("Privacy models", ["Model", "In words", "Verified"], rows)
+    return section(
+        "What is promised, and was it checked",
+        "A privacy model says what “safe” means. All of these must hold together. They were checked on the published "
+        "labels by other code than the one that found the release; had one failed, nothing would have been written.",
+        table("Privacy models", ["Model", "In words", "Verified"], rows),
     )
 
 
@@ -76,10 +77,12 @@ def losses(report: Report) -> str:
     parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
     chart = charts.column_losses(facts.column_losses)
     picture = drawing(chart, "losses", f"Detail lost per column. {parts}", "Greatest first.") if parts else ""
-    return (
-        "<h2>What was lost</h2><p>The detail of a column is how far a published value still narrows down the original "
-        "one: 0% is as exact as before, 100% says nothing. A suppressed row counts as 100%.</p>"
-        f'<div class="pair">{picture}{measures}</div>{_bound(report)}'
+    return section(
+        "What was lost",
+        "The detail of a column is how far a published value still narrows down the original one: 0% is as exact as "
+        "before, 100% says nothing. A suppressed row counts as 100%.",
+        pair(picture, measures),
+        _bound(report),
     )
 
 
@@ -89,17 +92,16 @@ def _bound(report: Report) -> str:
     if bound is None or gap is None or loss is None:
         return ""
     share = min(1.0, bound.value / loss) if loss > 0 else 1.0
-    bar = f'<span class="bar long" aria-hidden="true"><i style="width:{share:.1%}"></i></span>'
+    proof = f"no release under this job can lose less: proved in {plural(bound.passes, 'pass', 'passes')}"
     words = [
         ("Loss", figure(loss), "what this release loses"),
-        ("Bound", figure(bound.value), f"no release under this job can lose less: proved in {bound.passes} passes"),
+        ("Bound", figure(bound.value), proof),
         ("Gap", percent(gap), "at most this share of the loss may be avoidable; 0% would be proved the best possible"),
     ]
-    lines = "".join(f"<dt>{name}</dt><dd><b>{esc(value)}</b>: {text}</dd>" for name, value, text in words)
     return (
         "<h3>How far from the best possible</h3>"
-        f"<p>{bar} The filled part of the loss is unavoidable, the rest may or may not be.</p>"
-        f'<dl class="facts">{lines}</dl>'
+        f"<p>{bar(share, 'The filled part of the loss is unavoidable, the rest may or may not be.', 'bar long')}</p>"
+        + explained((name, Markup(f"<b>{esc(value)}</b>: {esc(text)}")) for name, value, text in words)
     )
 
 
@@ -129,58 +131,57 @@ def manifest(report: Report) -> str:
         ("Pseudonymized", listed(verified["pseudonymized"], 20) or "none"),
         ("Proved optimal", "yes" if found["proved_optimal"] else "no"),
     ]
-    return (
-        "<h2>The manifest</h2><p>What was done, with which parameters and versions, and what was verified, without any "
-        "value of the table. Whoever has the files can recompute the checksums (SHA-256) and see that these are the "
-        f"files meant.</p>{explained(settings)}"
-        + (table("Files", ["Role", "Name", "SHA-256"], files) if files else "")
-        + table("Hierarchies", ["Column", "Values", "Levels", "SHA-256"], trees, [1, 2])
-        + f"<details><summary><b>The same for machines</b> <span class='muted'>· manifest.json</span></summary>"
-        f'<div class="in"><pre>{esc(report.manifest)}</pre></div></details>'
+    return section(
+        "The manifest",
+        "What was done, with which parameters and versions, and what was verified, without any value of the table. "
+        "Whoever has the files can recompute the checksums (SHA-256) and see that these are the files meant.",
+        explained(settings),
+        table("Files", ["Role", "Name", "SHA-256"], files) if files else "",
+        table("Hierarchies", ["Column", "Values", "Levels", "SHA-256"], trees, [1, 2]),
+        _source("The same for machines", "manifest.json", report.manifest),
     )
+
+
+def _source(title: str, name: str, text: str) -> Markup:
+    return fold(title, name, f"<pre>{esc(text)}</pre>")
 
 
 def suppressed(report: Report) -> str:
     """Rows that are not published and why; the policies."""
     facts, gone = report.facts, report.suppression
     size = "every model" if report.k is None else f"a group of at least {report.k:,}"
+    limit = f"Allowed were {plural(gone.limit_rows, 'row')} ({percent(gone.limit)})."
     reasons = [
         (
             "Their group would be too small",
             gone.violating,
-            f"Even after generalizing they do not reach {size}. Allowed were {whole(gone.limit_rows)} rows "
-            f"({percent(gone.limit)}).",
+            f"Even after generalizing they do not reach {size}. {limit}",
         ),
-        (
-            "Missing or unknown values",
-            gone.excluded,
-            "Left out from the start, by the policies stated below.",
-        ),
+        ("Missing or unknown values", gone.excluded, "Left out from the start, by the policies stated below."),
     ]
-    body = "".join(
-        f'<tr><th scope="row">{esc(why)}</th><td class="n">{whole(rows)}</td>'
-        f'<td class="n">{percent(rows / report.rows if report.rows else 0.0)}</td>'
-        f'<td class="words">{esc(words)}</td></tr>'
-        for why, rows, words in reasons
-    )
-    total = (
-        f'<tr><th scope="row">Suppressed in all</th><td class="n"><b>{whole(gone.rows)}</b></td>'
-        f'<td class="n"><b>{percent(gone.share)}</b></td><td class="words"></td></tr>'
-    )
-    return (
-        "<h2>What was suppressed, and why</h2><p>For a suppressed row no quasi-identifier is published.</p>"
-        '<div class="scroll"><table class="wide"><caption>Suppressed rows by reason</caption><thead><tr>'
-        '<th scope="col">Reason</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Of all rows</th>'
-        f'<th scope="col">In words</th></tr></thead><tbody>{body}{total}</tbody></table></div>'
-        f'<dl class="facts">{_policy("Missing values", facts.missing_policy, MISSING_WORDS, facts.missing_rows)}'
-        f"{_policy('Unknown values', facts.unknown_policy, UNKNOWN_WORDS, facts.unknown_rows)}</dl>"
+    rows: list[list[object]] = [
+        [why, whole(number), percent(number / report.rows if report.rows else 0.0), words]
+        for why, number, words in reasons
+    ]
+    total = (Markup(f"<b>{esc(text)}</b>") for text in (whole(gone.rows), percent(gone.share)))
+    rows.append(["Suppressed in all", *total, ""])
+    return section(
+        "What was suppressed, and why",
+        "For a suppressed row no quasi-identifier is published.",
+        table("Suppressed rows by reason", ["Reason", "Rows", "Of all rows", "In words"], rows, [1, 2]),
+        explained(
+            [
+                ("Missing values", _policy(facts.missing_policy, MISSING_WORDS, facts.missing_rows)),
+                ("Unknown values", _policy(facts.unknown_policy, UNKNOWN_WORDS, facts.unknown_rows)),
+            ]
+        ),
     )
 
 
-def _policy(title: str, policy: str, words: dict[str, str], rows: dict[str, int]) -> str:
-    found = [f"{esc(name)} in {plural(number, 'row')}" for name, number in rows.items() if number]
+def _policy(policy: str, words: dict[str, str], rows: dict[str, int]) -> Markup:
+    found = [f"{name} in {plural(number, 'row')}" for name, number in rows.items() if number]
     where = f" Found: {', '.join(found)}." if found else " None were found."
-    return f"<dt>{title}</dt><dd><b>{esc(policy)}</b>: {words.get(policy, '')}{where}</dd>"
+    return Markup(f"<b>{esc(policy)}</b>: {esc(words.get(policy, '') + where)}")
 
 
 def hierarchies(report: Report, values: bool) -> str:
@@ -191,15 +192,16 @@ def hierarchies(report: Report, values: bool) -> str:
         if report.facts.solution.levels is not None
         else "Groups were recoded one by one, so several levels are in use; outlined are the values that are published."
     )
-    return (
-        "<h2>The hierarchies, and where the release stands in them</h2><p>Each band is a level: original values at the "
-        f"bottom, ever broader ones above. {kind}</p>{parts}"
+    return section(
+        "The hierarchies, and where the release stands in them",
+        f"Each band is a level: original values at the bottom, ever broader ones above. {kind}",
+        parts,
     )
 
 
 def _hierarchy(report: Report, j: int, values: bool) -> str:
     column = report.columns[j]
-    hierarchy, name = column.hierarchy, esc(column.name)
+    hierarchy = column.hierarchy
     height = hierarchy.height
     if column.level is not None:
         where = f"level {column.level} of {height}" if column.level else "as it is"
@@ -222,14 +224,11 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
         )
         picture = f'<div class="scroll">{picture}</div>'
     small = height < OPEN_UP_TO_LEVELS and hierarchy.size <= OPEN_UP_TO_VALUES
-    opened = ' open="open"' if small and len(report.columns) <= OPEN_UP_TO_COLUMNS else ""
     listing = _levels_table(column, notes, published, values)
     if picture:
-        listing = f'<details class="inline"><summary class="small">The same as a table</summary>{listing}</details>'
-    return (
-        f'<details{opened}><summary><b>{name}</b> <span class="muted">· {where} · {became}</span></summary>'
-        f'<div class="in">{picture}{listing}</div></details>'
-    )
+        listing = fold("The same as a table", "", listing)
+    opened = small and len(report.columns) <= OPEN_UP_TO_COLUMNS
+    return fold(column.name, f"{where} · {became}", picture + listing, opened=opened)
 
 
 def _published_nodes(report: Report, j: int) -> set[int]:
@@ -240,14 +239,15 @@ def _published_nodes(report: Report, j: int) -> set[int]:
     return {int(node) for node in recoding.nodes[j][codes] if node >= 0}
 
 
-def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[int], values: bool) -> str:
+def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[int], values: bool) -> Markup:
     from kanopy.report.report import level_sizes
 
     hierarchy = column.hierarchy
     sizes = level_sizes(hierarchy)
     # A tree of hundreds of levels has no readable table: show the levels in use, the top and the bottom.
     shown = range(len(sizes)) if len(sizes) <= 40 else sorted({0, len(sizes) - 1, *notes})
-    lines = []
+    rows: list[list[object]] = []
+    kinds = []
     for level in reversed(list(shown)):
         labels: Sequence[str] = ()
         if len(sizes) <= 40:
@@ -257,16 +257,11 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
         chips = "".join(f'<span class="chip">{esc(label)}</span>' for label in labels)
         more = sizes[level] - len(labels)
         chips += f' <span class="muted">and {whole(more)} more</span>' if labels and more > 0 else ""
-        note = f"◀ {esc(notes[level])}" if level in notes else ""
-        lines.append(
-            f'<tr class="{"on" if level in notes else "off"}"><th scope="row">{level}</th>'
-            f'<td class="n">{whole(sizes[level])}</td><td>{chips}</td><td>{note}</td></tr>'
-        )
-    return (
-        f'<div class="scroll"><table class="wide levels"><caption>Levels of {esc(column.name)}</caption><thead><tr>'
-        '<th scope="col">Level</th><th scope="col" class="n">Values</th><th scope="col">Such as</th>'
-        f'<th scope="col">Published</th></tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    )
+        note = f"◀ {notes[level]}" if level in notes else ""
+        rows.append([str(level), whole(sizes[level]), Markup(chips), note])
+        kinds.append("on" if level in notes else "off")
+    heads = ["Level", "Values", "Such as", "Published"]
+    return table(f"Levels of {column.name}", heads, rows, [1], kinds=kinds, look="levels")
 
 
 def search(report: Report, values: bool) -> str:
@@ -277,49 +272,39 @@ def search(report: Report, values: bool) -> str:
         if solution.optimal
         else "Not proved: a better release may exist."
     )
-    entries = [("Algorithm", esc(solution.algorithm)), ("Best possible", best)]
-    entries.append(("Minimized", f"{esc(facts.metric)}, {figure(report.score)}"))
+    entries = [("Algorithm", solution.algorithm), ("Best possible", best)]
+    entries.append(("Minimized", f"{facts.metric}, {figure(report.score)}"))
     if solution.candidates:
         rest = solution.candidates - solution.judged
         fate = "ruled out by bounds that cannot err" if solution.optimal else "ruled out or not looked at"
-        entries.append(
-            (
-                "Candidates",
-                f"{whole(solution.candidates)}: {whole(solution.judged)} judged, {whole(max(rest, 0))} {fate}",
-            )
-        )
+        judged = f"{whole(solution.judged)} judged, {whole(max(rest, 0))} {fate}"
+        entries.append(("Candidates", f"{whole(solution.candidates)}: {judged}"))
     entries.append(("Suppression allowed", f"{percent(facts.suppression_limit)} of rows"))
-    listing = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in entries)
-    notes = "".join(f"<li>{esc(note)}</li>" for note in report.notes)
-    checks = "".join(
-        f'<tr><th scope="row">{esc(str(name).replace("_", " "))}</th><td>{esc(_word(value))}</td></tr>'
+    checks = [
+        [str(name).replace("_", " "), _word(value)]
         for name, value in facts.verification.items()
         if isinstance(value, (bool, int, float, np.number)) or (values and isinstance(value, str))
+    ]
+    again = Markup(
+        'Second opinion <span class="muted">– the published labels grouped anew, without codes or search</span>'
     )
-    times = "".join(
-        f'<tr><th scope="row">{esc(name)}</th><td class="n">{seconds(value)}</td></tr>'
-        for name, value in facts.seconds.items()
-    )
-    return (
-        "<h2>How it was found and checked</h2>"
-        f'<dl class="facts">{listing}</dl>'
-        + (f'<ul class="notes">{notes}</ul>' if notes else "")
-        + '<div class="pair">'
-        '<div><table class="wide"><caption>Second opinion <span class="muted">– the published labels grouped '
-        "anew, without codes or search</span></caption>"
-        f"<tbody>{checks or '<tr><td>none</td></tr>'}</tbody></table></div>"
-        f'<div><table class="wide"><caption>Time</caption><tbody>{times}</tbody></table></div></div>'
+    times = [[name, seconds(value)] for name, value in facts.seconds.items()]
+    return section(
+        "How it was found and checked",
+        "",
+        explained(entries),
+        bullets(report.notes),
+        pair(table(again, ["", ""], checks or [["none", ""]]), table("Time", ["", ""], times, [1])),
     )
 
 
 def again(report: Report) -> str:
     """The job file and the script."""
-    return (
-        "<h2>Run it again</h2><p>The same table, the same job and the same version give the same release.</p>"
-        f"<details><summary><b>The job</b> <span class='muted'>· job.toml</span></summary>"
-        f'<div class="in"><pre>{esc(report.facts.job_toml)}</pre></div></details>'
-        f"<details><summary><b>The script</b> <span class='muted'>· reproduce.py</span></summary>"
-        f'<div class="in"><pre>{esc(report.to_script())}</pre></div></details>'
+    return section(
+        "Run it again",
+        "The same table, the same job and the same version give the same release.",
+        _source("The job", "job.toml", report.facts.job_toml),
+        _source("The script", "reproduce.py", report.to_script()),
     )
 
 

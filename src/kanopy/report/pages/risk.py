@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.pages import risk_sections as sections
-from kanopy.report.shell import shell
+from kanopy.report.shell import Tile, shell
 from kanopy.report.words import listed, percent, plural, whole
 
 
@@ -15,7 +15,6 @@ def risk_page(
     *,
     given_away: Mapping[str, Sequence[Mapping[str, Any]]],
     source: str,
-    version: str,
 ) -> str:
     """The whole page from what `RiskAssessment.to_dict` gives; `given_away` are examples with values."""
     limit = found["threshold"]
@@ -45,9 +44,9 @@ def risk_page(
     ]
     footer = "Suppressed rows publish no quasi-identifier: they are in no group and in no denominator."
     return shell(
-        "Risk assessment", source, version,
+        "Risk assessment", source,
         good=good, verdict=verdict, sentences=sentences, warning=warning,
-        tiles=_tiles(found), parts=parts, footer=footer,
+        tiles=tiles(found), parts=parts, footer=footer,
     )  # fmt: skip
 
 
@@ -55,8 +54,9 @@ def _suggested(found: Mapping[str, Any]) -> bool:
     return bool(found["quasi_identifiers_suggested"])
 
 
-def _tiles(found: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    tiles = [
+def tiles(found: Mapping[str, Any]) -> list[Tile]:
+    """The numbers that matter most."""
+    tiles: list[Tile] = [
         ("Smallest group", plural(found["k"], "row"), f"{plural(found['classes'], 'group')} in all"),
         ("Highest risk", percent(found["prosecutor"]["highest"]), "one over the smallest group"),
         ("Average risk", percent(found["prosecutor"]["average"]), "of a row picked at random"),

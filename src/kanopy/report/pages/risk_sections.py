@@ -12,8 +12,8 @@ from typing import Any
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts import assessment as charts
 from kanopy.report.charts.release import class_sizes, rows_at_risk
-from kanopy.report.shell import LEGEND, drawing, explained, table
-from kanopy.report.words import esc, listed, percent, plural, whole
+from kanopy.report.shell import LEGEND, drawing, explained, fold, pair, section, table
+from kanopy.report.words import listed, percent, plural, whole
 
 Found = Mapping[str, Any]
 
@@ -37,19 +37,18 @@ ATTACKS = {
 
 def groups(found: Found, after: Found | None = None) -> str:
     """Classes by size."""
+    title = "How large the groups are"
     intro = (
-        "<h2>How large the groups are</h2><p>Rows that agree in all quasi-identifiers form a group; its members cannot "
-        "be told apart by what others know. The risk of a row is one over the size of its group."
+        "Rows that agree in all quasi-identifiers form a group; its members cannot be told apart by what others know. "
+        "The risk of a row is one over the size of its group."
     )
     bins = _bins(found)
     if after is None:
         total = sum(each.rows for each in bins) or 1
         chart = charts.columns_chart([(b.label, b.rows / total) for b in bins[:12]], "Share of rows", _SIZE)
         rows = [[each.label, whole(each.classes), whole(each.rows)] for each in bins]
-        return (
-            f'{intro}</p><div class="pair">{drawing(chart, "sizes", "Share of rows by the size of their group")}'
-            f"{table('Groups by size', [_SIZE, 'Groups', 'Rows'], rows, [1, 2])}</div>"
-        )
+        picture = drawing(chart, "sizes", "Share of rows by the size of their group")
+        return section(title, intro, pair(picture, table("Groups by size", [_SIZE, "Groups", "Rows"], rows, [1, 2])))
     others = _bins(after)
     longer = bins if len(bins) >= len(others) else others
     lines = []
@@ -63,12 +62,11 @@ def groups(found: Found, after: Found | None = None) -> str:
         f"after, the smallest group has {plural(after['k'], 'row')}."
     )
     heads = [_SIZE, "Groups before", "Rows before", "Groups after", "Rows after"]
-    return (
-        f"{intro} Before, {plural(found['unique_rows'], 'row')} of {whole(found['rows'])} stood alone; now "
-        f"{whole(after['unique_rows'])} do.</p>"
-        f'<div class="pair">{drawing(class_sizes(bins, others), "sizes", described, LEGEND)}'
-        f"{table('Groups by size', heads, lines, [1, 2, 3, 4])}</div>"
-    )
+    alone = f"Before, {plural(found['unique_rows'], 'row')} of {whole(found['rows'])} stood alone"
+    now = "1 does" if after["unique_rows"] == 1 else f"{whole(after['unique_rows'])} do"
+    picture = drawing(class_sizes(bins, others), "sizes", described, LEGEND)
+    listing = table("Groups by size", heads, lines, [1, 2, 3, 4])
+    return section(title, f"{intro} {alone}; now {now}.", pair(picture, listing))
 
 
 _SIZE = "Rows in the group"
@@ -107,12 +105,12 @@ def attackers(found: Found, after: Found | None = None) -> str:
     sides = [found] if after is None else [found, after]
     heads = ["Risk"] if after is None else ["Before", "After"]
     rows = [[name, *(number(side) for side in sides), words] for name, number, words in lines]
-    return (
-        "<h2>How likely someone is to be found again</h2><p>Three attackers, who differ in what they know and what "
-        "they want. Suppressed rows publish no quasi-identifier: they are in no group, and all shares are shares of "
-        "published rows.</p>"
-        + table("Three attackers", ["Attack", *heads, "In words"], rows, range(1, len(sides) + 1))
-        + _at_risk(sides)
+    return section(
+        "How likely someone is to be found again",
+        "Three attackers, who differ in what they know and what they want. Suppressed rows publish no quasi-identifier"
+        ": they are in no group, and all shares are shares of published rows.",
+        table("Three attackers", ["Attack", *heads, "In words"], rows, range(1, len(sides) + 1)),
+        _at_risk(sides),
     )
 
 
@@ -138,7 +136,7 @@ def _at_risk(sides: Sequence[Found]) -> str:
     else:
         picture = drawing(rows_at_risk(*limits), "limits", f"Rows above each risk. {described}", LEGEND)
     listing = table("Rows at risk", ["Risk of a row", _SIZE, *heads], rows, range(2, len(sides) + 2))
-    return f'<div class="pair">{picture}{listing}</div>'
+    return pair(picture, listing)
 
 
 def _or_dash(value: Any, word: Any) -> str:
@@ -172,16 +170,18 @@ def population(found: Found, after: Found | None = None) -> str:
     if after is not None:
         share = "none" if later is None else percent(later["dankar"]["share"])
         told = (
-            f"<p>Before, an estimated {esc(percent(own['dankar']['share']))} of the population could be singled out "
-            f"by the quasi-identifiers; after, {esc(share)}.</p>"
+            f"<p>Before, an estimated {percent(own['dankar']['share'])} of the population could be singled out "
+            f"by the quasi-identifiers; after, {share}.</p>"
         )
-    return (
-        "<h2>How many people are unique in the population</h2><p>"
-        f"The table holds {esc(percent(own['sampling_fraction']))} of {whole(own['population'])} people. "
+    return section(
+        "How many people are unique in the population",
+        f"The table holds {percent(own['sampling_fraction'])} of {plural(own['population'], 'person', 'people')}. "
         "Who stands alone in the table may have doubles outside it. Three models estimate how many people have none; "
         "which one to trust depends on the sampling fraction (Dankar et al. 2012): up to 10% Pitman's, above it the "
-        f"smaller of the other two. Read them as orders of magnitude.</p>{told}"
-        f"{picture}{table('Unique people', ['Model', *heads, 'What it assumes'], rows, range(1, len(heads) + 1))}"
+        "smaller of the other two. Read them as orders of magnitude.",
+        told,
+        picture,
+        table("Unique people", ["Model", *heads, "What it assumes"], rows, range(1, len(heads) + 1)),
     )
 
 
@@ -219,20 +219,25 @@ def columns(found: Found) -> str:
         facts.append(("Name people directly", listed(identifying["identifiers"], 20)))
     if identifying["passed_over"]:
         facts.append(("Passed over (too many columns)", listed(identifying["passed_over"], 12)))
-    every = f"Every set of up to {plural(identifying['largest'], 'column')} was looked at ({whole(len(subsets))} sets)"
-    return (
-        "<h2>Which columns identify people</h2><p>Separation is the share of pairs of rows that differ, distinction "
-        f"the share of different combinations among all rows (Motwani and Xu 2007). {every}; a column is suggested if "
-        f"it singles out {esc(percent(identifying['level']))} of the rows more when added to others.</p>"
-        f'{explained(facts)}<div class="pair">'
-        f"{drawing(chart, 'separation', 'Share of pairs told apart by each column')}"
-        f"{drawing(heat, 'pairs', 'Share of rows that stand alone by pairs of columns')}</div>"
-        + table(
+    every = (
+        f"Every set of up to {plural(identifying['largest'], 'column')} was looked at ({plural(len(subsets), 'set')})"
+    )
+    return section(
+        "Which columns identify people",
+        "Separation is the share of pairs of rows that differ, distinction the share of different combinations among "
+        f"all rows (Motwani and Xu 2007). {every}; a column is suggested if it singles out "
+        f"{percent(identifying['level'])} of the rows more when added to others.",
+        explained(facts),
+        pair(
+            drawing(chart, "separation", "Share of pairs told apart by each column"),
+            drawing(heat, "pairs", "Share of rows that stand alone by pairs of columns"),
+        ),
+        table(
             "Sets that single out most rows",
             ["Columns", "Combinations", "Distinction", "Separation", "Rows that stand alone"],
             rows,
             [1, 2, 3, 4],
-        )
+        ),
     )
 
 
@@ -264,17 +269,18 @@ def attacks(found: Found) -> str:
         ("Highest risk", "the greatest chance of finding one person"),
         ("Candidates", "rows among which a typical person hides"),
     ]
-    return (
-        "<h2>Attacking the release</h2><p>Someone knows the original quasi-identifiers of "
-        f"{whole(people['attempts'])} people{sample} and looks for their rows in the release; among several candidates "
-        "one is picked at random.</p>"
-        + table(
+    return section(
+        "Attacking the release",
+        "Someone knows the original quasi-identifiers of "
+        f"{plural(people['attempts'], 'person', 'people')}{sample} and looks for their rows in the release; among "
+        "several candidates one is picked at random.",
+        table(
             "Record linkage",
             ["Attack", "Found", "Certain", "Wrong", "Unmatched", "Highest risk", "Candidates (median)", "How"],
             rows,
             [1, 2, 3, 4, 5, 6],
-        )
-        + explained(words)
+        ),
+        explained(words),
     )
 
 
@@ -319,13 +325,13 @@ def disclosure(found: Found, after: Found | None = None) -> str:
     ]
     order = sorted(range(len(rows)), key=lambda i: i % len(found["disclosure"]))
     chart = charts.bars([pairs[i] for i in order], "Rows whose group holds a single value")
-    return (
-        "<h2>What groups give away</h2><p>Who knows a person's group learns what its rows have in common, without "
-        "knowing which row it is. A guess is given away if the group makes it much more certain than it was for "
-        "anybody.</p>"
-        + drawing(chart, "given", "Share of rows whose group holds a single value")
-        + table("Sensitive columns", heads, [rows[i] for i in order], range(1, 8))
-        + explained(words)
+    return section(
+        "What groups give away",
+        "Who knows a person's group learns what its rows have in common, without knowing which row it is. A guess is "
+        "given away if the group makes it much more certain than it was for anybody.",
+        drawing(chart, "given", "Share of rows whose group holds a single value"),
+        table("Sensitive columns", heads, [rows[i] for i in order], range(1, 8)),
+        explained(words),
     )
 
 
@@ -345,4 +351,4 @@ def _examples(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
         for line in lines
     ]
     inner = table(f"Groups that give {name} away", ["Group", "Value", "Rows", "Certainty"], rows, [2, 3])
-    return f"<details><summary><b>{esc(name)}</b>: examples</summary><div class='in'>{inner}</div></details>"
+    return fold(name, "examples", inner)

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanopy.report.pages import utility_sections as sections
-from kanopy.report.shell import shell
+from kanopy.report.shell import Tile, shell
 from kanopy.report.words import figure, listed, percent, whole
 
 
-def utility_page(
-    found: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str, version: str
-) -> str:
+def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str) -> str:
     """The whole page from what `Assessment.to_dict` gives and the distributions before and after."""
     sentences = [
         f"{percent(found['released_rows'] / found['rows'] if found['rows'] else 0)} of the rows are in the release "
@@ -31,20 +29,21 @@ def utility_page(
         ("notes", "Notes", sections.notes(found)),
     ]
     return shell(
-        "Utility assessment", source, version,
+        "Utility assessment", source,
         good=True,
         verdict=f"Published values lost {percent(found['loss'])} of their detail.",
         sentences=sentences,
         warning="This page holds statistics of the original table. Keep it as safe as the original.",
-        tiles=_tiles(found),
+        tiles=tiles(found),
         parts=parts,
         footer="A label stands for any of the values it covers, each equally likely where one number is needed.",
     )  # fmt: skip
 
 
-def _tiles(found: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def tiles(found: Mapping[str, Any]) -> list[Tile]:
+    """The numbers that matter most."""
     columns = found["columns"]
-    tiles = [
+    tiles: list[Tile] = [
         ("Detail lost", percent(found["loss"]), "mean over the quasi-identifiers"),
         ("Rows published", percent(found["released_rows"] / found["rows"] if found["rows"] else 0), "of the original"),
     ]

@@ -10,8 +10,8 @@ from typing import Any
 
 from kanopy.report.charts import assessment as charts
 from kanopy.report.charts.release import column_losses
-from kanopy.report.shell import LEGEND, drawing, explained, table
-from kanopy.report.words import esc, figure, listed, percent, plural, whole
+from kanopy.report.shell import LEGEND, bullets, drawing, explained, pair, section, table
+from kanopy.report.words import Markup, esc, figure, listed, percent, plural, whole
 
 Found = Mapping[str, Any]
 
@@ -49,12 +49,13 @@ def losses(found: Found, beside: str = "") -> str:
         ("Cells changed", "rows in which the column is published as something else than it was"),
         ("Cells hidden", "rows in which nothing is published for the column (*)"),
     ]
-    return (
-        "<h2>What each column lost</h2><p>Loss is how much of a column a published value could stand for: 0% is as "
-        "exact as before, 100% says nothing. Rows that were left out count as 100%.</p>"
-        f'<div class="pair">{drawing(drawn, "losses", described, "Greatest first.")}{beside}</div>'
-        + table("Columns", heads, rows, range(1, 8))
-        + explained(words)
+    return section(
+        "What each column lost",
+        "Loss is how much of a column a published value could stand for: 0% is as exact as before, 100% says nothing. "
+        "Rows that were left out count as 100%.",
+        pair(drawing(drawn, "losses", described, "Greatest first."), beside),
+        table("Columns", heads, rows, range(1, 8)),
+        explained(words),
     )
 
 
@@ -68,16 +69,18 @@ def distributions(found: Found, shares: Mapping[str, Mapping[str, Any]], least: 
             continue
         chart = charts.before_after(drawn["bins"], drawn["before"], drawn["after"], each["name"])
         moved = f"Total variation {percent(each['total_variation'])}, earth mover's {percent(each['earth_movers'])}."
-        caption = f"<b>{esc(each['name'])}</b>. {esc(moved)}"
+        caption = Markup(f"<b>{esc(each['name'])}</b>. {esc(moved)}")
         pictures.append(drawing(chart, f"d{number}", f"{each['name']} before and after. {moved}", caption))
     rows = [[each["name"], percent(each["total_variation"]), percent(each["earth_movers"])] for each in ordered]
     rare = f" Values that fewer than {whole(least)} rows have are lumped together and not named." if least > 1 else ""
-    return (
-        "<h2>How the distributions moved</h2><p>After, every label is spread evenly over the values it covers. Total "
-        "variation is the share of rows that would have to change their value; the earth mover's distance also counts "
-        f"how far they would have to go, over the range of the column.{rare}</p><p>{LEGEND}</p>"
-        f'<div class="pair">{"".join(pictures)}</div>'
-        + table("Distances", ["Column", "Total variation", "Earth mover's distance"], rows, [1, 2])
+    return section(
+        "How the distributions moved",
+        "After, every label is spread evenly over the values it covers. Total variation is the share of rows that "
+        "would have to change their value; the earth mover's distance also counts how far they would have to go, "
+        f"over the range of the column.{rare}",
+        f"<p>{LEGEND}</p>",
+        pair(*pictures),
+        table("Distances", ["Column", "Total variation", "Earth mover's distance"], rows, [1, 2]),
     )
 
 
@@ -112,18 +115,21 @@ def pairs(found: Found) -> str:
         ("V", "Cramér's V: from 0 (the columns know nothing of each other) to 1 (one gives the other away)"),
         ("Correlation", "Pearson's, from −1 to 1, where both columns are numbers (labels as their middles)"),
     ]
-    return (
-        "<h2>Do columns still belong together?</h2><p>Cramér's V is 0 for columns that know nothing of each other and "
-        "1 if one gives the other away. Generalizing usually weakens associations.</p>"
-        f'<div class="pair">{drawing(charts.heat(names, before, "Association before"), "v1", "Association before")}'
-        f"{drawing(charts.heat(names, change, 'Change', diverging=True), 'v2', 'Change of association')}</div>"
-        + table(
+    return section(
+        "Do columns still belong together?",
+        "Cramér's V is 0 for columns that know nothing of each other and 1 if one gives the other away. Generalizing "
+        "usually weakens associations.",
+        pair(
+            drawing(charts.heat(names, before, "Association before"), "v1", "Association before"),
+            drawing(charts.heat(names, change, "Change", diverging=True), "v2", "Change of association"),
+        ),
+        table(
             "Contingency tables that moved most",
             ["Columns", "Total variation", "V before", "V after", "Correlation before", "Correlation after"],
             rows,
             [1, 2, 3, 4, 5],
-        )
-        + explained(words)
+        ),
+        explained(words),
     )
 
 
@@ -140,14 +146,17 @@ def queries(found: Found) -> str:
         ["Upper quartile", percent(asked["upper_quartile"]), "Three quarters of the answers err by less."],
         ["Nine tenths", percent(asked["ninetieth"]), "Nine tenths of the answers err by less."],
     ]
-    return (
-        f"<h2>How wrong counts become</h2><p>{whole(asked['queries'])} random questions of the kind “how many rows "
-        f"lie in this range and that group” were asked of both tables, each about {percent(asked['selectivity'])} of "
-        "the rows in up to "
-        f"{plural(asked['columns'], 'column')}; the release answers as if every value under a label were equally "
-        'likely. An error of 10% means 90 or 110 instead of 100.</p><div class="pair">'
-        f"{drawing(chart, 'queries', 'Median relative error by number of columns', 'By number of columns asked for.')}"
-        f"{table('Relative error', ['', 'Error', 'In words'], rows, [1])}</div>"
+    described = "Median relative error by number of columns"
+    return section(
+        "How wrong counts become",
+        f"{plural(asked['queries'], 'random question')} of the kind “how many rows lie in this range and that group” "
+        f"{'was' if asked['queries'] == 1 else 'were'} asked of both tables, each about "
+        f"{percent(asked['selectivity'])} of the rows in up to {plural(asked['columns'], 'column')}; the release "
+        "answers as if every value under a label were equally likely. An error of 10% means 90 or 110 instead of 100.",
+        pair(
+            drawing(chart, "queries", described, "By number of columns asked for."),
+            table("Relative error", ["", "Error", "In words"], rows, [1]),
+        ),
     )
 
 
@@ -169,13 +178,20 @@ def learning(found: Found) -> str:
     described = "; ".join(
         f"{each['learner']}: {percent(each['before'])}, {percent(each['after'])}" for each in learners
     )
-    return (
-        f"<h2>Can a model still be learned?</h2><p>Each learner predicts <b>{esc(first['target'])}</b> from the other "
-        f"columns, once trained on the original and once on the release, and is tested on held-out original rows "
-        f"({first['folds']} folds, {whole(first['rows'])} rows). The dashed line is always guessing the most frequent "
-        f"value ({percent(first['baseline'])}); what is kept is the gain over that line.</p><p>{LEGEND}</p>"
-        f'<div class="pair">{drawing(charts.accuracy(learners), "learners", "Accuracy before and after. " + described)}'
-        f"{table('Accuracy', ['Learner', 'Before', 'After', 'Kept'], rows, [1, 2, 3])}</div>"
+    words = Markup(
+        f"Each learner predicts <b>{esc(first['target'])}</b> from the other columns, once trained on the original and "
+        f"once on the release, and is tested on held-out original rows ({plural(first['folds'], 'fold')}, "
+        f"{plural(first['rows'], 'row')}). The dashed line is always guessing the most frequent value "
+        f"({percent(first['baseline'])}); what is kept is the gain over that line."
+    )
+    return section(
+        "Can a model still be learned?",
+        words,
+        f"<p>{LEGEND}</p>",
+        pair(
+            drawing(charts.accuracy(learners), "learners", f"Accuracy before and after. {described}"),
+            table("Accuracy", ["Learner", "Before", "After", "Kept"], rows, [1, 2, 3]),
+        ),
     )
 
 
@@ -195,7 +211,7 @@ def bounds(found: Found) -> str:
             + ("" if e["truth"] is None else f", truly {e['truth']:g}")
             for e in own
         )
-        pictures.append(drawing(charts.bound_ranges(own, name), f"b{number}", described, f"<b>{esc(name)}</b>"))
+        pictures.append(drawing(charts.bound_ranges(own, name), f"b{number}", described, Markup(f"<b>{esc(name)}</b>")))
     rows = [
         [
             each["column"],
@@ -219,12 +235,15 @@ def bounds(found: Found) -> str:
         else ""
     )
     heads = ["Column", "Statistic", "True", "At least", "At most", "By middles", "Holds"]
-    return (
-        "<h2>Statistics that stay true</h2><p>Whatever the original values were, as long as each lies within its "
-        "published interval the statistic lies within these bounds (the bar; the tick is the true value). A hidden "
-        "cell may be anything between the ends of its column. “By middles” is what comes out if every interval is "
-        "taken for its middle.</p>"
-        f'<div class="pair">{"".join(pictures)}</div>{table("Bounds", heads, rows, [2, 3, 4, 5])}{withheld}{exact}'
+    return section(
+        "Statistics that stay true",
+        "Whatever the original values were, as long as each lies within its published interval the statistic lies "
+        "within these bounds (the bar; the tick is the true value). A hidden cell may be anything between the ends of "
+        "its column. “By middles” is what comes out if every interval is taken for its middle.",
+        pair(*pictures),
+        table("Bounds", heads, rows, [2, 3, 4, 5]),
+        withheld,
+        exact,
     )
 
 
@@ -234,5 +253,4 @@ def _open(bound: Found) -> bool:
 
 def notes(found: Found) -> str:
     """What else is to be said."""
-    lines = "".join(f"<li>{esc(note)}</li>" for note in found["notes"])
-    return f'<h2>Notes</h2><ul class="notes">{lines}</ul>' if lines else ""
+    return section("Notes", "", bullets(found["notes"])) if found["notes"] else ""

@@ -1,16 +1,4 @@
-<div class="kanopy-tree"><style>
-.kanopy-tree{font:14px/1.5 system-ui,sans-serif;color:#1f2933;max-width:70rem;margin:1rem auto;padding:0 1rem}
-.kanopy-tree ul{list-style:none;margin:0;padding-left:1.4rem;border-left:1px solid #d9dfe5}
-.kanopy-tree .top{border:0;padding:0}
-.kanopy-tree .t{cursor:pointer;user-select:none;display:inline-block;width:1em;color:#7b8794}
-.kanopy-tree .m{font-weight:700;color:#d64545}
-.kanopy-tree .n{color:#7b8794;font-size:12px;margin-left:.4em}
-.kanopy-tree .e{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.4em}
-.kanopy-tree .hit{background:#fff3c4}
-.kanopy-tree input,.kanopy-tree button{font:inherit;margin:0 .4rem .6rem 0;padding:.15rem .5rem}
-</style><strong>__TITLE__</strong><div><input type="search" placeholder="find a label" aria-label="find a label">
-<button data-do="open">unfold</button><button data-do="close">fold</button></div><div class="view"></div>
-<script type="application/json">__DATA__</script><script>
+// Folds, unfolds and searches a tree; children are drawn only when their node is opened.
 (function(root){
 var d=JSON.parse(root.querySelector('script[type="application/json"]').textContent),kids={},opened=new Set(d.opened),
 marked=new Set(d.marked),hits=new Set(),PAGE=200,extra={};
@@ -34,4 +22,3 @@ root.querySelector('[data-do=open]').onclick=function(){var n=0,next=d.roots.sli
 if(kids[i]){opened.add(i);n+=kids[i].length;next=next.concat(kids[i])}}draw()};
 root.querySelector('[data-do=close]').onclick=function(){opened.clear();d.roots.forEach(function(r){opened.add(r)});draw()};
 draw()})(document.currentScript.parentNode);
-</script></div>

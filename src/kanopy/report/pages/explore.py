@@ -1,0 +1,53 @@
+"""The page of `kanopy explore`: the map of risk and utility, and every point as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kanopy.report.charts.risk_map import risk_map, series_name
+from kanopy.report.shell import drawing, section, shell, table
+from kanopy.report.words import be, figure, plural, whole
+
+WORDS = (
+    "Each point is a release. Further left is safer, further down keeps more; full colours are releases that no other "
+    "beats in both, and the line joins them. The highest risk is the chance of singling out somebody of the smallest "
+    "group; the average risk is that of an average row."
+)
+
+
+def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
+    """The whole page from what `Exploration.to_dict` gives."""
+    points = found["points"]
+    solved = [point for point in points if point["loss"] is not None]
+    best = sum(point["best"] for point in points)
+    return shell(
+        "Risk against utility",
+        source,
+        good=bool(solved),
+        verdict=f"{best} of {plural(len(solved), 'release')} {be(best)} beaten by no other.",
+        sentences=[f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why."],
+        parts=[
+            ("map", "Map", section("The map", WORDS, map_drawing(points, found["metric"]))),
+            ("points", "Points", section("Every point", "", points_table(points, found["metric"]))),
+        ],
+    )
+
+
+def map_drawing(points: Sequence[Mapping[str, Any]], metric: str) -> str:
+    """The map as a figure of the page."""
+    return drawing(risk_map(points, metric), "map", f"{metric} of each release against its highest risk.")
+
+
+def points_table(points: Sequence[Mapping[str, Any]], metric: str) -> str:
+    """A line per point; those that no other beats are set off."""
+    heads = ["k", "release", metric, "highest risk", "average risk", "suppressed", "classes"]
+    heads += ["why there is none"] if any(point["loss"] is None for point in points) else []
+    rows = []
+    for point in points:
+        numbers = ["–"] * 5
+        if point["loss"] is not None:
+            numbers = [figure(point["loss"]), f"{point['highest_risk']:.2%}", f"{point['average_risk']:.2%}",
+                       whole(point["suppressed"]), whole(point["classes"])]  # fmt: skip
+        rows.append([str(point["k"]), series_name(point), *numbers, point["reason"] or ""])
+    return table("Releases", heads, rows, range(2, 7), kinds=["best" if point["best"] else "" for point in points])
