@@ -1,4 +1,4 @@
-"""Write files so that each is either complete or not there.
+"""Read text as people save it, and write files so that each is either complete or not there.
 
 Everything is written beside its target under another name, forced to disk, and then renamed. Whatever goes wrong
 before (a full disk, Ctrl-C, a crash of the writer), the old file stays as it was and nothing half-written is left.
@@ -6,6 +6,7 @@ before (a full disk, Ctrl-C, a crash of the writer), the old file stays as it wa
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import os
@@ -14,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from kanopy._errors import DataError
+from kanopy._errors import DataError, InputError
 
 Target = str | os.PathLike[str]
 
@@ -31,6 +32,30 @@ def write_whole(target: Target, content: bytes | str) -> None:
     release = Release()
     with release.published():
         release.bytes(target, content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def read_text(path: Path, error: type[InputError], missing: str = "Check the path.") -> str:
+    """A text file people made, in UTF-8, UTF-16 or what Windows programs write; what is wrong is told as an `error`.
+
+    >>> read_text(Path("no-such-file.csv"), DataError)
+    Traceback (most recent call last):
+    kanopy._errors.DataError: There is no file no-such-file.csv. Check the path.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as problem:
+        raise error(f"There is no file {path}. {missing}") from problem
+    except OSError as problem:
+        raise error(f"Cannot read {path}: {problem.strerror}.") from problem
+    utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = content.decode("utf-16" if utf_16 else "utf-8-sig")
+    except UnicodeDecodeError:
+        # Windows programs write cp1252; its five unassigned bytes are the only ones that can fail here.
+        text = content.decode("cp1252", errors="replace")
+    if "\x00" in text:
+        raise error(f"{path.name} is not a text file. Save it as text in UTF-8.")
+    return text.removeprefix("\ufeff")
 
 
 def check_writable(target: Target, forbidden: Iterable[Target] = ()) -> Path:

@@ -7,7 +7,7 @@ its own, compared by vectors, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints
-from kanopy._errors import DataError, InputError, JobError, MissingDependency, near_miss, some
-from kanopy.ontology.senses.labels import APPROXIMATE, Match, find_label, named_concepts, suggestions
-from kanopy.ontology.senses.senses import SenseChoices
+from kanopy._errors import DataError, JobError, MissingDependency, near_miss, some
+from kanopy.ontology.senses.labels import APPROXIMATE, suggestions
+from kanopy.ontology.senses.senses import SenseChoices, find_labels
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
-from kanopy.ontology.taxonomy import Taxonomy, fold
+from kanopy.ontology.similarity.words import sense_pairs
+from kanopy.ontology.taxonomy import Taxonomy
 
 Vectors = Callable[[list[str]], Any]
 """Anything that turns texts into vectors of one length: `encode(["beach", …])`."""
@@ -127,7 +128,7 @@ def find_meanings(
     if unknown == "embedding" and embedding is None:
         raise JobError("unknown='embedding' needs vectors: give embedding=, a callable or the folder of a local model.")
     chosen = find_measure(measure)
-    matches = _look_up(taxonomy, values, choices or SenseChoices())
+    matches = find_labels(taxonomy, values, choices, longest=LONGEST_TERM)
     index: dict[tuple[int, ...], int] = {}
     known = {value: index.setdefault(match.concepts, len(index)) for value, match in matches.items() if match.known}
     strangers = [value for value, match in matches.items() if not match.known]
@@ -166,24 +167,6 @@ def find_meanings(
         approximate=tuple(value for value, match in matches.items() if match.how in APPROXIMATE),
         exact=exact,
     )
-
-
-def _look_up(taxonomy: Taxonomy, values: Sequence[str], choices: SenseChoices) -> dict[str, Match]:
-    choices.check(taxonomy)
-    chosen = {fold(label): name for label, name in choices.senses.items()}
-    found: dict[str, Match] = {}
-    for value in dict.fromkeys(values):
-        name = choices.of(value) or chosen.get(fold(value), "")
-        if name:
-            found[value] = Match(value, "chosen", name, named_concepts(taxonomy, name, f"The sense of {value!r}"))
-        elif len(value) > LONGEST_TERM and value not in choices.synonyms:
-            found[value] = Match(value, "unknown")
-        else:
-            try:
-                found[value] = find_label(taxonomy, value, choices.synonyms, suggest=False)
-            except InputError:  # an answer that only looks like a sense, such as "we are #1"
-                found[value] = Match(value, "unknown")
-    return found
 
 
 def _similarities(
@@ -226,11 +209,8 @@ def _pair_values(
 ) -> Floats:
     if not len(left):
         return np.empty(0)
-    a = [x for one, other in zip(left, right, strict=True) for x in concepts[one] for _ in concepts[other]]
-    b = [y for one, other in zip(left, right, strict=True) for _ in concepts[one] for y in concepts[other]]
-    lengths = np.array([len(concepts[x]) * len(concepts[y]) for x, y in zip(left, right, strict=True)])
-    found = np.asarray(measure(taxonomy, np.array(a, np.int32), np.array(b, np.int32)), np.float64)
-    return np.maximum.reduceat(found, np.cumsum(lengths) - lengths)
+    a, b, starts = sense_pairs((concepts[x], concepts[y]) for x, y in zip(left, right, strict=True))
+    return np.maximum.reduceat(np.asarray(measure(taxonomy, a, b), np.float64), starts[:-1])
 
 
 def vectors_of(embedding: Vectors | str | Path | None, texts: list[str]) -> Floats:
@@ -273,12 +253,3 @@ def _with_vectors(table: npt.NDArray[np.float32], vectors: Floats) -> npt.NDArra
     np.fill_diagonal(out, 1.0)
     out[: len(table), : len(table)] = table
     return out
-
-
-def synonym_choices(synonyms: Mapping[str, str]) -> SenseChoices:
-    """Only a table of synonyms, as the choices of a user.
-
-    >>> synonym_choices({"playa": "beach"}).synonyms
-    {'playa': 'beach'}
-    """
-    return SenseChoices(synonyms=dict(synonyms))

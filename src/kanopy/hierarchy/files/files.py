@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable
 from pathlib import Path
 
 from kanopy._errors import DataError, HierarchyError, some
-from kanopy._files import write_whole
+from kanopy._files import read_text, write_whole
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 KINDS = (".csv", ".json", ".dot", ".gv", ".tsv", ".txt")
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesting: bool = True) -> Hierarchy:
@@ -33,7 +27,7 @@ def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesti
     <Hierarchy of sex: 2 values, 2 levels>
     """
     path = Path(path)
-    text = _text(path)
+    text = read_text(path, HierarchyError)
     where = path.name
     kind = _kind(path)
     if kind == ".json":
@@ -122,21 +116,3 @@ def _kind(path: Path) -> str:
     if kind not in KINDS:
         raise HierarchyError(f"{path.name}: hierarchy files end in .csv, .json or .dot, not in {kind or 'nothing'!r}.")
     return kind
-
-
-def _text(path: Path) -> str:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise HierarchyError(f"There is no file {path}. Check the path.") from error
-    except OSError as error:
-        raise HierarchyError(f"Cannot read {path}: {error.strerror}.") from error
-    encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "utf-8")
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        # Windows programs write cp1252; its five unassigned bytes are the only ones that can fail here.
-        text = content.decode("cp1252", errors="replace")
-    if "\x00" in text:
-        raise HierarchyError(f"{path.name} is not a text file. Save the hierarchy as CSV or JSON.")
-    return text.removeprefix("\ufeff")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 from kanopy._errors import OntologyError
+from kanopy._files import read_text
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 
 HEADERS = {"child", "concept", "term", "label", "id", "name", "narrower"}
@@ -25,27 +27,26 @@ def read_parent_csv(path: str | Path, *, delimiter: str | None = None, strict: b
     parents: dict[str, dict[str, int]] = {}
     terms: dict[str, dict[str, None]] = {}
     lines: dict[str, int] = {}
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.reader(handle, delimiter=delimiter)
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            if not lines and len(cells) > 1 and cells[0].lower() in HEADERS and cells[1].lower() in PARENT_HEADERS:
-                continue
-            if not cells[0] or len(cells) > 3 or (len(cells) == 1 and delimiter in ",\t" and ";" in cells[0]):
-                raise OntologyError(
-                    f"{path.name}, line {reader.line_num}: expected child{delimiter}parent[{delimiter}terms], "
-                    f"found {delimiter.join(row)!r}. Give two or three columns."
-                )
-            child, parent = cells[0], cells[1] if len(cells) > 1 else ""
-            lines.setdefault(child, reader.line_num)
-            own = terms.setdefault(child, {child: None})
-            if len(cells) == 3:
-                own.update(dict.fromkeys(term.strip() for term in cells[2].split("|") if term.strip()))
-            ups = parents.setdefault(child, {})
-            if parent:
-                ups.setdefault(parent, reader.line_num)
+    reader = csv.reader(io.StringIO(read_text(path, OntologyError), newline=""), delimiter=delimiter)
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if not lines and len(cells) > 1 and cells[0].lower() in HEADERS and cells[1].lower() in PARENT_HEADERS:
+            continue
+        if not cells[0] or len(cells) > 3 or (len(cells) == 1 and delimiter in ",\t" and ";" in cells[0]):
+            raise OntologyError(
+                f"{path.name}, line {reader.line_num}: expected child{delimiter}parent[{delimiter}terms], "
+                f"found {delimiter.join(row)!r}. Give two or three columns."
+            )
+        child, parent = cells[0], cells[1] if len(cells) > 1 else ""
+        lines.setdefault(child, reader.line_num)
+        own = terms.setdefault(child, {child: None})
+        if len(cells) == 3:
+            own.update(dict.fromkeys(term.strip() for term in cells[2].split("|") if term.strip()))
+        ups = parents.setdefault(child, {})
+        if parent:
+            ups.setdefault(parent, reader.line_num)
     if not strict:
         for ups in list(parents.values()):
             for up in ups:

@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from kanopy._errors import OntologyError
+from kanopy._files import read_text
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -38,25 +39,24 @@ def read_skos(path: str | Path, *, language: str = "en") -> Taxonomy:
     preferred: dict[str, list[tuple[bool, str]]] = {}
     alternative: dict[str, list[tuple[bool, str]]] = {}
     for subject, predicate, value, tongue, line in triples:
-        if predicate == RDF + "type" and value == SKOS + "Concept":
-            lines.setdefault(subject, line)
-        elif predicate in (SKOS + "broader", SKOS + "broaderGeneric"):
-            lines.setdefault(subject, line)
+        kind = predicate.removeprefix(SKOS)
+        if kind in ("broader", "broaderGeneric"):
             broader.setdefault(subject, {})[value] = None
-        elif predicate == SKOS + "narrower":
-            lines.setdefault(subject, line)
+        elif kind == "narrower":
             broader.setdefault(value, {})[subject] = None
-        elif predicate == SKOS + "prefLabel":
+        elif kind in ("prefLabel", "altLabel"):
+            labels = preferred if kind == "prefLabel" else alternative
+            labels.setdefault(subject, []).append((tongue not in (language, ""), value))
+        elif predicate != RDF + "type" or value != SKOS + "Concept":
+            continue
+        if kind != "altLabel":  # it alone does not make a concept
             lines.setdefault(subject, line)
-            preferred.setdefault(subject, []).append((tongue not in (language, ""), value))
-        elif predicate == SKOS + "altLabel":
-            alternative.setdefault(subject, []).append((tongue not in (language, ""), value))
     concepts = []
     for key, line in lines.items():
         # sorted() is stable: labels in the wanted language first, otherwise as in the file
-        labels = [text for _, text in sorted(preferred.get(key, []), key=lambda item: item[0])][:1]
-        labels += [text for foreign, text in alternative.get(key, []) if not foreign]
-        concepts.append(Concept(key, tuple(dict.fromkeys(labels or [key])), tuple(broader.get(key, {})), line))
+        names = [text for _, text in sorted(preferred.get(key, []), key=lambda item: item[0])][:1]
+        names += [text for foreign, text in alternative.get(key, []) if not foreign]
+        concepts.append(Concept(key, tuple(dict.fromkeys(names or [key])), tuple(broader.get(key, {})), line))
     return Taxonomy.from_concepts(concepts, name=path.stem, source=path.name)
 
 
@@ -106,7 +106,7 @@ def _turtle(path: Path) -> Iterator[Triple]:
 
 
 def _tokens(path: Path) -> Iterator[tuple[str, str, int]]:
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path, OntologyError)
     at, line = 0, 1
     while at < len(text):
         match = _TOKEN.match(text, at)

@@ -18,8 +18,6 @@ from kanopy._errors import OntologyError, some
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
-__all__ = ["Choice", "SenseChoices", "Senses", "senses_of_hierarchy", "senses_of_values"]
-
 
 @dataclass(frozen=True)
 class SenseChoices:
@@ -153,7 +151,7 @@ def senses_of_hierarchy(
     ('amphibian#3', 'a hypernym of its leaves')
     """
     table = [tuple(row) for row in rows]
-    matches = _matches(taxonomy, (label for row in table for label in row), choices)
+    matches = find_labels(taxonomy, (label for row in table for label in row), choices)
     found: dict[str, Choice] = {}
     above = _Above(taxonomy)
     for leaf, *ancestors in table:
@@ -186,7 +184,7 @@ def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseCh
     >>> senses_of_values(w, ["tiger", "lion", "leopard"]).name("tiger")
     'tiger#2'
     """
-    matches = _matches(taxonomy, values, choices)
+    matches = find_labels(taxonomy, values, choices)
     above = _Above(taxonomy)
     shared: dict[int, int] = {}
     for match in matches.values():
@@ -233,7 +231,14 @@ class _Above(dict[int, frozenset[int]]):
         return self[concept]
 
 
-def _matches(taxonomy: Taxonomy, labels: Iterable[str], choices: SenseChoices | None) -> dict[str, Match]:
+def find_labels(
+    taxonomy: Taxonomy, labels: Iterable[str], choices: SenseChoices | None, *, longest: int | None = None
+) -> dict[str, Match]:
+    """What each label may mean, with the user's choices first.
+
+    `longest` says that the labels are answers as people typed them: longer ones are texts and not terms, one that only
+    looks like a sense (`we are #1`) is unknown and no mistake, and nothing is suggested.
+    """
     choices = choices or SenseChoices()
     choices.check(taxonomy)
     folded = {fold(label): name for label, name in choices.senses.items()}
@@ -245,8 +250,15 @@ def _matches(taxonomy: Taxonomy, labels: Iterable[str], choices: SenseChoices | 
             # A sense chosen for an adjective does not make the label a noun.
             other = () if taxonomy.knows(label) else taxonomy.other_parts_of_speech(label)
             found[label] = Match(label, "chosen", name, concepts, other[0] if other else "")
+        elif longest is not None and len(label) > longest and label not in choices.synonyms:
+            found[label] = Match(label, "unknown")
         else:
-            found[label] = find_label(taxonomy, label, choices.synonyms)
+            try:
+                found[label] = find_label(taxonomy, label, choices.synonyms, suggest=longest is None)
+            except OntologyError:
+                if longest is None:
+                    raise
+                found[label] = Match(label, "unknown")
     return found
 
 

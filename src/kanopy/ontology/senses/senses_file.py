@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 from kanopy._errors import OntologyError, near_miss
+from kanopy._files import read_text
 from kanopy.ontology.senses.labels import HOW, find_label, sense_name
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses
 
@@ -41,15 +42,13 @@ def read_senses(path: str | Path) -> SenseChoices:
     bundled = BUNDLED / f"{folder}_senses" / f"{column}{SUFFIX}"
     if not path.exists() and "/" not in column and bundled.is_file():
         path = bundled
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    if not path.exists():
         raise OntologyError(
             f"There is no senses file {path}. Write one with `kanopy hierarchy evaluate FILE --write-senses`."
-        ) from None
-    except OSError as error:
-        raise OntologyError(f"Cannot read {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        )
+    try:
+        content = tomllib.loads(read_text(path, OntologyError))
+    except tomllib.TOMLDecodeError as error:
         raise OntologyError(
             f'{path.name} is not a senses file: {error}. Its lines look like "tiger" = "tiger#2".'
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError
+from kanopy._files import read_text
 from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.similarity.words import resolve_all, word_similarities
 from kanopy.ontology.taxonomy import Taxonomy
@@ -34,30 +36,23 @@ def read_word_pairs(path: str | Path, *, ratings: bool = False) -> tuple[list[tu
     pairs: list[tuple[str, str]] = []
     numbers: list[float] = []
     headers = {"a", "b", "word", "word1", "word2", "word_1", "word_2", "left", "right", "term1", "term2"}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            reader = csv.reader(handle)
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if not any(cells):
-                    continue
-                if not pairs and all(cell.lower() in headers for cell in cells[:2]):
-                    continue
-                if len(cells) < (3 if ratings else 2) or not all(cells[:2]):
-                    wanted = "word,word,rating" if ratings else "word,word"
-                    raise OntologyError(f"{path.name}, line {reader.line_num}: expected {wanted}, found {row!r}.")
-                if ratings:
-                    try:
-                        numbers.append(float(cells[2]))
-                    except ValueError:
-                        raise OntologyError(
-                            f"{path.name}, line {reader.line_num}: the rating {cells[2]!r} is not a number."
-                        ) from None
-                pairs.append((cells[0], cells[1]))
-    except FileNotFoundError:
-        raise OntologyError(f"There is no file {path}. Give a CSV file of word pairs.") from None
-    except UnicodeDecodeError:
-        raise OntologyError(f"{path.name} is not a UTF-8 text file. Save it as CSV in UTF-8.") from None
+    text = read_text(path, OntologyError, "Give a CSV file of word pairs.")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or (not pairs and all(cell.lower() in headers for cell in cells[:2])):
+            continue
+        if len(cells) < (3 if ratings else 2) or not all(cells[:2]):
+            wanted = "word,word,rating" if ratings else "word,word"
+            raise OntologyError(f"{path.name}, line {reader.line_num}: expected {wanted}, found {row!r}.")
+        if ratings:
+            try:
+                numbers.append(float(cells[2]))
+            except ValueError:
+                raise OntologyError(
+                    f"{path.name}, line {reader.line_num}: the rating {cells[2]!r} is not a number."
+                ) from None
+        pairs.append((cells[0], cells[1]))
     if not pairs:
         raise OntologyError(f"{path.name} has no word pairs. Give one pair per line.")
     return pairs, numbers

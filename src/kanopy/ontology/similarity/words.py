@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError, some
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
@@ -80,18 +81,27 @@ def resolve_all(taxonomy: Taxonomy, words: Iterable[str]) -> dict[str, tuple[int
     return senses
 
 
+def sense_pairs(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[Ints, Ints, Longs]:
+    """Every sense of the first with every sense of the second, pair after pair, and where each pair starts (and ends).
+
+    >>> [part.tolist() for part in sense_pairs([((1, 2), (7,)), ((3,), (8, 9))])]
+    [[1, 2, 3, 3], [7, 7, 8, 9], [0, 2, 4]]
+    """
+    listed = list(pairs)
+    left = np.array([x for first, second in listed for x in first for _ in second], np.int32)
+    right = np.array([y for first, second in listed for _ in first for y in second], np.int32)
+    counts = [len(first) * len(second) for first, second in listed]
+    return left, right, np.append(0, np.cumsum(counts)).astype(np.int64)
+
+
 def _batch(
     taxonomy: Taxonomy, pairs: Sequence[tuple[str, str]], senses: dict[str, tuple[int, ...]], measure: Measure
 ) -> list[WordPair]:
-    left = [x for a, b in pairs for x in senses[a] for _ in senses[b]]
-    right = [y for a, b in pairs for _ in senses[a] for y in senses[b]]
-    values = np.asarray(measure(taxonomy, np.array(left, np.int32), np.array(right, np.int32)))
-    best, start = [], 0
-    for a, b in pairs:
-        count = len(senses[a]) * len(senses[b])
-        best.append(start + int(np.argmax(values[start : start + count])))  # first of equals: the most frequent senses
-        start += count
-    chosen_left, chosen_right = [left[at] for at in best], [right[at] for at in best]
+    left, right, starts = sense_pairs((senses[a], senses[b]) for a, b in pairs)
+    values = np.asarray(measure(taxonomy, left, right))
+    # Of equals the first: the most frequent senses.
+    best = [start + int(np.argmax(values[start:stop])) for start, stop in pairwise(starts.tolist())]
+    chosen_left, chosen_right = left[best].tolist(), right[best].tolist()
     lcs = measure.least_common_subsumers(taxonomy, chosen_left, chosen_right)
     return [
         WordPair(a, b, float(values[at]), x, y, common)
