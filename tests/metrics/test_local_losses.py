@@ -23,7 +23,7 @@ from kanopy.metrics.cluster_loss import (
     largest_extent,
     normalized_total_loss,
 )
-from kanopy.metrics.distortion import distortion, distortion_ratio, node_distortions, nodes_per_level
+from kanopy.metrics.distortion import distortion, distortion_ratio, node_distortions
 from kanopy.metrics.local_losses import local_losses
 
 
@@ -92,7 +92,7 @@ def test_distortion_of_hours_is_what_the_rules_of_yaseen_give():
     assert found["halving"] == [[0.5], [1.0], [2.0], [4.0]]
     assert found["width"] == [[0.5], [1.0], [1.25], [2.5], [5.0]]
     assert found["extent"] == [[0.4545], [0.9596], [0.9596, 1.9697], [1.9697, 2.9798], [5.0]]
-    assert nodes_per_level(trees["extent"])[1:] == [10, 5, 3, 2, 1]
+    assert trees["extent"].level_sizes[1:] == [10, 5, 3, 2, 1]
     for tree in trees.values():
         with pytest.raises(HierarchyError, match="Did you mean 'width'"):
             node_distortions(tree, "widht")

@@ -87,12 +87,3 @@ def distortion_ratio(
     """
     whole = distortion(hierarchies, marginals, [h.height for h in hierarchies], rule)
     return distortion(hierarchies, marginals, levels, rule) / whole if whole else 0.0
-
-
-def nodes_per_level(hierarchy: Hierarchy) -> list[int]:
-    """How many different labels each level has, leaf level first.
-
-    >>> nodes_per_level(Hierarchy.flat(["a", "b"]))
-    [2, 1]
-    """
-    return hierarchy.level_sizes

@@ -15,7 +15,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import SenseChoices
-from kanopy.papers.reproduction import FAILS, HOLDS, Claim, Figure, Reproduction, Table
+from kanopy.papers.reproduction import Claim, Figure, Reproduction, Table, verdict
 from kanopy.report.charts.marks import INK, mark, sheet
 from kanopy.report.charts.semantic import curve, loss_tree, stacked
 
@@ -143,7 +143,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
 
 def _claim(text: str, published: float, ours: float, *, tolerance: float = 0.0, why: str = "") -> Claim:
     agrees = round(ours, 4) == published or abs(round(ours, 4) - published) <= tolerance
-    return Claim(text, f"{published:.4f}", f"{ours:.4f}", HOLDS if agrees else FAILS, why)
+    return Claim(text, f"{published:.4f}", f"{ours:.4f}", verdict(agrees), why)
 
 
 def _table_1_claims(first: SemanticQuality) -> list[Claim]:
@@ -174,15 +174,15 @@ def _table_2_claims(second: dict[tuple[str, str], SemanticQuality]) -> list[Clai
         one, two = second["VGH1", weights].score, second["VGH2", weights].score
         text = f"VGH1 is better specified than VGH2 ({weights} weights)."
         claims.append(Claim(text, "VGH1 < VGH2", f"{one:.4f} < {two:.4f}" if one < two else f"{one:.4f} ≥ {two:.4f}",
-                            HOLDS if one < two else FAILS))  # fmt: skip
+                            verdict(one < two)))  # fmt: skip
     peak = [f for f in second["VGH2", "constant"].faults if f.kind == "less-specific-than-parent"]
     claims.append(Claim("Figure 4: VGH2 has a peak at level 1, a child less specific than its parent.", "level 1",
                         ", ".join(f"level {fault.facts['level']}" for fault in peak) or "none",
-                        HOLDS if any(fault.facts["level"] == 1 for fault in peak) else FAILS))  # fmt: skip
+                        verdict(any(fault.facts["level"] == 1 for fault in peak))))  # fmt: skip
     a, b = ([level.gsl for level in second[name, "constant"].levels] for name in ("VGH1", "VGH2"))
     shown = f"level 1: {a[0]:.4f} and {b[0]:.4f}; level 3: {a[2]:.4f} and {b[2]:.4f}"
     claims.append(Claim("Figure 4: VGH1 is better after one generalization, VGH2 after three.", "the curves cross",
-                        shown, HOLDS if a[0] < b[0] and a[2] > b[2] else FAILS))  # fmt: skip
+                        shown, verdict(a[0] < b[0] and a[2] > b[2])))  # fmt: skip
     return claims
 
 
@@ -202,7 +202,7 @@ def _beyond(comparisons: dict[str, list[Comparison]]) -> list[Claim]:
             "Same values, senses and height."
         )
         claims.append(Claim(text, f"hand-written {item.hand.score:.4f}", f"proposed {item.proposed.score:.4f}",
-                            HOLDS if item.better else FAILS, why))  # fmt: skip
+                            verdict(item.better), why))  # fmt: skip
     return claims
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kanopy._core.classes import Domain
-from kanopy._core.numbering import distinct_tuples
 from kanopy._progress import SILENT, Progress
 from kanopy._table.datasets import adult
 from kanopy.hierarchy.builders.bins import EqualWidth, Widths
@@ -17,7 +16,18 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.local_losses import local_losses
-from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
+from kanopy.papers.reproduction import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Claim,
+    Figure,
+    Reproduction,
+    Table,
+    at_every,
+    number_columns,
+    verdict,
+)
 from kanopy.report.charts.marks import COLOURS, lines, sheet
 from kanopy.search.clustering.kmember import k_member_clusters
 
@@ -57,13 +67,8 @@ def setting_hierarchies(setting: str, columns: Sequence[Any]) -> tuple[Hierarchy
 
 def adult_domain(setting: str) -> Domain:
     """Adult's 45,222 complete records with the hierarchies of a setting, in file order."""
-    frame = adult(complete=True)
-    columns = [frame[name].to_numpy() for name in ATTRIBUTES]
-    hierarchies = setting_hierarchies(setting, columns)
-    # Leaves of hierarchies over numbers are in ascending order, so a value's leaf is its rank.
-    codes = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
-    tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [h.size for h in hierarchies])
-    return Domain(ATTRIBUTES, hierarchies, tuples, counts, tuple_of_row)
+    columns, tuples, counts, tuple_of_row = number_columns(adult(complete=True), ATTRIBUTES)
+    return Domain(ATTRIBUTES, setting_hierarchies(setting, columns), tuples, counts, tuple_of_row)
 
 
 def losses_at(domain: Domain, setting: str, k: int) -> dict[str, float]:
@@ -111,8 +116,10 @@ def _beats(curves: Curves, winner: str, losers: Sequence[str], metric: str) -> l
     return [all(own[i] < curves[other][metric][i] for other in losers) for i in range(len(own))]
 
 
-def _verdict(held: bool) -> str:
-    return HOLDS if held else FAILS
+def _stand_ins_lose(curves: Curves, metric: str) -> list[bool]:
+    """At which k Han and Predefined both lie above all methods that work on the fly."""
+    ours, theirs = (np.array([curves[s][metric] for s in names]) for names in (("Han", "Predefined"), ON_THE_FLY))
+    return (ours.min(axis=0) > theirs.max(axis=0)).tolist()  # type: ignore[no-any-return]
 
 
 def _loss_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
@@ -124,22 +131,19 @@ def _loss_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
         shown = ", ".join(f"{at[k]:.5f} at k = {k}" for k in (4, 10, 20) if k in at)
         claims.append(
             Claim(f"IOTF has the least {metric} of the five kinds of hierarchies, in all cases.",
-                  "19 of 19 values of k", f"{at_every(won, ks)}; IOTF {shown}", _verdict(all(won)))
+                  "19 of 19 values of k", f"{at_every(won, ks)}; IOTF {shown}", verdict(all(won)))
         )  # fmt: skip
         free = _beats(curves, "Free", WITH_HIERARCHY, metric)
         ratio = np.array(curves["IOTF"][metric]) / np.array(curves["Free"][metric])
         claims.append(
             Claim(f"Hierarchy-free generalization has a lower {metric} than any hierarchy.", "expected and seen",
                   f"{at_every(free, ks)}; IOTF loses {ratio.min():.2f} to {ratio.max():.2f} times as much",
-                  _verdict(all(free)))
+                  verdict(all(free)))
         )  # fmt: skip
-    worst = [
-        min(curves[s]["NTIL"][i] for s in ("Han", "Predefined")) > max(curves[s]["NTIL"][i] for s in ON_THE_FLY)
-        for i in range(len(ks))
-    ]
+    worst = _stand_ins_lose(curves, "NTIL")
     claims.append(
         Claim("Han and Predefined are worst, because their trees are not binary.", "NTIL and NIL₁",
-              f"both above IOTF, OTF and Chu in NTIL {at_every(worst, ks)}", _verdict(all(worst)),
+              f"both above IOTF, OTF and Chu in NTIL {at_every(worst, ks)}", verdict(all(worst)),
               "Neither is published in full; these are our stand-ins.")
     )  # fmt: skip
     near = max(curves[s]["NTIL"][i] / curves["IOTF"]["NTIL"][i] - 1 for s in ("OTF", "Chu") for i in range(len(ks)))
@@ -171,7 +175,7 @@ def _size_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
         claims.append(
             Claim(f"Times each method has the least {short}.", ", ".join(f"{s} {n}" for s, n in counts.items()),
                   ", ".join(f"{s} {n}" for s, n in wins.items()) + f" of {len(ks)}",
-                  _verdict(wins == counts) if complete else UNDECIDED,
+                  verdict(wins == counts) if complete else UNDECIDED,
                   "" if complete else "Needs all 19 values of k: run without --quick.")
         )  # fmt: skip
         spread = max(
@@ -180,21 +184,18 @@ def _size_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
         )
         claims.append(
             Claim(f"IOTF, OTF and Chu almost tie on {short}.", "“almost a tie”", f"they differ by at most {spread:.1%}",
-                  _verdict(spread < 0.1))
+                  verdict(spread < 0.1))
         )  # fmt: skip
         best = _beats(curves, "Free", WITH_HIERARCHY, metric)
         claims.append(
             Claim(f"Hierarchy-free generalization has the least {short}.", "in Figure 4", at_every(best, ks),
-                  _verdict(all(best)))
+                  verdict(all(best)))
         )  # fmt: skip
-        worst = [
-            min(curves[s][metric][i] for s in ("Han", "Predefined")) > max(curves[s][metric][i] for s in ON_THE_FLY)
-            for i in range(len(ks))
-        ]
+        worst = _stand_ins_lose(curves, metric)
         claims.append(
             Claim(f"Han and Predefined have the largest {short}.", "in Figure 4",
                   f"{at_every(worst, ks)}; summed over k, {_least(curves, metric)} has the least and "
-                  f"{_least(curves, metric, most=True)} the most", _verdict(all(worst)),
+                  f"{_least(curves, metric, most=True)} the most", verdict(all(worst)),
                   "Neither is published in full; these are our stand-ins.")
         )  # fmt: skip
     return claims
@@ -208,13 +209,13 @@ def _extent_claims(curves: Curves, ks: Sequence[int]) -> list[Claim]:
     published = {(5, "IOTF"), (6, "IOTF"), (3, "Chu")}
     return [
         Claim("With hierarchies NIL∞ is almost always 1.", "all but 3 of 95 cases",
-              f"all but {len(below)} of {cases} cases", _verdict(len(below) <= 0.15 * cases)),
+              f"all but {len(below)} of {cases} cases", verdict(len(below) <= 0.15 * cases)),
         Claim("The cases in which NIL∞ is below 1.", "(k, method) = (3, Chu), (5, IOTF), (6, IOTF)", shown or "none",
-              _verdict(set(below) == published) if tuple(ks) == ALL_K else UNDECIDED,
+              verdict(set(below) == published) if tuple(ks) == ALL_K else UNDECIDED,
               "Which clusters come last depends on the order of the rows, which the paper does not give."),
         Claim("Without hierarchies NIL∞ is close to 1 as well (the paper's last sentence says “hierarchy-based”, which "
               "can only mean hierarchy-free).", "“close to 1 (but not equal)” in 19 cases",
-              f"{min(free):.2f} to {max(free):.2f}", _verdict(min(free) > 0.9)),
+              f"{min(free):.2f} to {max(free):.2f}", verdict(min(free) > 0.9)),
     ]  # fmt: skip
 
 
@@ -229,7 +230,7 @@ def _other_claims(curves: Curves, ks: Sequence[int], halving: dict[int, float]) 
         Claim("IOTF clearly outperforms other ways of making hierarchies automatically.",
               "against OTF, Han and Chu", "plain halving of the range loses "
               + ", ".join(f"{gap:+.1%} (k = {k})" for k, gap in zip(HALVING_K, gaps, strict=True))
-              + " compared with IOTF", _verdict(min(gaps) > 0.02),
+              + " compared with IOTF", verdict(min(gaps) > 0.02),
               "Not tried in the paper. These attributes are dense: nearly every number of the range occurs, so merging "
               "smallest neighbours and halving give nearly the same tree."),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
-from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table, at_every
+from kanopy.papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, at_every, verdict
 from kanopy.release.masking_flow import encode_columns, masking_tables
 from kanopy.report.charts.marks import lines, sheet
 
@@ -176,10 +176,6 @@ def _times(bench: Bench, table: MaskingTable, ks: Sequence[int]) -> dict[str, An
     return {"similarities": similarities, "mask": seconds}
 
 
-def _verdict(held: bool) -> str:
-    return HOLDS if held else FAILS
-
-
 def _above(a: Curve, b: Curve) -> list[bool]:
     return [x > y for x, y in zip(a, b, strict=True)]
 
@@ -205,15 +201,15 @@ def _measure_claims(
     return [
         Claim("The three edge-counting measures give very similar and highly correlated quality (5.1).", "Fig. 2 and 3",
               f"correlations of the curves over k: {correlation.min():.3f} to {correlation.max():.3f}",
-              _verdict(bool(correlation.min() > 0.9))),
+              verdict(bool(correlation.min() > 0.9))),
         Claim("Guiding by Wu & Palmer keeps most similarity, judged by Wu & Palmer (5.1).",
               "k = 8–10 and 12–15 stand out",
-              f"at least as high as both others {at_every(best, ks)}", _verdict(all(best))),
+              f"at least as high as both others {at_every(best, ks)}", verdict(all(best))),
         Claim("Path length and Leacock & Chodorow give identical results (5.1).", "identical",
-              f"identical {at_every(same, ks)}", _verdict(all(same)),
+              f"identical {at_every(same, ks)}", verdict(all(same)),
               why="Both order single values alike, but means of two attributes need not: the logarithm is not linear."),
         Claim("Path length and Leacock & Chodorow give identical results for one attribute.", "identical",
-              f"identical {at_every(alone, ks)}", _verdict(all(alone))),
+              f"identical {at_every(alone, ks)}", verdict(all(alone))),
     ]  # fmt: skip
 
 
@@ -223,18 +219,18 @@ def _heuristic_claims(ablation: dict[str, Curve], ks: Sequence[int]) -> list[Cla
     return [
         Claim("The first heuristic improves slightly on random substitution (5.2).", "Fig. 4",
               f"by {one.mean():+.4f} on average; {at_every([bool(x > 0) for x in one], ks)}",
-              _verdict(bool(one.mean() > 0))),
+              verdict(bool(one.mean() > 0))),
         Claim("The second heuristic brings the most significant improvement (5.2).", "Fig. 4",
               f"by {two.mean():+.4f} on average; {at_every([bool(x > 0) for x in two], ks)}",
-              _verdict(bool((two > np.abs(one)).all() and (two > np.abs(three)).all()))),
+              verdict(bool((two > np.abs(one)).all() and (two > np.abs(three)).all()))),
         Claim("The third heuristic brings a very slight improvement in some situations (5.2).", "Fig. 4",
               f"by {three.mean():+.4f} on average, from {three.min():+.4f} to {three.max():+.4f}",
-              _verdict(bool((three > 0).any())),
+              verdict(bool((three > 0).any())),
               why="It only orders fusions of equal similarity, and each of them takes the smallest of its tied targets "
               "anyway: with a symmetric measure, whichever goes first, the end is the same."),
         Claim("All three together clearly beat random substitution, above all for k > 5 (5.2).", "Fig. 4",
               f"{at_every([bool(x > 0) for x in third - none], ks)}; by {(third - none).min():.4f} to "
-              f"{(third - none).max():.4f}", _verdict(bool((third > none).all()))),
+              f"{(third - none).max():.4f}", verdict(bool((third > none).all()))),
     ]  # fmt: skip
 
 
@@ -245,14 +241,14 @@ def _guide_claims(quality: dict[str, Curve], dm: dict[str, Curve], ks: Sequence[
     lead = np.array(quality["semantic"]) - np.maximum(quality["discernibility"], quality["random"])
     return [
         Claim("Semantic guidance keeps more meaning than the discernibility metric (5.3).", "Fig. 5 and 6",
-              f"{at_every(over_dm, ks)}", _verdict(all(over_dm))),
+              f"{at_every(over_dm, ks)}", verdict(all(over_dm))),
         Claim("Semantic guidance keeps more meaning than random substitution (5.3).", "Fig. 8",
-              f"{at_every(over_random, ks)}", _verdict(all(over_random))),
+              f"{at_every(over_random, ks)}", verdict(all(over_random))),
         Claim("The discernibility metric gives a better discernibility (5.3).", "Fig. 7",
-              f"lower {at_every(lower, ks)}", _verdict(all(lower))),
+              f"lower {at_every(lower, ks)}", verdict(all(lower))),
         Claim("Discernibility and random substitution are similar in meaning, both worse than semantic guidance (5.3).",
               "Fig. 8", f"they differ by {gap.mean():.4f} on average; the semantic lead over the better one is "
-              f"{lead.mean():.4f}", _verdict(bool(gap.mean() < lead.mean()))),
+              f"{lead.mean():.4f}", verdict(bool(gap.mean() < lead.mean()))),
     ]  # fmt: skip
 
 
@@ -268,10 +264,10 @@ def _cluster_claims(clusterings: dict[str, Curve], ks: Sequence[int]) -> list[Cl
     return [
         Claim("Clusters of the semantically masked data lie nearer to the original than those of the discernibility "
               "metric (5.4, Table 6).", published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_dm, ks)}",
-              _verdict(found["WordNet"] < found["discernibility"]), why=why),
+              verdict(found["WordNet"] < found["discernibility"]), why=why),
         Claim("Masking by WordNet keeps the clusters better than masking by an ad-hoc hierarchy (5.4, Table 6).",
               published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_vgh, ks)}",
-              _verdict(found["WordNet"] < found["VGH"]), why=why),
+              verdict(found["WordNet"] < found["VGH"]), why=why),
     ]  # fmt: skip
 
 
@@ -281,13 +277,13 @@ def _linkage_claims(linkage: dict[str, Curve], before: Evaluation, ks: Sequence[
     groups = 100 * len(before.table.tuples) / before.table.rows
     return [
         Claim("Unmasked, record linkage is distinct pairs over records.", "211 of 975 (21.641 %)",
-              f"{before.record_linkage_percent:.3f} %", _verdict(abs(before.record_linkage_percent - groups) < 1e-9)),
+              f"{before.record_linkage_percent:.3f} %", verdict(abs(before.record_linkage_percent - groups) < 1e-9)),
         Claim("Record linkage falls as k grows (5.5).", "Fig. 14",
-              f"in {sum(falling)} of {len(falling)} steps", _verdict(all(falling))),
+              f"in {sum(falling)} of {len(falling)} steps", verdict(all(falling))),
         Claim("Semantic masking has lower record linkage than the discernibility metric (5.5).", "Fig. 14",
-              at_every(under("discernibility"), ks), _verdict(all(under("discernibility")))),
+              at_every(under("discernibility"), ks), verdict(all(under("discernibility")))),
         Claim("Semantic masking has lower record linkage than masking by an ad-hoc hierarchy (5.5).", "Fig. 14",
-              at_every(under("VGH"), ks), _verdict(all(under("VGH"))),
+              at_every(under("VGH"), ks), verdict(all(under("VGH"))),
               why="Linkage by exact text is the number of groups over the number of records, whatever they mean."),
         Claim("Semantic masking has lower record linkage than random substitution (not claimed; for comparison).",
               "not compared", at_every(under("random"), ks), UNDECIDED,
@@ -301,7 +297,7 @@ def _time_claims(times: dict[str, Any]) -> list[Claim]:
         Claim("The survey can be masked in a second or two, once similarities are known (5.6).",
               "6.33 minutes + 1.2 to 1.6 s",
               f"{times['similarities'] * 1000:.0f} ms + {min(seconds) * 1000:.1f} to {max(seconds) * 1000:.1f} ms",
-              _verdict(max(seconds) < 1.6),
+              verdict(max(seconds) < 1.6),
               why="Another machine and language, and the same result without comparing all pairs in every step."),
     ]  # fmt: skip
 
@@ -312,7 +308,7 @@ def _refined_claims(quality: dict[str, Curve], linkage: dict[str, Curve], ks: Se
     return [
         Claim("A search beyond the greedy algorithm keeps more meaning at equal k (ours, not in the thesis).", "–",
               f"{at_every([bool(x > 0) for x in gain], ks)}; by {gain.min():.4f} to {gain.max():.4f}",
-              _verdict(bool((gain > 0).all())),
+              verdict(bool((gain > 0).all())),
               why=f"It keeps more, smaller groups, so record linkage is {more:.2f} times as high on average."),
     ]  # fmt: skip
 

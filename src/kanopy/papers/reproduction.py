@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kanopy._arrays import Ints, Longs
+from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import InputError, near_miss
 from kanopy._progress import SILENT, Progress
 
+if TYPE_CHECKING:
+    import polars as pl
+
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decidable"
 VERDICTS = (HOLDS, FAILS, UNDECIDED)
+
+
+def verdict(held: bool) -> str:
+    """The verdict on a claim that can be decided."""
+    return HOLDS if held else FAILS
 
 
 @dataclass(frozen=True)
@@ -107,44 +120,26 @@ class Reproduction:
         return written
 
 
-def _campan2011(quick: bool, progress: Progress) -> Reproduction:
-    from kanopy.papers.campan2011 import reproduce
-
-    return reproduce(quick=quick, progress=progress)
-
-
-def _yaseen2018(quick: bool, progress: Progress) -> Reproduction:
-    from kanopy.papers.yaseen2018 import reproduce
-
-    return reproduce(quick=quick, progress=progress)
-
-
-def _martinez2010(quick: bool, progress: Progress) -> Reproduction:
-    from kanopy.papers.martinez2010 import reproduce
-
-    return reproduce(quick=quick, progress=progress)
-
-
-def _ayala2014(quick: bool, progress: Progress) -> Reproduction:
-    from kanopy.papers.ayala2014 import reproduce
-
-    return reproduce(quick=quick, progress=progress)
-
-
-Rerun = Callable[[bool, Progress], Reproduction]
-PAPERS: dict[str, Rerun] = {
-    "ayala2014": _ayala2014,
-    "campan2011": _campan2011,
-    "martinez2010": _martinez2010,
-    "yaseen2018": _yaseen2018,
-}
+PAPERS = ("ayala2014", "campan2011", "martinez2010", "yaseen2018")
+"""The modules beside this one, each with a function `reproduce`."""
 
 
 def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
     """Rerun a paper's experiments on bundled or generated data."""
     if key not in PAPERS:
         raise InputError(f"No paper is called {key!r}. {near_miss(key, PAPERS)}")
-    return PAPERS[key](quick, progress)
+    rerun: Callable[..., Reproduction] = importlib.import_module(f"kanopy.papers.{key}").reproduce
+    return rerun(quick=quick, progress=progress)
+
+
+def number_columns(frame: pl.DataFrame, names: Sequence[str]) -> tuple[list[Any], Ints, Longs, Ints]:
+    """Columns of numbers; as tuples of ranks: the distinct ones, their counts, and the tuple of every row.
+
+    Leaves of hierarchies over numbers are in ascending order, so a value's leaf is its rank.
+    """
+    columns = [frame[name].to_numpy() for name in names]
+    codes = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
+    return columns, *distinct_tuples(codes, [int(code.max()) + 1 for code in codes])[:3]
 
 
 def at_every(values: Sequence[bool], ks: Sequence[int]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._core.numbering import distinct_tuples
 from kanopy._progress import SILENT, Progress
 from kanopy._table.datasets import adult
 from kanopy.hierarchy.builders.cardinality import Cbgh
@@ -18,8 +17,17 @@ from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.cluster_loss import discernibility
-from kanopy.metrics.distortion import node_distortions, nodes_per_level
-from kanopy.papers.reproduction import FAILS, HOLDS, UNDECIDED, Claim, Figure, Reproduction, Table
+from kanopy.metrics.distortion import node_distortions
+from kanopy.papers.reproduction import (
+    FAILS,
+    UNDECIDED,
+    Claim,
+    Figure,
+    Reproduction,
+    Table,
+    number_columns,
+    verdict,
+)
 from kanopy.report.charts.marks import grouped_bars, lines, sheet
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
@@ -47,10 +55,8 @@ def method_hierarchies(method: str, columns: Sequence[Any]) -> tuple[Hierarchy, 
     """
     choices = {
         "CGH": (Cgh(min_width=9), Cgh(min_width=2), Cgh(min_width=10, low=1, high=100)),
-        "DBGH": (
-            Dbgh(min_width=10, chain=False),
-            Dbgh(min_width=2, chain=False),
-            Dbgh(min_width=10, high=100, chain=False),
+        "DBGH": tuple(
+            Dbgh(min_width=width, high=high, chain=False) for width, high in ((10, None), (2, None), (10, 100))
         ),
         "CBGH": (Cbgh(leaf_width=10, start=11), Cbgh(leaf_width=2), Cbgh(leaf_width=10, start=1, high=100)),
         "IOTF": (Iotf(), Iotf(), Iotf()),
@@ -95,9 +101,7 @@ def lattice_nodes(hierarchies: Sequence[Hierarchy], rule: str, tuples: Ints, cou
 def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
     """Rerun hierarchies, distortions and lattices. It is quick as it is: `quick` changes nothing."""
     frame = adult()
-    columns = [frame[name].to_numpy() for name in ATTRIBUTES]
-    codes = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
-    tuples, counts, _, _ = distinct_tuples(codes, [int(code.max()) + 1 for code in codes])
+    columns, tuples, counts, _ = number_columns(frame, ATTRIBUTES)
     trees = {method: method_hierarchies(method, columns) for method in METHODS}
     lattices: dict[str, list[Node]] = {}
     for number, method in enumerate(METHODS):
@@ -107,7 +111,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
     shown = {
         method: [_distinct(level) for level in node_distortions(h, RULES[method])[1:]] for method, h in hours.items()
     }
-    nodes = {method: nodes_per_level(h)[1:] for method, h in hours.items()}
+    nodes = {method: h.level_sizes[1:] for method, h in hours.items()}
     best = {method: _cheapest(lattices[method]) for method in METHODS}
     return Reproduction(
         key="yaseen2018",
@@ -138,12 +142,8 @@ def _cheapest(nodes: Sequence[Node]) -> list[tuple[Node | None, Node | None]]:
     found = []
     for threshold in THRESHOLDS:
         enough = [node for node in nodes if node.k >= threshold]
-        found.append(
-            (
-                min(enough, key=lambda node: node.dcp, default=None),
-                min(enough, key=lambda node: node.ratio, default=None),
-            )
-        )
+        by_dcp = min(enough, key=lambda node: node.dcp, default=None)
+        found.append((by_dcp, min(enough, key=lambda node: node.ratio, default=None)))
     return found
 
 
@@ -161,11 +161,11 @@ def _node_claims(nodes: dict[str, list[int]]) -> list[Claim]:
         held = nodes[method] == TABLE4_NODES[method]
         claims.append(
             Claim(f"Table 4: nodes per level of {method} (hours, smallest intervals first).",
-                  _row(TABLE4_NODES[method]), _row(nodes[method]), HOLDS if held else FAILS)
+                  _row(TABLE4_NODES[method]), _row(nodes[method]), verdict(held))
         )  # fmt: skip
     claims.append(
         Claim("Table 4: nodes per level of IOTF.", _row(TABLE4_NODES["IOTF"]), _row(nodes["IOTF"]),
-              HOLDS if nodes["IOTF"] == TABLE4_NODES["IOTF"] else FAILS,
+              verdict(nodes["IOTF"] == TABLE4_NODES["IOTF"]),
               "IOTF merges two nodes at a time: below one root there can be two nodes, not four, and 96 values need at "
               "least seven levels.")
     )  # fmt: skip
@@ -174,7 +174,7 @@ def _node_claims(nodes: dict[str, list[int]]) -> list[Claim]:
     claims.append(
         Claim("CGH has the fewest nodes per level, CBGH comes second.", "CGH, CBGH, then the others",
               ", ".join(f"{method} {sums[method]}" for method in order) + " nodes in all",
-              HOLDS if order[:2] == ["CGH", "CBGH"] else FAILS,
+              verdict(order[:2] == ["CGH", "CBGH"]),
               "Fewer nodes mean coarser values: the paper counts this as an advantage for privacy, not for utility.")
     )  # fmt: skip
     return claims
@@ -196,13 +196,13 @@ def _distortion_claims(shown: dict[str, list[list[float]]]) -> list[Claim]:
         )
         claims.append(
             Claim(f"Table 4: distortion per level of {method} (hours).", _levels_text(published),
-                  _levels_text(shown[method]), HOLDS if held else FAILS, "" if held else why.get(method, ""))
+                  _levels_text(shown[method]), verdict(held), "" if held else why.get(method, ""))
         )  # fmt: skip
     tops = {method: shown[method][-1][0] for method in PROPOSED}
     claims.append(
         Claim("Distortion is highest at level 5, for CBGH and DBGH.", "5 (CGH: 4)",
               ", ".join(f"{m} {v:g}" for m, v in tops.items()),
-              HOLDS if tops["DBGH"] == tops["CBGH"] > tops["CGH"] else FAILS,
+              verdict(tops["DBGH"] == tops["CBGH"] > tops["CGH"]),
               "By definition the top costs the height; as a ratio every top is 1.")
     )  # fmt: skip
     return claims
@@ -225,24 +225,24 @@ def _lattice_claims(
     return [
         Claim("CBGH has the least discernibility penalty (Figure 7).", "at every k shown",
               ", ".join(f"{m} {n}" for m, n in dcp_wins.items()) + f" of {cases} values of k won (ties count for all)",
-              HOLDS if dcp_wins["CBGH"] == cases else FAILS,
+              verdict(dcp_wins["CBGH"] == cases),
               "Least DCP among the lattice nodes whose smallest class has k rows. The figure's axes are not defined "
               "well enough to compare numbers."),
         Claim("CBGH has the least distortion ratio.", "conclusion; Table 4 has DBGH lowest on levels 1 to 3",
               ", ".join(f"{m} {n}" for m, n in ratio_wins.items()) + f" of {cases} values of k won; all attributes at "
               "level 1: " + ", ".join(f"{m} {v:.3f}" for m, v in first.items()),
-              HOLDS if ratio_wins["CBGH"] == cases else FAILS),
+              verdict(ratio_wins["CBGH"] == cases)),
         Claim("The three methods keep more utility than IOTF.", "“substantially better”",
               f"the best of the three has a lower DCP than IOTF at {sum(utility)} of {cases} values of k",
-              HOLDS if all(utility) else FAILS,
+              verdict(all(utility)),
               "The paper compares node counts and unscaled distortions only, and has no lattice for IOTF."),
         Claim("DBGH is a generalization hierarchy.", "Algorithm 1 and Figure 3",
               f"levels do not nest for {' and '.join(broken)}" if broken else "all levels nest",
-              FAILS if broken else HOLDS,
+              verdict(not broken),
               "20 does not divide 25: [21, 40] lies under both [1, 25] and [26, 50]. Kanopy's default keeps a chain of "
               "divisors."),
         Claim("Generalizing further never lowers k.", "taken for granted by searching the lattice", drop or "always so",
-              FAILS if drop else HOLDS),
+              verdict(not drop)),
     ]  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def _falling_k(nodes: Sequence[Node]) -> str:
 
 def _wording_claims(rows: int) -> list[Claim]:
     return [
-        Claim("Adult has 48,834 records.", "48,834", f"{rows:,}", HOLDS if rows == 48_834 else FAILS,
+        Claim("Adult has 48,834 records.", "48,834", f"{rows:,}", verdict(rows == 48_834),
               "The two published files have 32,561 and 16,281 records."),
         Claim("Definitions 5 and 6: the same level for all values is local recoding.", "local",
               "it is global (full-domain) recoding", FAILS, "The two names are swapped."),
@@ -328,35 +328,21 @@ def _figures(
         for m in METHODS
         for level, values in enumerate(shown[m], start=1)
     ]
-    penalty = [
-        {"series": m, "k": k, "value": by_dcp.dcp / 1e6}
-        for m in METHODS
-        for k, (by_dcp, _) in zip(THRESHOLDS, best[m], strict=True)
-        if by_dcp
+
+    def panel(at: int, what: str, axis: str, cost: Callable[[Node], float]) -> dict[str, Any]:
+        rows = [
+            {"series": m, "k": k, "value": cost(node)}
+            for m in METHODS
+            for k, cheapest in zip(THRESHOLDS, best[m], strict=True)
+            if (node := cheapest[at])
+        ]
+        return lines(rows, METHODS, "k", "value", title=f"least {what} that reaches k", axis=axis, log_ticks=TICKS)
+
+    panels = [
+        panel(0, "DCP", "DCP (millions)", lambda node: node.dcp / 1e6),
+        panel(1, "distortion ratio", "distortion ratio", lambda node: node.ratio),
     ]
-    ratio = [
-        {"series": m, "k": k, "value": by_ratio.ratio}
-        for m in METHODS
-        for k, (_, by_ratio) in zip(THRESHOLDS, best[m], strict=True)
-        if by_ratio
-    ]
-    pair = {
-        "hconcat": [
-            lines(
-                penalty, METHODS, "k", "value", title="least DCP that reaches k", axis="DCP (millions)", log_ticks=TICKS
-            ),
-            lines(
-                ratio,
-                METHODS,
-                "k",
-                "value",
-                title="least distortion ratio that reaches k",
-                axis="distortion ratio",
-                log_ticks=TICKS,
-            ),
-        ],
-        "spacing": 40,
-    }
+    pair = {"hconcat": panels, "spacing": 40}
     return (
         Figure("figure5", "Figure 5: nodes per level of hours-per-week; level 1 has the smallest intervals.",
                sheet("Nodes per level", "hours-per-week, Adult",
