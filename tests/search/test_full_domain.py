@@ -18,15 +18,16 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.exhaustive import judge_all
 from kanopy.search.full_domain.incognito import Incognito
+from kanopy.search.full_domain.level_judge import LevelJudge
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.full_domain.projections import least_suppressed_rows
-from kanopy.search.full_domain.row_counts import RowCountJudge
 from kanopy.search.full_domain.samarati import Samarati
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.judge import LevelJudgement
+from kanopy.search.problem import Problem
 from tests.search.problems import problems
 
 
-def brute_force(problem: Problem) -> Judgement | None:
+def brute_force(problem: Problem) -> LevelJudgement | None:
     """Every candidate, grouped from scratch with plain Python."""
     best = None
     domain = problem.domain
@@ -42,7 +43,7 @@ def brute_force(problem: Problem) -> Judgement | None:
         if suppressed > problem.max_suppressed_rows:
             continue
         score = plain_score(problem, levels, kept, suppressed)
-        found = Judgement(levels, True, score, suppressed, len(kept), len(classes), 0)
+        found = LevelJudgement(feasible=True, score=score, suppressed_rows=suppressed, levels=levels, classes=len(kept))
         if found.better_than(best):
             best = found
     return best
@@ -126,7 +127,7 @@ def test_incognito_agrees_and_others_are_feasible(problem: Problem) -> None:
 def test_all_judged_equals_one_by_one(problem: Problem) -> None:
     everything = judge_all(problem, SILENT)
     scores = everything.scores()
-    fast = RowCountJudge(problem)
+    fast = LevelJudge(problem)
     for number, levels in enumerate(problem.lattice):
         one = problem.evaluate(levels)
         kept, suppressed, _, classes, squares = everything.counts[number]
@@ -224,7 +225,7 @@ def test_keys_wider_than_one_word_work() -> None:
     problem = Problem(domain, [KAnonymity(2)], suppression_limit=0.3)
     assert problem.tables.packing.words == 2
     found = Optimal().solve(problem, SILENT)
-    expected: Judgement | None = None
+    expected: LevelJudgement | None = None
     for levels in problem.lattice:
         one = problem.evaluate(levels)
         if one.feasible and one.better_than(expected):

@@ -22,7 +22,7 @@ from tests.search.clustering_support import domains
 class TwoDifferent(Model):
     """Every class holds at least `least` different sensitive values."""
 
-    least: int = 2
+    least: ClassVar[int] = 2
     name: ClassVar[str] = "two-different"
 
     @property

@@ -14,7 +14,7 @@ from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
 from kanopy.search.algorithms import make_algorithm
-from kanopy.search.local.he_naughton import HeNaughton, _numbered
+from kanopy.search.local.he_naughton import HeNaughton
 from kanopy.search.problem import Problem
 from tests.search.clustering_support import make_domain
 from tests.search.local_checks import (
@@ -79,13 +79,6 @@ def test_releases_are_safe_and_within_limits(problem: Problem) -> None:
     if found is not None and not problem.level_limits:
         assert not any("united" in note for note in found.notes)
         assert found.recoding.suppressed_rows == problem.domain.excluded_rows
-
-
-def test_numbering_by_counting_and_by_sorting_agree() -> None:
-    keys = np.random.default_rng(0).integers(0, 300, 200)
-    counted, ordered = _numbered(keys, 300), _numbered(keys, 10**9)
-    for one, two in zip(counted, ordered, strict=True):
-        assert one.tolist() == two.tolist()
 
 
 def test_it_is_deterministic_and_beats_the_textbook_cut() -> None:

@@ -17,8 +17,8 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.full_domain.optimal import Optimal
-from kanopy.search.partition_judge import solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.release import release_nodes
 from kanopy.search.subtree import cut_judge, iyengar
 from kanopy.search.subtree.cut_judge import CutJudge
 from kanopy.search.subtree.forest import plant_forest
@@ -46,7 +46,7 @@ def best_cut(problem: Problem) -> float:
         opened = np.zeros(forest.nodes, np.bool_)
         opened[inner] = bits
         if (judge.closed_under(opened) == opened).all():
-            found = min(found, judge.fitness(opened).score)
+            found = min(found, judge.evaluate(opened).score)
     return found
 
 
@@ -84,8 +84,8 @@ def test_the_judge_of_cuts_agrees_with_the_judge_of_levels(problem: Problem, dat
         for low, high in zip(problem.lattice.lowest, problem.lattice.highest, strict=True)
     )
     judge = CutJudge(plant_forest(problem))
-    ours, theirs = judge.fitness(judge.level_cut(levels)), problem.evaluate(levels)
-    assert (ours.excess == 0) == theirs.feasible
+    ours, theirs = judge.evaluate(judge.level_cut(levels)), problem.evaluate(levels)
+    assert ours.feasible == theirs.feasible
     if theirs.feasible and problem.metric.name != "height":
         assert ours.score <= theirs.score + 1e-9
         everything = all((marginal > 0).all() for marginal in problem.domain.marginals)
@@ -100,14 +100,14 @@ def test_the_judge_of_cuts_agrees_with_the_release(problem: Problem, data: st.Da
     judge = CutJudge(forest)
     bits = data.draw(st.lists(st.booleans(), min_size=forest.nodes, max_size=forest.nodes))
     opened = judge.closed_under(np.array(bits))
-    fitness = judge.fitness(opened)
+    fitness = judge.evaluate(opened)
     try:
-        release = solution_from_nodes("x", problem, forest.published(judge.records_at(opened)))
+        release = release_nodes("x", problem, forest.published(judge.records_at(opened)))
     except NoSolution:
-        assert fitness.excess > 0
+        assert not fitness.feasible
         return
     losses = release_losses(problem.domain, release.recoding, problem.weights)
-    assert fitness.excess == 0
+    assert fitness.feasible
     assert fitness.score == pytest.approx(losses.get(problem.metric.name, losses["loss"]), abs=1e-9)
 
 
@@ -115,9 +115,9 @@ def test_keys_too_long_for_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(table(), [KAnonymity(2)])
     judge = CutJudge(plant_forest(problem))
     cuts = [judge.level_cut(levels) for levels in problem.lattice]
-    short = [judge.fitness(cut) for cut in cuts]
+    short = [judge.evaluate(cut) for cut in cuts]
     monkeypatch.setattr(cut_judge, "LARGEST_KEY", 3)
-    assert [judge.fitness(cut) for cut in cuts] == short
+    assert [judge.evaluate(cut) for cut in cuts] == short
 
 
 def random_table(rows: int = 600, seed: int = 3) -> Domain:

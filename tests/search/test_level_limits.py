@@ -56,7 +56,7 @@ def test_published_nodes_lie_between_the_limits(name: str, data: st.DataObject, 
 
 def test_rows_that_no_allowed_group_can_hold_are_an_error_with_the_number() -> None:
     problem = Problem(letters("aabbc"), [KAnonymity(2)], highest_levels=[1])
-    with pytest.raises(NoSolution, match="for 1 rows"):
+    with pytest.raises(NoSolution, match="suppress 1 rows"):
         make_algorithm("mondrian").solve(problem, SILENT)
     allowed = Problem(letters("aabbc"), [KAnonymity(2)], highest_levels=[1], suppression_limit=0.2)
     assert make_algorithm("mondrian").solve(allowed, SILENT).recoding.suppressed_rows == 1

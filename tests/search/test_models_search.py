@@ -22,7 +22,8 @@ from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.incognito import Incognito
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.full_domain.samarati import Samarati
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.judge import LevelJudgement
+from kanopy.search.problem import Problem
 from tests.search.problems import domains
 from tests.search.test_full_domain import plain_score
 
@@ -60,7 +61,7 @@ def cases(draw: st.DrawFn) -> tuple[Domain, list[Model], float, str]:
     return domain, models, limit, draw(st.sampled_from(["loss", "precision", "aecs", "discernibility", "height"]))
 
 
-def brute_force(problem: Problem) -> Judgement | None:
+def brute_force(problem: Problem) -> LevelJudgement | None:
     """Every candidate: rows grouped by label tuples, models asked class by class."""
     domain, best = problem.domain, None
     assert domain.population is not None
@@ -92,7 +93,12 @@ def brute_force(problem: Problem) -> Judgement | None:
         if suppressed > problem.max_suppressed_rows or not all(m.satisfied(kept, whole) for m in problem.models):
             continue
         sizes = {key: int(size) for key, size, bad in zip(keys, whole.sizes, wrong, strict=True) if not bad}
-        found = Judgement(levels, True, plain_score(problem, levels, sizes, suppressed), suppressed, len(sizes), 0, 0)
+        found = LevelJudgement(
+            feasible=True,
+            score=plain_score(problem, levels, sizes, suppressed),
+            suppressed_rows=suppressed,
+            levels=levels,
+        )
         if found.better_than(best):
             best = found
     return best

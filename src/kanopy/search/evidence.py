@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanopy._arrays import Ints, Mask
+from kanopy._arrays import Mask
 from kanopy._core.classes import Classes, ClassLabels, Domain
-from kanopy._core.histograms import Histogram
+from kanopy._core.histograms import Histogram, histogram, summed
+from kanopy._core.numbering import number_rows
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy.privacy.models import Model
 from kanopy.search.lattice import Levels
@@ -61,27 +62,26 @@ class Evidence:
         """The finest table with histograms; tuples that only the population has come last, with no rows."""
         domain = self.domain
         count = len(domain.counts)
-        used = domain.tuple_of_row >= 0
-        of_row = domain.tuple_of_row[used].astype(np.int64)
-        parts: list[Ints] = []
-        for column, width in zip(self.sensitive, self.widths, strict=True):
-            cell = of_row * width + column.code_of_row[used]
-            parts.append(np.bincount(cell, minlength=count * width).reshape(count, width).astype(np.int32))
+        parts = [
+            histogram(domain.tuple_of_row, column.code_of_row, count, width).astype(np.int32)
+            for column, width in zip(self.sensitive, self.widths, strict=True)
+        ]
         if self.population is None:
             return Tuples(domain.tuples, domain.counts, np.ascontiguousarray(np.concatenate(parts, axis=1)))
         both = np.concatenate([domain.tuples, self.population.tuples])
-        _, first, number = np.unique(both, axis=0, return_index=True, return_inverse=True)
-        # Known tuples keep their numbers: they come first in `both`.
-        order = np.argsort(first, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        target = place[number.reshape(-1)[count:]]
-        people = np.bincount(target, weights=self.population.counts, minlength=len(order)).astype(np.int32)
-        extra = len(order) - count
+        # Numbered as they appear, known tuples keep their numbers: they come first in `both`.
+        number, first, _ = number_rows(both, [h.size for h in domain.hierarchies])
+        people = summed(self.population.counts, number[count:], len(first)).astype(np.int32)
+        extra = len(first) - count
         parts = [np.concatenate([part, np.zeros((extra, part.shape[1]), np.int32)]) for part in parts]
-        histogram = np.ascontiguousarray(np.concatenate([*parts, people[:, None]], axis=1))
+        counted = np.ascontiguousarray(np.concatenate([*parts, people[:, None]], axis=1))
         counts = np.concatenate([domain.counts, np.zeros(extra, np.int64)])
-        return Tuples(both[first[order]].astype(np.int32), counts, histogram)
+        return Tuples(both[first].astype(np.int32), counts, counted)
+
+    def by_column(self, side_by_side: Histogram) -> dict[str, Histogram]:
+        """The histogram of each column, taken from a table with all of them."""
+        ends = np.cumsum([0, *self.widths]).tolist()
+        return {column: side_by_side[:, ends[i] : ends[i + 1]] for i, column in enumerate(self.columns)}
 
     def classes(self, table: ClassTable, packing: Packing, levels: Levels, picked: Mask | None = None) -> Classes:
         """The (picked) classes of a table as models see them."""
@@ -90,10 +90,7 @@ class Evidence:
         population = None
         if table.histogram is not None:
             whole = table.histogram if picked is None else table.histogram[picked]
-            begin = 0
-            for column, width in zip(self.columns, self.widths, strict=True):
-                histograms[column] = whole[:, begin : begin + width]
-                begin += width
+            histograms = self.by_column(whole)
             if self.population is not None:
                 population = whole[:, -1].astype(np.int64)
         labels: dict[str, ClassLabels] = {}

@@ -16,35 +16,10 @@ from kanopy._errors import HierarchyError, JobError
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.evidence import Evidence
+from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.rollup_kernel import tally
 from kanopy.search.tables import ClassTable, ClassTables
-
-SCORE_TOLERANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What the judge says of a candidate. `suppressed_rows` leaves out rows excluded from the start."""
-
-    levels: Levels
-    feasible: bool
-    score: float
-    suppressed_rows: int
-    classes: int
-    all_classes: int
-    all_squares: int
-    least_suppressed: int = 0
-    """Rows that this candidate and every finer one must suppress."""
-
-    def better_than(self, other: Judgement | None) -> bool:
-        """Lower score; at a tie the smaller sum of levels, then the first in lexicographic order."""
-        if other is None:
-            return True
-        margin = SCORE_TOLERANCE * (1.0 + abs(other.score))
-        if abs(self.score - other.score) > margin:
-            return self.score < other.score
-        return (sum(self.levels), self.levels) < (sum(other.levels), other.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,40 +102,6 @@ class Problem:
                     f"The hierarchy of {name} does not nest: two values that share a group at one level can part "
                     "again at a higher one, so classes cannot be rolled up and a coarser release can be less safe. "
                     "Use a hierarchy whose levels nest (for divisors: chain=True)."
-                )
-
-    def require_monotonic(self, algorithm: str) -> None:
-        """Some algorithms rest on "more general is never less safe"; say which model breaks that."""
-        strict = self.max_suppressed_rows > 0
-        broken = [
-            model.name
-            for model in self.models
-            if not (model.monotonic_with_suppression and not model.of_release if strict else model.monotonic)
-        ]
-        if broken:
-            where = " once rows may be suppressed" if strict else ""
-            raise JobError(
-                f"The algorithm {algorithm!r} needs models for which a more general release is never less safe; "
-                f"{', '.join(broken)} is not one{where}. Use algorithm 'optimal'."
-            )
-
-    def require_local(self, algorithm: str, *, release_wide: bool = False) -> None:
-        """Clusterings make groups safe by merging them; refuse models that merging cannot be trusted to satisfy.
-
-        With `release_wide` the algorithm looks after models that judge the release as a whole by its class sizes.
-        """
-        for model in self.models:
-            reason = None
-            if model.needs_population:
-                reason = "it counts people of a population, and a clustering knows only the rows of the table"
-            elif model.quasi:
-                reason = "it limits how far values are generalized, and merging groups generalizes further"
-            elif model.of_release and not release_wide:
-                reason = "it judges the release as a whole, and a clustering looks at one group at a time"
-            if reason is not None:
-                raise JobError(
-                    f"The algorithm {algorithm!r} does not support the model {model.name!r}: {reason}. "
-                    "Use algorithm 'optimal'."
                 )
 
     @cached_property
@@ -272,7 +213,7 @@ class Problem:
         everything = self.evidence.classes(table, packing, levels)
         return all(model.satisfied(kept, everything) for model in models)
 
-    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
+    def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:
         """Judge one candidate.
 
         A candidate that cannot score `ceiling` or less may be called infeasible without being looked at closely.
@@ -283,7 +224,7 @@ class Problem:
             return self.judge_table(levels, table, Verdict(table.sizes < self.k))
         return self.judge_fully(levels, self.judge_table(levels, table, Verdict(table.sizes < self.k)), ceiling)
 
-    def judge_fully(self, levels: Levels, by_sizes: Judgement, ceiling: float) -> Judgement:
+    def judge_fully(self, levels: Levels, by_sizes: LevelJudgement, ceiling: float) -> LevelJudgement:
         """Judge a candidate that is known to pass or fail by class sizes.
 
         Most candidates fail by sizes alone, or are beaten whatever the models say: their histograms are not made.
@@ -294,7 +235,7 @@ class Problem:
         table = self.full_tables.table(levels)
         return self.judge_table(levels, table, self.verdict(levels, table))
 
-    def judge_table(self, levels: Levels, table: ClassTable, verdict: Verdict) -> Judgement:
+    def judge_table(self, levels: Levels, table: ClassTable, verdict: Verdict) -> LevelJudgement:
         """Judge a candidate whose class table and unsafe classes are at hand."""
         packing = self.tables.packing
         extra, starts = self._extra
@@ -310,7 +251,10 @@ class Problem:
             score = self.score(levels, kept, suppressed, squares, sums)
         all_squares = int(np.dot(table.sizes, table.sizes))
         least = suppressed if verdict.least_suppressed is None else verdict.least_suppressed
-        return Judgement(levels, feasible, score, suppressed, kept, table.count, all_squares, least)
+        return LevelJudgement(
+            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=kept,
+            all_classes=table.count, all_squares=all_squares, least_suppressed=least,
+        )  # fmt: skip
 
     def score(self, levels: Levels, kept: int, suppressed: int, squares: int, extra: Floats) -> float:
         """The metric of a candidate, given its counts and what suppression costs each attribute."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
+from kanopy._errors import JobError, NoSolution, some
 from kanopy._kinds import Maybe, Names, Seconds, Whole
 from kanopy._parameters import Declared
-from kanopy._progress import Progress
+from kanopy._progress import SILENT, Progress
 from kanopy.privacy.models import KAnonymity, Model
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Solution:
     notes: tuple[str, ...] = ()
 
 
+NESTING = "hierarchies that nest"
 RECODINGS = {
     "full-domain": "one level per column, the same for all rows",
     "subtree": "every value has one published label per column, the same for all rows",
@@ -61,7 +63,7 @@ class About:
     lowers: str = "the job's metric"
     proves: str = ""
     models: Literal["any", "monotone", "classes", "rows", "sizes"] = "classes"
-    attributes: str = "hierarchies that nest"
+    attributes: str = NESTING
     suppresses: bool = True
     level_limits: bool = True
     weights: bool = True
@@ -71,15 +73,46 @@ class About:
 
     def supports(self, model: Model, *, suppressing: bool) -> bool:
         """Whether the algorithm can satisfy a model, where rows may be suppressed or not."""
-        if self.models == "any":
-            return True
         if self.models == "monotone":
             return model.monotonic_with_suppression and not model.of_release if suppressing else model.monotonic
-        if self.models == "classes":
-            return not (model.needs_population or model.quasi or model.of_release)
-        if self.models == "rows":
-            return not (model.needs_population or model.quasi)
-        return isinstance(model, KAnonymity)
+        if self.models == "sizes":
+            return isinstance(model, KAnonymity)
+        return self.models == "any" or not (
+            model.needs_population or model.quasi or (model.of_release and self.models == "classes")
+        )
+
+    def require(self, name: str, problem: Problem) -> None:
+        """Refuse a problem that is none for the algorithm `name`, and say why."""
+        if self.attributes == NESTING:
+            problem.require_nesting()
+        suppressing = problem.max_suppressed_rows > 0
+        broken = [model for model in problem.models if not self.supports(model, suppressing=suppressing)]
+        if broken and self.models == "monotone":
+            where = " once rows may be suppressed" if suppressing else ""
+            raise JobError(
+                f"The algorithm {name!r} needs models for which a more general release is never less safe; "
+                f"{', '.join(model.name for model in broken)} is not one{where}. Use algorithm 'optimal'."
+            )
+        if broken and self.models == "sizes":
+            raise JobError(
+                f"The algorithm {name!r} knows k-anonymity alone, not {some([model.name for model in broken])}: its "
+                "bounds count rows. Use algorithm 'best', 'mondrian' or 'optimal'."
+            )
+        if broken:
+            reason = "it judges the release as a whole, and this algorithm looks at one class at a time"
+            if broken[0].needs_population:
+                reason = "it counts people of a population, and this algorithm knows only the rows of the table"
+            elif broken[0].quasi:
+                reason = "it limits how far values are generalized, and uniting classes generalizes further"
+            raise JobError(
+                f"The algorithm {name!r} does not support the model {broken[0].name!r}: {reason}. "
+                "Use algorithm 'optimal'."
+            )
+        if problem.level_limits and not self.level_limits:
+            raise JobError(
+                f"The algorithm {name!r} publishes sets of values, which have no level, so the levels of a column "
+                "cannot be limited. Drop the limits, or use algorithm 'optimal' or 'best'."
+            )
 
 
 Budget = Annotated[float, Seconds(), "how long the search may take"]
@@ -90,7 +123,7 @@ FreeColumns = Annotated[tuple[str, ...], Names(), "numeric columns published as 
 
 
 class Algorithm(Declared):
-    """An algorithm is a frozen dataclass of its parameters with one method."""
+    """An algorithm is a frozen dataclass of its parameters that says what it is and how it searches."""
 
     family: ClassVar[str] = "algorithm"
     name: ClassVar[str]
@@ -98,6 +131,19 @@ class Algorithm(Declared):
     """One of `RECODINGS`."""
     about: ClassVar[About]
 
-    def solve(self, problem: Problem, progress: Progress) -> Solution:
-        """Find a release; raise `NoSolution` if there is none, `Cancelled` if the caller stops."""
+    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+        """Find a release; raise `NoSolution` if there is none, `Cancelled` if the caller stops.
+
+        Where the search finds none although the most general release is within the limits, that is the answer.
+        """
+        from kanopy.search.release import most_general
+
+        self.about.require(self.name, problem)
+        try:
+            return self.search(problem, progress)
+        except NoSolution as reason:
+            return most_general(self.name, self.recoding, problem, reason)
+
+    def search(self, problem: Problem, progress: Progress) -> Solution:
+        """What `solve` does once the problem is known to be one for this algorithm."""
         raise NotImplementedError

@@ -27,10 +27,10 @@ from kanopy.search.bound.certificate import Certificate, certify
 from kanopy.search.bound.cut_prices_kernel import improve_prices
 from kanopy.search.bound.ladders import Ladder, left_out, make_ladders, price_records
 from kanopy.search.bound.prices_kernel import Cuts, make_cuts, make_walk, scan_boxes
-from kanopy.search.clustering.kmember import check_k
 from kanopy.search.local.best.best import row_weights
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
+from kanopy.search.release import check_k
 
 MOST_COMBINATIONS = 200_000
 """Level combinations to look at; with more, levels are joined until there are as few."""

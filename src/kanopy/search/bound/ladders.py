@@ -12,7 +12,9 @@ from math import log, prod
 
 import numpy as np
 
-from kanopy._arrays import Floats, Longs
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._core.histograms import summed
+from kanopy._core.numbering import number_rows
 from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes
 from kanopy.search.problem import Problem
 
@@ -35,7 +37,7 @@ class Priced:
     boxes: Boxes
     sizes: Longs
     counts: Longs
-    record_of_tuple: Longs
+    record_of_tuple: Ints
 
 
 def level_shares(problem: Problem, j: int) -> Floats:
@@ -100,8 +102,8 @@ def price_records(problem: Problem, ladders: tuple[Ladder, ...]) -> Priced:
             weights.append(least[dense])
         head[j, VALUES], head[j, LEVELS], head[j, AT], head[j, AGREE] = len(leaves), len(ladder), at, -1
         at += len(leaves) * len(ladder)
-    tuples, record = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    record = record.reshape(-1).astype(np.int64)
+    record, first, _ = number_rows(columns, head[:, VALUES].tolist(), ascending=True)
+    tuples = np.column_stack(columns)[first]
     boxes = Boxes(
         np.ascontiguousarray(tuples, np.int32),
         head,
@@ -109,7 +111,7 @@ def price_records(problem: Problem, ladders: tuple[Ladder, ...]) -> Priced:
         np.concatenate(weights),
         np.zeros(1, np.int16),
     )
-    counts = np.bincount(record, weights=domain.counts, minlength=len(tuples)).astype(np.int64)
+    counts = summed(domain.counts, record, len(tuples))
     return Priced(boxes, sizes, counts, record)
 
 

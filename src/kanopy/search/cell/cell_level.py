@@ -9,13 +9,15 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._compiler import for_size
-from kanopy._progress import SILENT, Progress
+from kanopy._core.histograms import summed
+from kanopy._progress import Progress
 from kanopy.search.cell.lifting_kernel import Meetings, meet
+from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
-from kanopy.search.partition_judge import PartitionJudge, solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Solution
-from kanopy.search.subtree.forest import Forest, number_rows, plant_forest
+from kanopy.search.subtree.forest import Forest, plant_forest
 
 
 @dataclass(frozen=True)
@@ -66,22 +68,18 @@ class CellLevel(Algorithm):
         source="after the surveys' reading of Iyengar 2002 and Lunacek, Whitley, Ray 2006; procedure by Kanopy",
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Lift cells until every class is safe."""
-        problem.require_local(self.name)
         progress("laying out")
         lifting = _Lifting(plant_forest(problem))
         whole = max(1, lifting.unsafe_rows)
         while lifting.round():
             progress("lifting cells", 1.0 - lifting.unsafe_rows / whole, f"{lifting.unsafe_rows:,} rows to go")
         lifting.tighten()
-        left = lifting.join_rest()
-        if left > problem.max_suppressed_rows:
+        if lifting.join_rest() > problem.max_suppressed_rows:
             raise no_solution(problem)
-        return solution_from_nodes(
-            self.name, problem, lifting.forest.published(lifting.nodes()), judged=lifting.rounds,
-            candidates=lifting.rounds,
-        )  # fmt: skip
+        nodes, rounds = lifting.forest.published(lifting.nodes()), lifting.rounds
+        return release_nodes(self.name, problem, nodes, judged=rounds, candidates=rounds)
 
 
 class _Lifting:
@@ -92,7 +90,7 @@ class _Lifting:
 
     def __init__(self, forest: Forest) -> None:
         self.forest, self.problem = forest, forest.problem
-        self.judge = PartitionJudge(self.problem, forest.record_of_tuple)
+        self.judge = ClassJudge(self.problem, forest.record_of_tuple)
         self.class_of: Ints = np.arange(forest.records, dtype=np.int32)
         self.at: Ints = forest.leaves.copy()
         self.size: Longs = forest.counts.copy()
@@ -112,12 +110,11 @@ class _Lifting:
     def _settle(self) -> None:
         """Unite classes with equal nodes, and judge."""
         forest = self.forest
-        columns = [self.at[:, j] - np.int32(forest.start[j]) for j in range(self.at.shape[1])]
-        number, first = number_rows(columns, np.diff(forest.start).tolist())
-        self.size = _sums(number, self.size, len(first))
+        number, first, _ = forest.number_nodes(self.at)
+        self.size = summed(self.size, number, len(first))
         self.at = self.at[first]
         self.class_of = number[self.class_of]
-        self.alike, kinds = forest.number(self.at)
+        self.alike, kinds, _ = forest.number(self.at)
         self.unsafe: Mask = self.judge.unsafe(self.alike[self.class_of], len(kinds))[self.alike]
 
     def round(self) -> bool:
@@ -161,9 +158,9 @@ class _Lifting:
                 continue
             raised = mine[can].copy()
             raised[:, j] = up[can]
-            number, first = forest.number(np.concatenate([raised, theirs]))
+            number, first, _ = forest.number(np.concatenate([raised, theirs]))
             members = np.concatenate([active[can], open_classes])
-            together = _sums(number, self.size[members], len(first))
+            together = summed(self.size[members], number, len(first))
             here = number[: len(can)]
             progress, wanted = self._progress(members, number, together, here, size[can])
             cost[can, j] = forest.worth[mine[can, j]] - forest.worth[up[can]]
@@ -225,10 +222,8 @@ class _Lifting:
 
     def _join_once(self) -> bool:
         """Let each unsafe class join safe classes, each of those at most once; whether any did."""
-        forest, width = self.forest, self.at.shape[1]
-        roots = forest.ancestor[0][self.at]
-        columns = [roots[:, j] - np.int32(forest.start[j]) for j in range(width)]
-        apart, _ = number_rows(columns, np.diff(forest.start).tolist())
+        forest = self.forest
+        apart = forest.number_nodes(forest.ancestor[0][self.at]).number
         free = ~self.unsafe
         left = 0
         for c in np.flatnonzero(self.unsafe).tolist():
@@ -279,7 +274,3 @@ class _Lifting:
             a, b = row[one], row[two]
             found = np.where((a == b) & (a >= 0), a, found)
         return np.asarray(found, np.int32)
-
-
-def _sums(number: Ints, rows: Longs, count: int) -> Longs:
-    return np.bincount(number, weights=rows, minlength=count).astype(np.int64)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._core.classes import Classes, ColumnFacts, Domain
+from kanopy._core.histograms import histogram
 from kanopy._core.local_recoding import LocalRecoding, recoding_from_ends
 from kanopy._errors import NoSolution
 from kanopy._progress import SILENT, Progress
@@ -122,10 +123,7 @@ def merge_until_safe(
 
 def _histogram(domain: Domain, name: str, of_row: Ints, units: int) -> Longs:
     column = next(sensitive for sensitive in domain.sensitive if sensitive.name == name)
-    table = np.zeros((units, len(column.values)), np.int64)
-    used = of_row >= 0
-    np.add.at(table, (of_row[used], column.code_of_row[used]), 1)
-    return table
+    return histogram(of_row, column.code_of_row, units, len(column.values))
 
 
 def _unsafe(

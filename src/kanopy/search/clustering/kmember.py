@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from kanopy._core.classes import Domain
-from kanopy._errors import JobError, NoSolution
+from kanopy._errors import JobError
 from kanopy._kinds import Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.groups import Groups, merge_until_safe
@@ -22,6 +22,7 @@ from kanopy.search.clustering.kmember_kernel import (
 )
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.strata import within_level_limits
+from kanopy.search.release import check_k, release
 from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:
@@ -52,9 +53,8 @@ class KMember(Algorithm):
         seeded=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""
-        problem.require_local(self.name)
         _check_seed(self.seed, problem.domain)
         return within_level_limits(self.name, problem, progress, self._solve)
 
@@ -69,12 +69,11 @@ class KMember(Algorithm):
 
 def local_solution(name: str, groups: Groups, problem: Problem, progress: Progress) -> Solution:
     """The answer of a clustering, made safe for models that look at more than sizes."""
-    problem.require_local(name)
     safe, merged = merge_until_safe(groups, problem.domain, problem.models, progress)
     notes = [f"{merged} groups were merged with their nearest to satisfy the privacy models."] if merged else []
     if not groups.measure.exact:
         notes.append("Costs were rounded to binary digits: their exact common denominator is too large.")
-    return Solution(name, safe.recoding(problem.domain), float(safe.total_loss()), notes=tuple(notes))
+    return release(name, problem, safe.recoding(problem.domain), score=float(safe.total_loss()), notes=notes)
 
 
 def k_member_clusters(
@@ -128,14 +127,3 @@ def k_member_clusters(
 def _check_seed(seed: int, domain: Domain) -> None:
     if not 0 <= seed < domain.rows:
         raise JobError(f"The first reference row is {seed}, but the table has rows 0 to {domain.rows - 1}.")
-
-
-def check_k(k: int, rows: int) -> None:
-    """Refuse a `k` that no grouping of `rows` rows can reach."""
-    if k < 1:
-        raise JobError(f"k must be at least 1, not {k}.")
-    if rows < k:
-        raise NoSolution(
-            f"The table has {rows:,} usable rows, fewer than k = {k:,}: even one class of all rows is too small.",
-            advice=[f"Choose k of at most {rows:,}.", "Give more rows, or keep rows with missing values."][rows < 1 :],
-        )

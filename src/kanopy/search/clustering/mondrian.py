@@ -11,11 +11,12 @@ from kanopy._core.classes import Domain
 from kanopy._kinds import Flag, OneOf
 from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.groups import Groups
-from kanopy.search.clustering.kmember import check_k, local_solution
+from kanopy.search.clustering.kmember import local_solution
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.mondrian_kernel import cut_parts
 from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
 from kanopy.search.clustering.strata import within_level_limits
+from kanopy.search.release import check_k
 from kanopy.search.solution import About, Algorithm, FreeColumns, Solution
 
 if TYPE_CHECKING:
@@ -51,9 +52,8 @@ class Mondrian(Algorithm):
         row_order=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Cut the rows; groups that other models find unsafe are merged with their nearest neighbours."""
-        problem.require_local(self.name)
         return within_level_limits(self.name, problem, progress, self._solve)
 
     def _solve(self, problem: Problem, progress: Progress) -> Solution:

@@ -8,10 +8,11 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._core.classes import recoding_from_nodes
+from kanopy._core.numbering import number_rows
 from kanopy._errors import JobError, NoSolution
 from kanopy._progress import Progress
-from kanopy.search.partition_judge import PartitionJudge, release_score
 from kanopy.search.problem import Problem
+from kanopy.search.release import release
 from kanopy.search.solution import Solution
 
 
@@ -30,14 +31,13 @@ def within_level_limits(
     domain = problem.domain
     nodes_of_row = np.full((domain.rows, domain.width), -1, np.int32)
     group_of_row = np.full(domain.rows, -1, np.int32)
-    groups, lost = 0, 0
+    groups = 0
     notes: list[str] = []
     for rows in _apart(problem):
         part = Problem(domain.part(rows), problem.models, problem.metric, weights=problem.weights)
         try:
             found = solve(part, progress)
         except NoSolution:
-            lost += len(rows)
             continue
         recoding = found.recoding
         notes.extend(found.notes)
@@ -54,34 +54,20 @@ def within_level_limits(
         group_of_row[rows[kept]] = of_row + groups
         groups += len(recoding.codes)
     kept_rows = np.flatnonzero(group_of_row >= 0)
-    lifted = _lifted(problem, nodes_of_row, kept_rows)
-    distinct, number = np.unique(lifted[kept_rows], axis=0, return_inverse=True)
-    group_of_row[kept_rows] = number.reshape(-1).astype(np.int32)
-    unsafe = PartitionJudge(problem).unsafe_groups(group_of_row, len(distinct)) if len(distinct) else np.zeros(0, bool)
-    bad = (group_of_row >= 0) & np.append(unsafe, False)[group_of_row]
-    lost += int(bad.sum())
-    if lost > problem.max_suppressed_rows:
-        raise NoSolution(
-            f"Within the allowed levels {name!r} finds no safe group for {lost:,} rows, and "
-            f"{problem.max_suppressed_rows:,} may be suppressed.",
-            advice=["allow higher levels", f"allow at least {lost:,} rows to be suppressed", "loosen the models"],
-        )
-    group_of_row[bad] = -1
-    recoding = recoding_from_nodes(domain, group_of_row, distinct.astype(np.int32))
-    return Solution(name, recoding, release_score(problem, recoding), notes=tuple(dict.fromkeys(notes)))
+    lifted = _lifted(problem, nodes_of_row, kept_rows)[kept_rows]
+    number, first, _ = number_rows(lifted, ascending=True)
+    group_of_row[kept_rows] = number
+    recoding = recoding_from_nodes(domain, group_of_row, lifted[first])
+    return release(name, problem, recoding, notes=dict.fromkeys(notes))
 
 
 def _apart(problem: Problem) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """Usable rows, by what they publish at the highest allowed levels."""
     domain = problem.domain
-    top = np.column_stack(
-        [h.table[level][domain.tuples[:, j]] for j, (h, level) in enumerate(
-            zip(domain.hierarchies, problem.lattice.highest, strict=True)
-        )]
-    )  # fmt: skip
-    _, stratum = np.unique(top, axis=0, return_inverse=True)
+    pairs = enumerate(zip(domain.hierarchies, problem.lattice.highest, strict=True))
+    stratum = number_rows([h.table[level][domain.tuples[:, j]] for j, (h, level) in pairs], ascending=True).number
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
-    of_row = stratum.reshape(-1)[domain.tuple_of_row[usable]]
+    of_row = stratum[domain.tuple_of_row[usable]]
     order = np.argsort(of_row, kind="stable")
     cuts = np.flatnonzero(np.diff(of_row[order])) + 1
     return [usable[piece] for piece in np.split(order, cuts)]

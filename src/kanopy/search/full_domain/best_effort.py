@@ -8,10 +8,12 @@ import numpy as np
 
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.full_domain.row_counts import judge_of
+from kanopy.search.full_domain.level_judge import judge_of
+from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.problem import Problem
+from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
 
 
@@ -42,16 +44,7 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
         f"{problem.judged:,} judged within {budget_seconds:g} seconds."
     )
-    return Solution(
-        algorithm=algorithm,
-        recoding=problem.recoding(best.levels),
-        score=best.score,
-        levels=best.levels,
-        optimal=False,
-        judged=problem.judged,
-        candidates=problem.lattice.size,
-        notes=(note,),
-    )
+    return release_levels(algorithm, problem, best, notes=[note])
 
 
 class _Walk:
@@ -64,7 +57,7 @@ class _Walk:
         self.deadline = deadline
         self.budget_seconds = budget_seconds
         self.judge_one = judge_of(problem)
-        self.seen: dict[Levels, Judgement] = {}
+        self.seen: dict[Levels, LevelJudgement] = {}
         self.best_score = np.inf
         self.bounded = not isinstance(problem.metric, ClassMetric)
 
@@ -74,15 +67,15 @@ class _Walk:
         self.progress("searching", min(part, 1.0), f"{len(self.seen):,} judged, best {self.best_score:.4f}")
         return left <= 0
 
-    def judge(self, levels: Levels) -> Judgement:
+    def judge(self, levels: Levels) -> LevelJudgement:
         found = self.seen.get(levels)
         if found is None:
-            found = self.seen[levels] = self.judge_one(levels)
+            found = self.seen[levels] = self.judge_one.evaluate(levels)
             if found.feasible:
                 self.best_score = min(self.best_score, found.score)
         return found
 
-    def descend(self, current: Judgement) -> Judgement:
+    def descend(self, current: LevelJudgement) -> LevelJudgement:
         """Steepest descent; stops in a local optimum or when the time is up."""
         while not self.out_of_time():
             best = current

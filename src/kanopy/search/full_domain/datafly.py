@@ -10,6 +10,7 @@ import numpy as np
 from kanopy._progress import Progress
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
+from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 
@@ -31,9 +32,8 @@ class Datafly(Algorithm):
         weights=False,
     )
 
-    def solve(self, problem: Problem, progress: Progress) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Climb; raises `NoSolution` if even the top is infeasible."""
-        problem.require_nesting()
         domain, lattice = problem.domain, problem.lattice
         present = [np.unique(domain.tuples[:, j]) for j in range(domain.width)]
         levels = list(lattice.lowest)
@@ -52,11 +52,4 @@ class Datafly(Algorithm):
                 key=lambda j: len(np.unique(domain.hierarchies[j].level(levels[j]).codes[present[j]])),
             )
             levels[widest] += 1
-        return Solution(
-            algorithm=self.name,
-            recoding=problem.recoding(judgement.levels),
-            score=judgement.score,
-            levels=judgement.levels,
-            judged=problem.judged,
-            candidates=lattice.size,
-        )
+        return release_levels(self.name, problem, judgement)

@@ -18,8 +18,9 @@ from kanopy.metrics.full_domain import ClassMetric
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.projections import least_suppressed_rows
 from kanopy.search.full_domain.size_profile_kernel import size_profile
+from kanopy.search.judge import LevelJudgement, best_of, ceiling_of
 from kanopy.search.lattice import Levels
-from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+from kanopy.search.problem import Problem
 
 REFRESH = 1.3
 """Bounds are worked out anew when k has grown by this factor."""
@@ -56,7 +57,7 @@ class EveryK:
 
     def solve(
         self, ks: Sequence[int], limits: Sequence[float], progress: Progress
-    ) -> Iterator[tuple[int, float, Judgement | None]]:
+    ) -> Iterator[tuple[int, float, LevelJudgement | None]]:
         """For every k, ascending, and every limit: the best candidate, or `None` if none is feasible."""
         rows = self.problem.domain.rows
         known_at = 0.0
@@ -78,30 +79,30 @@ class EveryK:
             lowest_levels=given.lattice.lowest, highest_levels=given.lattice.highest,
         )  # fmt: skip
 
-    def _best(self, k: int, most: int, least: Longs, bounds: Floats, progress: Progress) -> Judgement | None:
+    def _best(self, k: int, most: int, least: Longs, bounds: Floats, progress: Progress) -> LevelJudgement | None:
         lattice = self.lattice
         dead = self._dead.setdefault(most, np.zeros(lattice.shape, np.bool_))
         dead |= least > most
         flat = dead.reshape(-1)
-        best: Judgement | None = None
+        best: LevelJudgement | None = None
         if self._numbers:
             best = self._best_known(k, most, dead)
         pending = np.flatnonzero(~flat & (self._place < 0))
-        pending = pending[bounds[pending] <= _ceiling(best)]
+        pending = pending[bounds[pending] <= ceiling_of(best)]
         pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
         part = 0.3 if most == 0 else 0.5
         while len(pending):
             progress("exploring", None, f"k = {k}, {self.judged:,} candidates grouped")
             number = int(pending[int(part * (len(pending) - 1))])
             found = self._judgement(self._look(number), k, most)
-            if found is None:
+            if not found.feasible:
                 dead[lattice.finer(lattice.levels(number))] = True
             elif found.better_than(best):
                 best = found
-            pending = pending[~flat[pending] & (self._place[pending] < 0) & (bounds[pending] <= _ceiling(best))]
+            pending = pending[~flat[pending] & (self._place[pending] < 0) & (bounds[pending] <= ceiling_of(best))]
         return best
 
-    def _best_known(self, k: int, most: int, dead: npt.NDArray[np.bool_]) -> Judgement | None:
+    def _best_known(self, k: int, most: int, dead: npt.NDArray[np.bool_]) -> LevelJudgement | None:
         """The best of the candidates judged before; those that fail rule out what is finer."""
         count = len(self._numbers)
         gone = self._rows[:count, k - 1]
@@ -111,24 +112,17 @@ class EveryK:
         costs = self._totals[:count] + self._sums[:count, k - 1]
         losses = [cost.loss(costs[:, j]) for j, cost in enumerate(self.problem.costs)]
         scores = np.where(gone <= most, self.metric.combine(losses, self.problem.weights), np.inf)
-        least = scores.min()
-        if not np.isfinite(least):
-            return None
-        best: Judgement | None = None
-        for place in np.flatnonzero(scores <= least + SCORE_TOLERANCE * (1 + abs(least))):
-            found = self._judgement(int(place), k, most)
-            if found is not None and found.better_than(best):
-                best = found
-        return best
+        return best_of(scores, lambda place: self._judgement(place, k, most))
 
-    def _judgement(self, place: int, k: int, most: int) -> Judgement | None:
+    def _judgement(self, place: int, k: int, most: int) -> LevelJudgement:
         levels = self.lattice.levels(self._numbers[place])
         gone = int(self._rows[place, k - 1])
-        if gone > most:
-            return None
         kept = int(self._all_classes[place] - self._classes[place, k - 1])
         score = self.problem.score(levels, kept, gone, 0, self._sums[place, k - 1])
-        return Judgement(levels, True, score, gone, kept, int(self._all_classes[place]), 0)
+        return LevelJudgement(
+            feasible=gone <= most, score=score, suppressed_rows=gone, levels=levels, classes=kept,
+            all_classes=int(self._all_classes[place]),
+        )  # fmt: skip
 
     def _look(self, number: int) -> int:
         """Group a candidate and remember its classes by size."""
@@ -153,7 +147,3 @@ class EveryK:
         self._place[number] = place
         problem.judged += 1
         return place
-
-
-def _ceiling(best: Judgement | None) -> float:
-    return np.inf if best is None else best.score + SCORE_TOLERANCE * (1.0 + abs(best.score))

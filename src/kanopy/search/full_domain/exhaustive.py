@@ -11,8 +11,9 @@ from kanopy._errors import JobError
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.sweep_kernel import sweep
+from kanopy.search.judge import LevelJudgement, best_of
 from kanopy.search.lattice import Levels
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.problem import Problem
 
 
 def only_counts_rows(problem: Problem) -> bool:
@@ -38,30 +39,26 @@ class AllJudged:
             rows = zip(self.counts[:, 0].tolist(), everywhere.tolist(), self.counts[:, 2].tolist(), strict=True)
             scores = np.array([metric.score(problem.domain.rows, kept, out, squares) for kept, out, squares in rows])
         else:
-            width = problem.domain.width
             totals = problem.lattice.spread([cost.totals for cost in problem.costs])
             losses = []
             for j, (cost, total) in enumerate(zip(problem.costs, totals, strict=True)):
                 whole = np.broadcast_to(total, problem.lattice.shape).reshape(-1) + self.sums[:, j]
                 losses.append(cost.loss(whole))
-            assert len(losses) == width
             scores = metric.combine(losses, problem.weights)
         return np.where(suppressed <= problem.max_suppressed_rows, scores, np.inf)
 
-    def best(self) -> Judgement | None:
+    def best(self) -> LevelJudgement | None:
         """The feasible candidate of least loss, ties decided as everywhere."""
         scores = self.scores()
-        least = scores.min()
-        if not np.isfinite(least):
-            return None
-        best: Judgement | None = None
-        for number in np.flatnonzero(scores <= least + 1e-12 * (1.0 + abs(least))):
-            levels = self.problem.lattice.levels(int(number))
-            kept, suppressed, _, classes, squares = (int(x) for x in self.counts[number])
-            found = Judgement(levels, True, float(scores[number]), suppressed, kept, classes, squares)
-            if found.better_than(best):
-                best = found
-        return best
+
+        def judgement(number: int) -> LevelJudgement:
+            kept, suppressed, _, classes, squares = self.counts[number].tolist()
+            return LevelJudgement(
+                feasible=True, score=float(scores[number]), suppressed_rows=suppressed,
+                levels=self.problem.lattice.levels(number), classes=kept, all_classes=classes, all_squares=squares,
+            )  # fmt: skip
+
+        return best_of(scores, judgement)
 
 
 def judge_all(problem: Problem, progress: Progress) -> AllJudged:

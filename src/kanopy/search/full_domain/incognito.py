@@ -11,9 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._core.classes import Domain, Population
+from kanopy._core.histograms import summed
+from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
+from kanopy.search.judge import LevelJudgement
 from kanopy.search.no_solution import no_solution
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.problem import Problem
+from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 Grid = npt.NDArray[np.bool_]
@@ -38,10 +42,8 @@ class Incognito(Algorithm):
         models="monotone",
     )
 
-    def solve(self, problem: Problem, progress: Progress) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if nothing is feasible."""
-        problem.require_nesting()
-        problem.require_monotonic(self.name)
         width, lattice = problem.domain.width, problem.lattice
         feasible: dict[tuple[int, ...], Grid] = {}
         judged = 0
@@ -54,9 +56,9 @@ class Incognito(Algorithm):
             judged += part.judged
         whole = tuple(range(width))
         alive = _joined(whole, lattice.shape, feasible)
-        best: Judgement | None = None
+        best: LevelJudgement | None = None
 
-        def remember(judgement: Judgement) -> None:
+        def remember(judgement: LevelJudgement) -> None:
             nonlocal best
             if judgement.feasible and judgement.better_than(best):
                 best = judgement
@@ -71,33 +73,23 @@ class Incognito(Algorithm):
                 progress("searching", 0.9, f"{problem.judged:,} judged")
                 remember(problem.evaluate(lattice.levels(int(number))))
         assert best is not None
-        return Solution(
-            algorithm=self.name,
-            recoding=problem.recoding(best.levels),
-            score=best.score,
-            levels=best.levels,
-            optimal=True,
-            judged=problem.judged + judged,
-            candidates=lattice.size,
-            notes=(f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible.",),
-        )
+        note = f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible."
+        return release_levels(self.name, problem, best, optimal=True, judged=problem.judged + judged, notes=[note])
 
 
 def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
     """The same problem on some of the attributes."""
     domain = problem.domain
-    tuples, inverse = np.unique(domain.tuples[:, subset], axis=0, return_inverse=True)
-    counts = np.bincount(inverse.reshape(-1), weights=domain.counts).astype(np.int64)
-    of_row = np.append(inverse.reshape(-1), -1).astype(np.int32)[domain.tuple_of_row]
+    hierarchies = tuple(domain.hierarchies[j] for j in subset)
+    number, first, _ = number_rows(domain.tuples[:, subset], [h.size for h in hierarchies], ascending=True)
+    of_row = np.append(number, -1).astype(np.int32)[domain.tuple_of_row]
+    people = domain.population
+    if people is not None:
+        people = Population(people.tuples[:, subset], people.counts)
     part = Domain(
-        tuple(domain.names[j] for j in subset),
-        tuple(domain.hierarchies[j] for j in subset),
-        tuples.astype(np.int32),
-        counts,
-        of_row,
-        domain.sensitive,
-        _part_of_population(domain, subset),
-    )
+        tuple(domain.names[j] for j in subset), hierarchies, domain.tuples[first][:, subset],
+        summed(domain.counts, number, len(first)), of_row, domain.sensitive, people,
+    )  # fmt: skip
     return Problem(
         part,
         problem.models,
@@ -105,12 +97,6 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         lowest_levels=[problem.lattice.lowest[j] for j in subset],
         highest_levels=[problem.lattice.highest[j] for j in subset],
     )
-
-
-def _part_of_population(domain: Domain, subset: tuple[int, ...]) -> Population | None:
-    if domain.population is None:
-        return None
-    return Population(domain.population.tuples[:, subset], domain.population.counts)
 
 
 def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tuple[int, ...], Grid]) -> Grid:
@@ -123,7 +109,9 @@ def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tupl
     return alive
 
 
-def _grow(problem: Problem, alive: Grid, progress: Progress, seen: Callable[[Judgement], None] | None = None) -> Grid:
+def _grow(
+    problem: Problem, alive: Grid, progress: Progress, seen: Callable[[LevelJudgement], None] | None = None
+) -> Grid:
     """The feasible ones among `alive`, judged from the finest up; what is above a feasible one is feasible."""
     lattice = problem.lattice
     feasible = np.zeros(lattice.shape, np.bool_)

@@ -19,13 +19,15 @@ from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.best_effort import best_effort
 from kanopy.search.full_domain.exhaustive import judge_all, only_counts_rows
+from kanopy.search.full_domain.level_judge import judge_of
 from kanopy.search.full_domain.pairs import least_gone
 from kanopy.search.full_domain.projections import least_suppressed_rows
-from kanopy.search.full_domain.row_counts import judge_of
 from kanopy.search.full_domain.walk import Walk
+from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
-from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+from kanopy.search.problem import Problem
+from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Budget, Solution
 
 PART_NOT_MONOTONIC = 0.25
@@ -52,11 +54,9 @@ class Optimal(Algorithm):
     budget_seconds: Budget = 30.0
     threads: Annotated[int, Whole(1), "threads that judge candidates at the same time"] = 2
 
-    def solve(self, problem: Problem, progress: Progress) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if no candidate is feasible."""
-        problem.require_nesting()
-        size = problem.lattice.size
-        if size > self.most_candidates:
+        if problem.lattice.size > self.most_candidates:
             return best_effort(problem, progress, self.name, self.budget_seconds)
         if not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
             best = _ByWalking(problem).run(progress)
@@ -69,15 +69,7 @@ class Optimal(Algorithm):
             best = judge_all(problem, progress).best()
         if best is None:
             raise no_solution(problem)
-        return Solution(
-            algorithm=self.name,
-            recoding=problem.recoding(best.levels),
-            score=best.score,
-            levels=best.levels,
-            optimal=True,
-            judged=problem.judged,
-            candidates=size,
-        )
+        return release_levels(self.name, problem, best, optimal=True)
 
 
 class _Search:
@@ -86,14 +78,8 @@ class _Search:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.lattice = problem.lattice
-        self.best: Judgement | None = None
+        self.best: LevelJudgement | None = None
         self.judge_one = judge_of(problem)
-
-    def ceiling(self) -> float:
-        """Candidates whose bound lies above this cannot win, not even by a tie."""
-        if self.best is None:
-            return np.inf
-        return self.best.score + SCORE_TOLERANCE * (1.0 + abs(self.best.score))
 
     def report(self, progress: Progress, open_candidates: int) -> None:
         """Tell the caller how much of the lattice is settled."""
@@ -112,9 +98,9 @@ class _Search:
             np.maximum(least, least_gone(problem, progress), out=least)
         return least
 
-    def judge(self, levels: Levels) -> Judgement:
+    def judge(self, levels: Levels) -> LevelJudgement:
         """Evaluate one candidate and remember it if it is the best."""
-        judgement = self.judge_one(levels, self.ceiling())
+        judgement = self.judge_one.evaluate(levels, ceiling_of(self.best))
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
@@ -123,7 +109,7 @@ class _Search:
 class _ByWalking(_Search):
     """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
 
-    def run(self, progress: Progress) -> Judgement | None:
+    def run(self, progress: Progress) -> LevelJudgement | None:
         problem = self.problem
         bounded = not isinstance(problem.metric, ClassMetric)
         least = least_gone(problem, progress) if bounded else np.zeros(self.lattice.shape, np.int64)
@@ -142,7 +128,7 @@ class _ByAttributes(_Search):
     A feasible pick closes everything with a higher bound than its score; an infeasible one closes everything finer.
     """
 
-    def run(self, progress: Progress, threads: int) -> Judgement | None:
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
         problem, lattice = self.problem, self.lattice
         least = self.least_suppressed(progress, threads)
         alive = least <= problem.max_suppressed_rows
@@ -162,7 +148,7 @@ class _ByAttributes(_Search):
             levels = lattice.levels(number)
             judgement = self.judge(levels)
             if judgement.feasible:
-                pending = pending[: np.searchsorted(bounds[pending], self.ceiling(), side="right")]
+                pending = pending[: np.searchsorted(bounds[pending], ceiling_of(self.best), side="right")]
             elif judgement.least_suppressed > problem.max_suppressed_rows:
                 alive[lattice.finer(levels)] = False
             pending = pending[flat[pending]]
@@ -172,7 +158,7 @@ class _ByAttributes(_Search):
 class _ByClasses(_Search):
     """For losses of class sizes: finer first, because every judged candidate bounds all that are more general."""
 
-    def run(self, progress: Progress, threads: int) -> Judgement | None:
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
         problem, lattice = self.problem, self.lattice
         metric = problem.metric
         assert isinstance(metric, ClassMetric)
@@ -198,5 +184,5 @@ class _ByClasses(_Search):
                 alive[lattice.finer(levels)] = False
             part = bounds[lattice.coarser(levels)]
             np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
-            pending = pending[flat[pending] & (flat_bounds[pending] <= self.ceiling())]
+            pending = pending[flat[pending] & (flat_bounds[pending] <= ceiling_of(self.best))]
         return self.best

@@ -8,8 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._progress import Progress
+from kanopy.search.judge import LevelJudgement
 from kanopy.search.no_solution import no_solution
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.problem import Problem
+from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 
 
@@ -32,10 +34,8 @@ class Samarati(Algorithm):
         models="monotone",
     )
 
-    def solve(self, problem: Problem, progress: Progress) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if even the top is infeasible."""
-        problem.require_nesting()
-        problem.require_monotonic(self.name)
         lattice = problem.lattice
         heights = lattice.heights.reshape(-1)
         order = np.argsort(heights, kind="stable")
@@ -44,7 +44,7 @@ class Samarati(Algorithm):
         top = problem.evaluate(lattice.highest)
         if not top.feasible:
             raise no_solution(problem)
-        found: dict[int, list[Judgement]] = {high: [top]}
+        found: dict[int, list[LevelJudgement]] = {high: [top]}
         first = low
         while low < high:
             middle = (low + high) // 2
@@ -60,17 +60,10 @@ class Samarati(Algorithm):
                 high = middle
             else:
                 low = middle + 1
-        best: Judgement | None = None
+        best: LevelJudgement | None = None
         for judgement in found[high]:
             if judgement.better_than(best):
                 best = judgement
         assert best is not None
-        return Solution(
-            algorithm=self.name,
-            recoding=problem.recoding(best.levels),
-            score=best.score,
-            levels=best.levels,
-            judged=problem.judged,
-            candidates=lattice.size,
-            notes=(f"The least height at which a release exists is {high}.",),
-        )
+        note = f"The least height at which a release exists is {high}."
+        return release_levels(self.name, problem, best, notes=[note])

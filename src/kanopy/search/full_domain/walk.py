@@ -15,8 +15,9 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy.metrics.full_domain import ClassMetric
+from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
-from kanopy.search.problem import SCORE_TOLERANCE, Judgement, Problem
+from kanopy.search.problem import Problem
 from kanopy.search.tables import ClassTable, ClassTables
 
 BATCH = 16
@@ -54,7 +55,7 @@ class Walk:
     def __init__(self, problem: Problem, least_suppressed: Longs) -> None:
         """`least_suppressed` are rows that each candidate must suppress, as far as known without looking at it."""
         self.problem = problem
-        self.best: Judgement | None = None
+        self.best: LevelJudgement | None = None
         self._least = least_suppressed.copy()
         # Without suppression bounds only grow with the levels, so that whole branches can be left out.
         self._rising = problem.lower_bounds().reshape(-1)
@@ -68,7 +69,7 @@ class Walk:
         self._numbers: list[int] = []
         self._ceiling = np.inf
 
-    def run(self, visit: Callable[[], None] = lambda: None) -> Judgement | None:
+    def run(self, visit: Callable[[], None] = lambda: None) -> LevelJudgement | None:
         """Walk; `visit` is called after every batch."""
         self._visit = visit
         lattice = self.problem.lattice
@@ -108,8 +109,7 @@ class Walk:
             found = problem.judge_table(levels, table, verdict)
             if found.feasible and found.better_than(self.best):
                 self.best = found
-                # Candidates whose bound lies above this cannot win, not even by a tie.
-                self._ceiling = found.score + SCORE_TOLERANCE * (1.0 + abs(found.score))
+                self._ceiling = ceiling_of(found)
         if self._bounding and verdicts:
             known = self._least.reshape(-1)
             least = [verdict.least_suppressed or 0 for verdict in verdicts]

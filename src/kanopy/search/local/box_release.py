@@ -8,11 +8,11 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import NoSolution
-from kanopy.search.clustering.kmember import check_k
+from kanopy.search.judge import ClassJudge
 from kanopy.search.local.best.safety import joining_growth, unite_unsafe
 from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs
-from kanopy.search.partition_judge import PartitionJudge, release_score
 from kanopy.search.problem import Problem
+from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
 
 MANY_CLASSES = 2_000
@@ -52,7 +52,7 @@ def unite_nearby(layout: Layout, class_of: Ints, problem: Problem, reach: int) -
     For large tables whose classes are numbered so that near ones are alike: looking at all classes for each unsafe one
     takes time that grows with their square. Also how many were united; those that found no partner stay unsafe.
     """
-    judge = PartitionJudge(problem)
+    judge = ClassJudge(problem)
     united = 0
     while True:
         order, starts = class_runs(class_of)
@@ -116,10 +116,9 @@ def release_classes(
     record = layout.record_of_item[order]
     levels, weights = box_levels(layout.boxes, record, starts)
     sizes = np.diff(np.append(starts, len(order)))
-    suppressed = len(class_of) - len(order)
-    if (sizes < problem.k).any() or (weights >= FORBIDDEN).any() or suppressed > problem.max_suppressed_rows:
+    if (weights >= FORBIDDEN).any():
         raise AssertionError(f"{name} broke a class")  # pragma: no cover - a defect, never an answer
     dense = np.full(len(class_of), -1, np.int32)
     dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
     recoding = layout.recoding(dense, record[starts], levels)
-    return Solution(name, recoding, release_score(problem, recoding), judged=judged, notes=tuple(notes))
+    return release(name, problem, recoding, judged=judged, notes=notes)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Domain, Recoding, recoding_from_nodes
+from kanopy._core.numbering import number_rows
 from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes
 from kanopy.search.local.joins_kernel import Joins, make_joins
 from kanopy.search.problem import Problem
@@ -115,16 +116,17 @@ def lay_out(problem: Problem) -> Layout:
         weights.append(covered.reshape(-1))
         nodes.append(table.astype(np.int32))
         at += dense.size
-    tuples, inverse = _distinct(np.column_stack(columns), head[:, VALUES])
+    record_of_tuple, firsts, _ = number_rows(columns, head[:, VALUES].tolist(), ascending=True)
+    tuples = np.column_stack(columns)[firsts]
     usable = np.flatnonzero(domain.tuple_of_row >= 0)
-    record_of_row = inverse[domain.tuple_of_row[usable]]
+    record_of_row = record_of_tuple[domain.tuple_of_row[usable]]
     counts = np.bincount(record_of_row, minlength=len(tuples)).astype(np.int64)
     rows = usable[np.argsort(record_of_row, kind="stable")]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     keys = [top[tuples[:, j]] for j, top in enumerate(apart) if top is not None]
     stratum = np.zeros(len(tuples), np.int64)
     if keys:
-        stratum = np.unique(np.column_stack(keys), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        stratum = number_rows(keys, ascending=True).number.astype(np.int64)
     boxes = Boxes(
         np.ascontiguousarray(tuples, np.int32),
         head,
@@ -133,19 +135,6 @@ def lay_out(problem: Problem) -> Layout:
         np.concatenate(agrees) if agrees else np.zeros(1, np.int16),
     )
     return Layout(boxes, counts, rows, first, stratum, suppressed_weight, tuple(nodes), domain)
-
-
-def _distinct(cells: Ints, sizes: Longs) -> tuple[Ints, Longs]:
-    """The distinct rows in lexicographic order, and which of them each row is."""
-    if np.prod(sizes.astype(np.float64)) < 2.0**62:
-        # As one whole number per row: several times faster than comparing rows.
-        key = np.zeros(len(cells), np.int64)
-        for j, size in enumerate(sizes.tolist()):
-            key = key * size + cells[:, j]
-        _, where, inverse = np.unique(key, return_index=True, return_inverse=True)
-        return cells[where], inverse.reshape(-1)
-    tuples, inverse = np.unique(cells, axis=0, return_inverse=True)
-    return tuples, inverse.reshape(-1)
 
 
 def box_levels(boxes: Boxes, records: Ints, starts: Longs) -> tuple[Ints, Floats]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._progress import SILENT, Progress
-from kanopy.search.full_domain.row_counts import judge_of
+from kanopy.search.full_domain.level_judge import judge_of
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.problem import Problem
 
@@ -55,7 +55,7 @@ class CheapestLevels:
             progress("searching")
             at = int(PICK * (len(pending) - 1))
             levels = self.lattice.levels(int(pending[at]))
-            kept = rows - judge(levels).suppressed_rows
+            kept = rows - judge.evaluate(levels).suppressed_rows
             finer = most[self.lattice.finer(levels)]
             np.minimum(finer, kept, out=finer)
             if kept >= need:

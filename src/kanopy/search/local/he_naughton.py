@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
-from kanopy._core.histograms import Histogram
+from kanopy._core.histograms import summed
+from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
+from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import check_placeable, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, lay_out
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
-from kanopy.search.partition_judge import PartitionJudge
 from kanopy.search.solution import About, Algorithm, Solution
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ class HeNaughton(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Refine from the top; every part of every step satisfies the models."""
-        problem.require_local(self.name)
         progress("laying out")
         layout = lay_out(problem)
         check_placeable(layout, problem)
@@ -102,7 +102,7 @@ class _Split:
     `missing[p]` rows back from the others. `worth[p]` is what part `p` gains in all.
     """
 
-    child: Longs
+    child: Ints
     part: Longs
     size: Longs
     pooled: Mask
@@ -115,7 +115,7 @@ class _Parts:
 
     def __init__(self, layout: Layout, problem: Problem) -> None:
         self.layout, self.problem, self.k = layout, problem, problem.k
-        self.judge = PartitionJudge(problem)
+        self.judge = ClassJudge(problem)
         self.record = layout.record_of_item
         stratum = layout.stratum[self.record]
         rows = np.bincount(stratum)
@@ -183,11 +183,11 @@ class _Parts:
         costs = boxes.weights[at : at + values * count].reshape(count, values)
         value = boxes.tuples[self.record[self.items], j]
         lower = np.maximum(level - 1, 0)[part]
-        keys, first, child = _numbered(part * np.int64(values) + codes[lower, value], len(level) * values)
-        part_of = keys // values
-        size = np.bincount(child, minlength=len(keys)).astype(np.int64)
+        keys = part * np.int64(values) + codes[lower, value]
+        child, first, size = number_keys(keys, len(level) * values, ascending=True)
+        part_of = part[first]
         gain = costs[level[part_of], value[first]] - costs[lower[first], value[first]]
-        tables = self._histograms(child, len(keys))
+        tables = self.judge.histograms(child, len(size), self.layout.rows[self.items])
         pooled = self.judge.unsafe_classes(size, tables)
         parts = len(level)
         opens = np.flatnonzero(np.concatenate([[True], part_of[1:] != part_of[:-1]]))
@@ -199,7 +199,8 @@ class _Parts:
                 spare = np.bincount(part_of, weights=np.maximum(0, size - self.k) * ~pooled, minlength=parts)
                 bad = missing > spare
             else:
-                bad = self.judge.unsafe_classes(rows, self._pooled(tables, part_of, pooled, parts))
+                pool = {name: summed(table[pooled], part_of[pooled], parts) for name, table in tables.items()}
+                bad = self.judge.unsafe_classes(rows, pool)
             bad &= np.isfinite(np.minimum.reduceat(worth, opens))
             if not bad.any():
                 break
@@ -213,25 +214,6 @@ class _Parts:
         cheapest = np.minimum.reduceat(np.where(pooled, np.inf, gain), opens)
         total -= np.where(missing > 0, missing * np.where(np.isfinite(cheapest), cheapest, 0.0), 0.0)
         return _Split(child, part_of, size, pooled, missing, np.where(level > 0, total, 0.0))
-
-    def _histograms(self, group: Longs, count: int) -> dict[str, Histogram]:
-        rows = self.layout.rows[self.items]
-        found: dict[str, Histogram] = {}
-        for column in self.problem.evidence.sensitive:
-            width = len(column.values)
-            cells = np.bincount(group * width + column.code_of_row[rows], minlength=count * width)
-            found[column.name] = cells.reshape(count, width).astype(np.int64)
-        return found
-
-    @staticmethod
-    def _pooled(tables: dict[str, Histogram], part_of: Longs, pooled: Mask, parts: int) -> dict[str, Histogram]:
-        """The histograms of the left-overs of all parts."""
-        found: dict[str, Histogram] = {}
-        for name, table in tables.items():
-            sums = np.zeros((parts, table.shape[1]), np.int64)
-            np.add.at(sums, part_of[pooled], table[pooled])
-            found[name] = sums
-        return found
 
     def _take_back(self, split: _Split, child: Longs, part: Longs, wanted: Mask) -> None:
         """Move the rows that fit it best into the left-over of the wanted parts; no child falls below k."""
@@ -279,24 +261,6 @@ def _starts(numbers: Longs) -> Longs:
     if not len(numbers):
         return np.zeros(0, np.int64)
     return np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])).astype(np.int64)
-
-
-def _numbered(keys: Longs, room: int) -> tuple[Longs, Longs, Longs]:
-    """The different keys (all below `room`), a place of each, and per entry the number of its key.
-
-    >>> [found.tolist() for found in _numbered(np.array([5, 2, 5]), 6)]
-    [[2, 5], [1, 0], [1, 0, 1]]
-    """
-    if room > 16 * len(keys) + 1000:
-        found, first, number = np.unique(keys, return_index=True, return_inverse=True)
-        return found, first, number.reshape(-1)
-    # Where keys are dense, counting them is several times quicker than sorting.
-    place = np.full(room, -1, np.int64)
-    place[keys[::-1]] = np.arange(len(keys))[::-1]
-    found = np.flatnonzero(place >= 0)
-    first = place[found]
-    place[found] = np.arange(len(found))
-    return found, first, place[keys]
 
 
 def _rank(numbers: Longs) -> Longs:

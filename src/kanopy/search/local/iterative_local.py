@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from kanopy._errors import Cancelled
 from kanopy._kinds import Seconds, Share, Whole
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.box_release import check_placeable, release_classes
 from kanopy.search.local.boxes import lay_out
@@ -68,9 +68,8 @@ class IterativeLocal(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""
-        problem.require_local(self.name)
         progress("laying out")
         layout = lay_out(problem)
         check_placeable(layout, problem)

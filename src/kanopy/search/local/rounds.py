@@ -14,11 +14,11 @@ from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, Loss
 from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.judge import ClassJudge
 from kanopy.search.lattice import Levels
 from kanopy.search.local.best.safety import unite_unsafe
 from kanopy.search.local.boxes import Layout, partition_cost
 from kanopy.search.local.cheapest_levels import CheapestLevels
-from kanopy.search.partition_judge import PartitionJudge
 from kanopy.search.problem import Problem
 
 
@@ -117,7 +117,7 @@ class Rounds:
                 none = error
         group_of_row = np.full(problem.domain.rows, -1, np.int32)
         group_of_row[layout.rows[left]] = record[left]
-        unsafe = PartitionJudge(problem).unsafe_groups(group_of_row, layout.records)
+        unsafe = ClassJudge(problem).unsafe_groups(group_of_row, layout.records)
         dropped = np.where(left & ~unsafe[record], self.classes + record, class_of).astype(np.int32)
         if (dropped < 0).sum() <= problem.max_suppressed_rows:
             options.append(dropped)

@@ -89,9 +89,8 @@ class Xu(Algorithm):
         seeded=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Group the rows; groups that other models find unsafe are united with their nearest."""
-        problem.require_local(self.name)
         progress("laying out")
         layout = lay_out(problem)
         check_placeable(layout, problem)

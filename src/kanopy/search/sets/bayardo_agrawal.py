@@ -11,10 +11,10 @@ import numpy as np
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
 from kanopy._errors import Cancelled
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
-from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
+from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
 
 SMALL = 60
@@ -80,9 +80,8 @@ class BayardoAgrawal(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; a callback that says stop after a release was found keeps it."""
-        require_value_sets(self.name, problem)
         progress("ordering values")
         table = value_table(problem)
         search = _Search(table, problem.k, problem.max_suppressed_rows)

@@ -10,14 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._errors import Cancelled, NoSolution
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Discernibility, Loss
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
-from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, Sets
-from kanopy.search.sets.value_sets import ValueTable, require_value_sets, sets_solution, too_many_gone, value_table
+from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, SetJudgement, Sets
+from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
 
 PROVABLE = 10**8
@@ -39,11 +39,10 @@ class SetPartitioning(Algorithm):
     budget_seconds: Budget = 10.0
     steps: Steps = None
     seed: Seed = 0
-    name: ClassVar[str]
     recoding: ClassVar[str] = "subtree"
     scheme: ClassVar[Kind]
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; a callback that says stop keeps the best release so far."""
         return partition_values(self.name, self.scheme, problem, progress, self.budget_seconds, self.steps, self.seed)
 
@@ -68,19 +67,16 @@ def partition_values(
     name: str, kind: Kind, problem: Problem, progress: Progress, budget_seconds: float, steps: int | None, seed: int,
 ) -> Solution:  # fmt: skip
     """The best partition of every column's values that a scheme allows, as far as the budget goes."""
-    require_value_sets(name, problem)
-    if kind != "any":
-        problem.require_nesting()
     progress("ordering values")
     table = value_table(problem)
     schemes = [Scheme(column, kind) for column in table.columns]
     judge = SetJudge(problem, table)
     coarsest = tuple(scheme.coarsest() for scheme in schemes)
-    state = judge.judge(coarsest)
-    _load_kernels(judge, coarsest)
+    state = judge.evaluate(coarsest)
+    _load_kernels(judge, state)
     until = None if steps is not None else clock() + budget_seconds  # kernels are compiled by now
-    if state.gone > judge.most_gone:
-        raise too_many_gone(name, problem, state.gone)
+    if not state.feasible:
+        raise too_many_gone(name, problem, state.suppressed_rows)
     candidates = math.prod(scheme.count for scheme in schemes)
     refinement = Refinement(judge, schemes, progress, until, seed)
     refinement.consider(coarsest)
@@ -122,11 +118,11 @@ def partition_values(
     )  # fmt: skip
 
 
-def _load_kernels(judge: SetJudge, sets: Sets) -> None:
+def _load_kernels(judge: SetJudge, state: SetJudgement) -> None:
     """Have the kernels compiled before the clock starts."""
-    state = judge.judge(sets)
-    judge.weigh_joins(state, 0, np.zeros((len(sets[0]), len(sets[0])), np.bool_))
-    judge.weigh_partings(state, 0, [(0, sets[0][0])])
+    first = state.sets[0]
+    judge.weigh_joins(state, 0, np.zeros((len(first), len(first)), np.bool_))
+    judge.weigh_partings(state, 0, [(0, first[0])])
 
 
 def _full_domain_start(problem: Problem, table: ValueTable, squares: bool, progress: Progress) -> Sets | None:

@@ -6,6 +6,7 @@ sets never lowers what a published row costs, which is what all bounds rest on.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._compiler import for_size
+from kanopy._core.histograms import histogram
 from kanopy._progress import Progress
+from kanopy.search.judge import Judgement
 from kanopy.search.problem import Problem
 from kanopy.search.sets.set_schemes import Scheme, Set
 from kanopy.search.sets.value_cuts_kernel import merge_codes
@@ -38,8 +41,8 @@ class OutOfTime(Exception):
     """The budget is used up."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SetJudgement(Judgement):
     """A partition of every column's values, the classes it makes, and what they cost."""
 
     sets: Sets
@@ -47,8 +50,6 @@ class Judged:
     sizes: Longs
     class_of: Ints
     weights: Floats
-    cost: float
-    gone: int
 
 
 class SetJudge:
@@ -81,7 +82,7 @@ class SetJudge:
         """What publishing each set costs a row."""
         return np.array([self.share(j, len(held)) for held in sets])
 
-    def judge(self, sets: Sets) -> Judged:
+    def evaluate(self, sets: Sets, /, ceiling: float = math.inf) -> SetJudgement:
         """Group the table by sets."""
         lookup = np.zeros((len(sets), self.most), np.int32)
         for j, column in enumerate(sets):
@@ -89,7 +90,11 @@ class SetJudge:
                 lookup[j, list(held)] = number
         codes, sizes, class_of = self.merge(self.table.codes, self.table.counts, lookup)
         weights = self.weights(sets, codes)
-        return Judged(sets, codes, sizes, class_of, weights, *self.price_of(sizes, weights))
+        cost, gone = self.price_of(sizes, weights)
+        return SetJudgement(
+            feasible=gone <= self.most_gone, score=cost, suppressed_rows=gone, sets=sets, codes=codes, sizes=sizes,
+            class_of=class_of, weights=weights,
+        )  # fmt: skip
 
     def weights(self, sets: Sets, codes: Ints) -> Floats:
         """Per class what one of its rows costs if it is published."""
@@ -110,7 +115,7 @@ class SetJudge:
         """Whether a cost is lower by more than rounding."""
         return cost < than - TOLERANCE * (1.0 + abs(than))
 
-    def weigh_joins(self, state: Judged, j: int, legal: Mask) -> tuple[Floats, Longs]:
+    def weigh_joins(self, state: SetJudgement, j: int, legal: Mask) -> tuple[Floats, Longs]:
         """What each legal join of column `j` changes in cost and in suppressed rows."""
         count = len(state.sets[j])
         sizes = np.array([len(held) for held in state.sets[j]])
@@ -123,11 +128,10 @@ class SetJudge:
         )
         return change, gone
 
-    def weigh_partings(self, state: Judged, j: int, ways: Sequence[tuple[int, Set]]) -> tuple[Floats, Longs]:
+    def weigh_partings(self, state: SetJudgement, j: int, ways: Sequence[tuple[int, Set]]) -> tuple[Floats, Longs]:
         """What each way `(set, values taken out)` to part a set of column `j` changes in cost and suppressed rows."""
         values, classes = self.table.columns[j].size, len(state.sizes)
-        cell = state.class_of.astype(np.int64) * values + self.table.codes[:, j]
-        held = np.bincount(cell, weights=self.table.counts, minlength=classes * values).astype(np.int64)
+        held = histogram(state.class_of, self.table.codes[:, j], classes, values, self.table.counts)
         first = np.concatenate([[0], np.cumsum([len(out) for _, out in ways])]).astype(np.int64)
         members = np.array([value for _, out in ways for value in out], np.int32)
         owner = np.array([number for number, _ in ways], np.int32)
@@ -138,7 +142,7 @@ class SetJudge:
             falls[way] = whole - self.share(j, len(out)), whole - self.share(j, size - len(out))
         change, gone = np.zeros(len(ways)), np.zeros(len(ways), np.int64)
         self.partings(
-            held.reshape(classes, values), np.ascontiguousarray(state.codes[:, j]), state.sizes, state.weights, first,
+            held, np.ascontiguousarray(state.codes[:, j]), state.sizes, state.weights, first,
             members, owner, falls, self.k, self.price, self.squares, change, gone,
         )  # fmt: skip
         return change, gone
@@ -168,31 +172,31 @@ class Refinement:
     ) -> None:
         self.judge, self.schemes, self.progress, self.until = judge, schemes, progress, until
         self.random = np.random.default_rng(seed)
-        self.best: Judged | None = None
+        self.best: SetJudgement | None = None
         self.judged = 0
         self.rounds = 0
 
-    def _judge(self, sets: Sets) -> Judged:
-        state = self.judge.judge(sets)
+    def _judge(self, sets: Sets) -> SetJudgement:
+        state = self.judge.evaluate(sets)
         self.judged += 1
-        if state.gone <= self.judge.most_gone and (self.best is None or self.judge.better(state.cost, self.best.cost)):
+        if state.feasible and (self.best is None or self.judge.better(state.score, self.best.score)):
             self.best = state
         return state
 
     def consider(self, sets: Sets) -> bool:
         """Judge a partition; whether it is within the limit of suppressed rows."""
-        return self._judge(sets).gone <= self.judge.most_gone
+        return self._judge(sets).feasible
 
     def _check_time(self) -> None:
         self.progress("refining sets", None, f"{self.judged:,} judged")
         if self.until is not None and clock() > self.until:
             raise OutOfTime
 
-    def _best_step(self, state: Judged, j: int) -> Judged:
+    def _best_step(self, state: SetJudgement, j: int) -> SetJudgement:
         """The best single change of column `j`, or the state itself."""
         self._check_time()
-        scheme, allowed = self.schemes[j], self.judge.most_gone - state.gone
-        margin = -TOLERANCE * (1.0 + abs(state.cost))
+        scheme, allowed = self.schemes[j], self.judge.most_gone - state.suppressed_rows
+        margin = -TOLERANCE * (1.0 + abs(state.score))
         found: tuple[float, Sets] | None = None
         ways = [(number, out) for number, held in enumerate(state.sets[j]) for out in scheme.parts(held)]
         if ways:
@@ -202,7 +206,7 @@ class Refinement:
             if change[at] < margin:
                 found = float(change[at]), parted(state.sets, j, *ways[at])
         # Joining lowers the cost only where it saves rows from being suppressed, or discernibility from it.
-        if state.gone and (legal := scheme.legal(state.sets[j])).any():
+        if state.suppressed_rows and (legal := scheme.legal(state.sets[j])).any():
             change, gone = self.judge.weigh_joins(state, j, legal)
             change = np.where(legal & (gone <= allowed), change, np.inf)
             a, b = divmod(int(change.argmin()), change.shape[1])
@@ -210,7 +214,7 @@ class Refinement:
                 found = float(change[a, b]), joined(state.sets, j, a, b)
         return state if found is None else self._judge(found[1])
 
-    def descend(self, state: Judged, *turns: Sequence[int]) -> Judged:
+    def descend(self, state: SetJudgement, *turns: Sequence[int]) -> SetJudgement:
         """Change columns in turn until nothing lowers the cost: those of the first turn, then those of the next."""
         for columns in turns:
             waiting = len(columns)
@@ -230,18 +234,18 @@ class Refinement:
         """
         width = len(self.schemes)
         found = [self.descend(self._judge(start), range(width)) for start in starts]
-        mine = current = min(found, key=lambda state: state.cost)
+        mine = current = min(found, key=lambda state: state.score)
         failed, last = 0, None if steps is None else self.rounds + steps
-        while failed < patience and (last is None or self.rounds < last) and mine.cost > 0:
+        while failed < patience and (last is None or self.rounds < last) and mine.score > 0:
             self.rounds += 1
             undone = self.random.permutation(width)[: int(self.random.integers(1, 4))]
             changed = self._judge(self._undo(current.sets, undone))
             order = self.random.permutation(width).tolist()
             after = self.descend(changed, [j for j in order if j not in undone], order)
             failed += 1
-            if self.judge.better(after.cost, mine.cost):
+            if self.judge.better(after.score, mine.score):
                 mine, failed = after, 0
-            if after.cost <= mine.cost * SLACK:
+            if after.score <= mine.score * SLACK:
                 current = after
         return mine.sets
 
@@ -264,7 +268,7 @@ class Proof:
     """Branch and bound from single values upwards: at every node pairs are joined, or kept apart for good."""
 
     def __init__(
-        self, judge: SetJudge, schemes: Sequence[Scheme], best: Judged, progress: Progress, until: float | None
+        self, judge: SetJudge, schemes: Sequence[Scheme], best: SetJudgement, progress: Progress, until: float | None
     ) -> None:
         self.judge, self.schemes, self.best, self.progress, self.until = judge, schemes, best, progress, until
         self.judged = 0
@@ -285,11 +289,11 @@ class Proof:
                 stack.append(self._children(*child))
 
     def _children(self, sets: Sets, apart: tuple[Mask, ...]) -> Iterator[tuple[Sets, tuple[Mask, ...]]]:
-        state = self.judge.judge(sets)
+        state = self.judge.evaluate(sets)
         self.judged += 1
-        if state.gone <= self.judge.most_gone and self.judge.better(state.cost, self.best.cost):
+        if state.feasible and self.judge.better(state.score, self.best.score):
             self.best = state
-        if state.gone == 0 or self._ruled_out(state, apart):
+        if state.suppressed_rows == 0 or self._ruled_out(state, apart):
             return
         pairs = []
         for j, scheme in enumerate(self.schemes):
@@ -307,7 +311,7 @@ class Proof:
             if self._ruled_out(state, apart):
                 return
 
-    def _ruled_out(self, state: Judged, apart: tuple[Mask, ...]) -> bool:
+    def _ruled_out(self, state: SetJudgement, apart: tuple[Mask, ...]) -> bool:
         """Whether nothing coarser that keeps these pairs apart can be within the limit and cost less."""
         judge = self.judge
         lookup = np.zeros((len(state.sets), judge.most), np.int32)
@@ -333,7 +337,7 @@ class Proof:
         if judge.most_gone:
             each = np.minimum(each, judge.price)
         bound = float(np.dot(rows[~doomed], each[~doomed])) + lost * judge.price
-        return not judge.better(bound, self.best.cost)
+        return not judge.better(bound, self.best.score)
 
 
 def _after_join(apart: tuple[Mask, ...], j: int, a: int, b: int) -> tuple[Mask, ...]:

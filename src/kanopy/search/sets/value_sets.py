@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,12 @@ import numpy.typing as npt
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
 from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding
-from kanopy._errors import JobError, NoSolution, some
+from kanopy._core.numbering import number_rows
+from kanopy._errors import NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import parse_interval, parse_moment, parse_number
-from kanopy.privacy.models import KAnonymity
-from kanopy.search.clustering.kmember import check_k
-from kanopy.search.partition_judge import release_score
 from kanopy.search.problem import Problem
+from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
 
 LARGEST_COUNT = 2**63 - 1
@@ -214,6 +214,8 @@ class ValueTable:
 def value_table(problem: Problem) -> ValueTable:
     """The table of a problem as ordered values."""
     domain = problem.domain
+    if not len(domain.counts):
+        check_k(problem.k, 0)
     columns, codes = [], np.empty_like(domain.tuples)
     for j, (name, hierarchy) in enumerate(zip(domain.names, domain.hierarchies, strict=True)):
         order = value_order(hierarchy)
@@ -225,24 +227,6 @@ def value_table(problem: Problem) -> ValueTable:
         codes[:, j] = position[domain.tuples[:, j]]
     by_value = np.lexsort(codes.T[::-1])
     return ValueTable(tuple(columns), np.ascontiguousarray(codes[by_value]), domain.counts[by_value], domain.rows)
-
-
-def require_value_sets(name: str, problem: Problem) -> None:
-    """Refuse what searches over sets of values cannot do."""
-    others = [model.name for model in problem.models if not isinstance(model, KAnonymity)]
-    if others:
-        raise JobError(
-            f"The algorithm {name!r} knows k-anonymity alone, not {some(others)}: its bounds count rows. "
-            "Use algorithm 'best', 'mondrian' or 'optimal'."
-        )
-    if problem.level_limits:
-        raise JobError(
-            f"The algorithm {name!r} publishes sets of values, which have no level, so the levels of a column cannot "
-            "be limited. Drop the limits, or use algorithm 'optimal' or 'best'."
-        )
-    usable = problem.domain.rows - problem.domain.excluded_rows
-    if problem.max_suppressed_rows < usable or usable == 0:
-        check_k(problem.k, usable)
 
 
 def recoding_from_value_sets(
@@ -277,39 +261,24 @@ def sets_solution(
     set_of: Sequence[npt.NDArray[np.integer]],
     *,
     spans: bool,
-    optimal: bool = False,
-    judged: int = 0,
-    candidates: int = 0,
-    notes: Sequence[str] = (),
+    candidates: int,
+    notes: list[str],
+    **facts: Any,
 ) -> Solution:
-    """The answer that publishes the sets; classes of fewer than k rows are suppressed.
-
-    Raises `NoSolution` if that takes more rows than the problem allows.
-    """
+    """The answer that publishes the sets; see `release`."""
     domain = problem.domain
-    number_of_leaf = [np.full(column.hierarchy.size, -1, np.int64) for column in columns]
-    for lookup, column, number in zip(number_of_leaf, columns, set_of, strict=True):
+    of_tuple = np.empty_like(domain.tuples)
+    for j, (column, number) in enumerate(zip(columns, set_of, strict=True)):
+        lookup = np.full(column.hierarchy.size, -1, np.int32)
         lookup[column.leaves] = number
-    of_tuple = np.column_stack([lookup[domain.tuples[:, j]] for j, lookup in enumerate(number_of_leaf)])
-    distinct, class_of = np.unique(of_tuple, axis=0, return_inverse=True)
-    class_of = class_of.reshape(-1).astype(np.int64)
-    sizes = np.bincount(class_of, weights=domain.counts, minlength=len(distinct)).astype(np.int64)
-    unsafe = sizes < problem.k
-    gone = int(sizes[unsafe].sum())
-    if gone > problem.max_suppressed_rows:
-        raise too_many_gone(name, problem, gone)
-    group_of_row = np.append(np.where(unsafe[class_of], -1, class_of), -1)[domain.tuple_of_row].astype(np.int32)
-    recoding = recoding_from_value_sets(
-        domain, columns, set_of, group_of_row, np.ascontiguousarray(distinct, np.int32), spans=spans
-    )
-    said = list(notes)
+        of_tuple[:, j] = lookup[domain.tuples[:, j]]
+    class_of, first, _ = number_rows(of_tuple, ascending=True)
+    group_of_row = np.append(class_of, np.int32(-1))[domain.tuple_of_row]
+    recoding = recoding_from_value_sets(domain, columns, set_of, group_of_row, of_tuple[first], spans=spans)
     if candidates > LARGEST_COUNT:
-        said.append(f"There are about 10^{len(str(candidates)) - 1} recodings of this kind.")
+        notes.append(f"There are about 10^{len(str(candidates)) - 1} recodings of this kind.")
         candidates = 0
-    return Solution(
-        name, recoding, release_score(problem, recoding), optimal=optimal, judged=judged, candidates=candidates,
-        notes=tuple(said),
-    )  # fmt: skip
+    return release(name, problem, recoding, candidates=candidates, notes=notes, **facts)
 
 
 def too_many_gone(name: str, problem: Problem, gone: int) -> NoSolution:

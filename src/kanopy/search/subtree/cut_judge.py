@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import for_size
-from kanopy.search.partition_judge import PartitionJudge
+from kanopy._core.histograms import summed
+from kanopy._core.numbering import LARGEST_KEY
+from kanopy.search.judge import ClassJudge, Judgement
 from kanopy.search.subtree.cut_classes_kernel import classes_of_cut, lost_by_suppression
-from kanopy.search.subtree.forest import LARGEST_KEY, Forest
+from kanopy.search.subtree.forest import Forest
 
 Open = npt.NDArray[np.bool_]
 """Per node of a forest, whether the cut runs below it. Only nodes with children whose ancestors are open can be."""
-
-
-@dataclass(frozen=True)
-class CutFitness:
-    """Rows to suppress beyond the limit (0: feasible), and the score (infinite if there are any)."""
-
-    excess: int
-    score: float
-
-    def better_than(self, other: CutFitness) -> bool:
-        """Fewer rows beyond the limit, then the lower score."""
-        return (self.excess, self.score) < (other.excess, other.score)
 
 
 class CutJudge:
@@ -37,7 +26,7 @@ class CutJudge:
         self.forest, self.problem = forest, forest.problem
         self.judged = 0
         records = forest.records
-        self._judge = None if self.problem.of_sizes else PartitionJudge(self.problem, forest.record_of_tuple)
+        self._judge = None if self.problem.of_sizes else ClassJudge(self.problem, forest.record_of_tuple)
         self._slots = np.zeros((1 << (2 * records).bit_length(), 2), np.int64)
         self._number = np.zeros(records, np.int32)
         self._sizes = np.zeros(records, np.int64)
@@ -75,7 +64,7 @@ class CutJudge:
             at[nodes] = np.where(opened[up], nodes, at[up])
         return at
 
-    def fitness(self, opened: Open) -> CutFitness:
+    def evaluate(self, opened: Open, /, ceiling: float = math.inf) -> Judgement:
         """Judge a cut."""
         self.judged += 1
         forest, problem = self.forest, self.problem
@@ -86,9 +75,8 @@ class CutJudge:
         if self._judge is not None and gone <= problem.max_suppressed_rows:
             unsafe = self._judge.unsafe(number, len(sizes))
             gone = int(sizes[unsafe].sum())
-        excess = max(0, gone - problem.max_suppressed_rows)
-        if excess:
-            return CutFitness(excess, math.inf)
+        if gone > problem.max_suppressed_rows:
+            return Judgement(feasible=False, score=math.inf, suppressed_rows=gone)
         used = (at == self._own) & ~opened
         kept: Floats = np.bincount(
             forest.column[used], weights=forest.rows[used] * forest.keep[used], minlength=len(forest.labels)
@@ -99,7 +87,7 @@ class CutJudge:
             kept = kept - lost
         safe = sizes[~unsafe]
         score = forest.score(kept, len(safe), gone, int(np.dot(safe, safe)))
-        return CutFitness(0, score)
+        return Judgement(feasible=True, score=score, suppressed_rows=gone)
 
     def _classes(self, at: Ints) -> tuple[Ints, Longs]:
         """The class of every record (equal labels, equal class), and the rows of each class."""
@@ -113,8 +101,8 @@ class CutJudge:
             multiplier.append(min(whole, LARGEST_KEY))
             whole *= labels
         if whole >= LARGEST_KEY:
-            number, first = forest.number(at[forest.leaves])
-            return number, np.bincount(number, weights=forest.counts, minlength=len(first)).astype(np.int64)
+            number, first, _ = forest.number(at[forest.leaves])
+            return number, summed(forest.counts, number, len(first))
         digit = (rank[self._label[at]] - before[forest.column]) * np.array(multiplier)[forest.column]
         found = self._group(forest.leaves, digit, forest.counts, self._slots, self._number, self._sizes)
         return self._number, self._sizes[:found]

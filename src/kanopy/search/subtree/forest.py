@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import for_size
 from kanopy._core.classes import Domain
-from kanopy._core.distinct_kernel import number_keys, pack
+from kanopy._core.histograms import summed
+from kanopy._core.numbering import Numbered, number_rows
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Height, Loss
 from kanopy.search.problem import Problem
-
-LARGEST_KEY = 2**62
-LARGEST_DIRECT = 1 << 20
-"""Keys below this number are looked up in a plain table, others are hashed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +90,7 @@ class Forest:
     """How many different labels each column has."""
     leaves: Ints
     counts: Longs
-    record_of_tuple: Longs
+    record_of_tuple: Ints
     costs: tuple[AttributeCosts, ...]
     levels: tuple[tuple[Ints, ...], ...]
     """Per column the nodes of every level, from the lowest allowed one up."""
@@ -183,32 +177,14 @@ class Forest:
         """`[tuple, column]`: hierarchy nodes, given the tree nodes of the records."""
         return np.asarray(self.node[at][self.record_of_tuple], np.int32)
 
-    def number(self, at: Ints) -> tuple[Ints, Longs]:
-        """Per row of tree nodes the number of its class (equal labels, equal class), and the first row of each."""
+    def number(self, at: Ints) -> Numbered:
+        """Rows of tree nodes numbered by what they publish: nodes of different levels can have one label."""
         return number_rows([self.label[at[:, j]] for j in range(at.shape[1])], self.labels)
 
-
-def number_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Ints, Longs]:
-    """Number the distinct rows of some columns of codes by first appearance; also where each first appears.
-
-    >>> number, first = number_rows([np.array([0, 1, 0], np.int32), np.array([1, 1, 1], np.int32)], [2, 2])
-    >>> number.tolist(), first.tolist()
-    ([0, 1, 0], [0, 1])
-    """
-    length = len(columns[0])
-    number_some, pack_some = for_size(number_keys, length), for_size(pack, length)
-    keys = np.zeros(length, np.int64)
-    number = np.empty(length, np.int32)
-    whole = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        if whole * size >= LARGEST_KEY:
-            # Keys too long for one word: what was packed so far is numbered first.
-            first, _ = number_some(keys, 0, number)
-            keys, whole = number.astype(np.int64), len(first)
-        pack_some(keys, np.ascontiguousarray(codes, np.int32), size)
-        whole *= size
-    first, _ = number_some(keys, whole if whole <= LARGEST_DIRECT else 0, number)
-    return number, first
+    def number_nodes(self, at: Ints) -> Numbered:
+        """Rows of tree nodes numbered by the nodes themselves."""
+        columns = [at[:, j] - np.int32(self.start[j]) for j in range(at.shape[1])]
+        return number_rows(columns, np.diff(self.start).tolist())
 
 
 def cut_metric(problem: Problem) -> AttributeMetric:
@@ -238,9 +214,10 @@ def plant_forest(problem: Problem) -> Forest:
         columns.append(tree.leaf_of_value[domain.tuples[:, j]])
         start[j + 1] = start[j] + len(tree.node)
     sizes = [len(tree.node) for tree in trees]
-    first, record = _sorted_distinct(columns, sizes)
+    # Numbered by value, so that nothing that follows depends on the order in which the table lists its rows.
+    record, first, _ = number_rows(columns, sizes, ascending=True)
     leaves = np.column_stack([columns[j][first] + int(start[j]) for j in range(domain.width)]).astype(np.int32)
-    counts = np.bincount(record, weights=domain.counts, minlength=len(first)).astype(np.int64)
+    counts = summed(domain.counts, record, len(first))
     parent = np.concatenate(
         [np.where(tree.parent < 0, -1, tree.parent + int(start[j])) for j, tree in enumerate(trees)]
     ).astype(np.int32)
@@ -263,23 +240,3 @@ def _keep_of_nodes(hierarchy: Hierarchy, cost: AttributeCosts) -> Floats:
     for level in range(hierarchy.height, -1, -1):
         keep[hierarchy.level(level).nodes] = cost.extras[level]
     return keep
-
-
-def _sorted_distinct(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:
-    """The first of each distinct row of codes, in the order of the codes, and the place of every row among them.
-
-    Sorted, so that nothing that follows depends on the order in which the table lists its rows.
-    """
-    whole = 1
-    for size in sizes:
-        whole *= size
-    first: npt.NDArray[np.integer]
-    inverse: npt.NDArray[np.integer]
-    if whole < LARGEST_KEY:
-        keys = np.zeros(len(columns[0]), np.int64)
-        for codes, size in zip(columns, sizes, strict=True):
-            keys = keys * size + codes
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    else:
-        _, first, inverse = np.unique(np.column_stack(columns), axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), inverse.reshape(-1).astype(np.int64)

@@ -11,12 +11,13 @@ import numpy as np
 
 from kanopy._errors import Cancelled
 from kanopy._kinds import Maybe, Whole
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
+from kanopy.search.judge import Judgement
 from kanopy.search.no_solution import no_solution
-from kanopy.search.partition_judge import solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution
-from kanopy.search.subtree.cut_judge import CutFitness, CutJudge, Open
+from kanopy.search.subtree.cut_judge import CutJudge, Open
 from kanopy.search.subtree.forest import Forest, plant_forest
 
 ELITE = 2
@@ -88,15 +89,14 @@ class Iyengar(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Breed until the budget is used up; a callback that says stop ends the search, not the work."""
         started = clock()
-        problem.require_local(self.name)
         forest = plant_forest(problem)
         judge = CutJudge(forest)
         top: Open = np.zeros(forest.nodes, np.bool_)
-        first = judge.fitness(top)
-        if first.excess:
+        first = judge.evaluate(top)
+        if not first.feasible:
             raise no_solution(problem)
         breeding = _Breeding(judge, self.population, np.random.default_rng(self.seed), top, first)
         notes = []
@@ -120,7 +120,7 @@ class Iyengar(Algorithm):
                 generation += 1
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
-        return solution_from_nodes(
+        return release_nodes(
             self.name, problem, forest.published(judge.records_at(breeding.best_cut)), judged=judge.judged,
             candidates=judge.judged, notes=notes,
         )  # fmt: skip
@@ -155,13 +155,13 @@ def _key(cut: Open) -> bytes:
 class _Breeding:
     """The population, sorted from best to worst, and the best cut seen."""
 
-    def __init__(self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: CutFitness) -> None:
+    def __init__(self, judge: CutJudge, size: int, random: np.random.Generator, top: Open, fitness: Judgement) -> None:
         self.judge, self.size, self.random = judge, size, random
         self.forest: Forest = judge.forest
         self.inner = self.forest.children > 0
         self.cuts = number_of_cuts(self.forest)
-        self.known: dict[bytes, CutFitness] = {_key(top): fitness}
-        self.members: list[tuple[CutFitness, Open]] = [(fitness, top)]
+        self.known: dict[bytes, Judgement] = {_key(top): fitness}
+        self.members: list[tuple[Judgement, Open]] = [(fitness, top)]
         self.best, self.best_cut = fitness, top
         self.top = self.members[0]
         self.stale = self.epochs = 0
@@ -180,12 +180,12 @@ class _Breeding:
         """Whether there are cuts left to judge, and new ones still turn up."""
         return len(self.known) < self.cuts and self.idle < IDLE
 
-    def _judged(self, cut: Open) -> CutFitness:
+    def _judged(self, cut: Open) -> Judgement:
         key = _key(cut)
         if key not in self.known:
             self.idle = 0
-            self.known[key] = self.judge.fitness(cut)
-            if self.known[key].excess == 0 and self.known[key].better_than(self.best):
+            self.known[key] = self.judge.evaluate(cut)
+            if self.known[key].better_than(self.best):
                 self.best, self.best_cut = self.known[key], cut
         return self.known[key]
 
@@ -209,10 +209,10 @@ class _Breeding:
                     cut = self.judge.level_cut(tuple(levels))
                     levels[j] += 1
                     judged = self._judged(cut)
-                    if judged.excess:
-                        columns.remove(j)
-                    else:
+                    if judged.feasible:
                         found.append((judged.score, j, (judged, cut)))
+                    else:
+                        columns.remove(j)
                 if found:
                     _, j, member = min(found, key=lambda each: each[:2])
                     levels[j] -= 1
@@ -237,7 +237,7 @@ class _Breeding:
         if self.stale > STALE:
             self._renew()
             return
-        children: list[tuple[CutFitness, Open]] = self.members[:ELITE]
+        children: list[tuple[Judgement, Open]] = self.members[:ELITE]
         while len(children) < self.size:
             crossed = self.random.random() < CROSSED
             cut = self._mutant(self._crossed(self._chosen(), self._chosen()) if crossed else self._chosen())
@@ -255,7 +255,7 @@ class _Breeding:
         self.fill()
 
     def _sort(self) -> None:
-        self.members.sort(key=lambda member: (member[0].excess, member[0].score))
+        self.members.sort(key=lambda member: member[0].rank)
         ahead = self.members[0][0].better_than(self.leader)
         self.stale = 0 if ahead else self.stale + 1
         self.leader = self.members[0][0] if ahead else self.leader

@@ -11,14 +11,17 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import for_size
 from kanopy._core.classes import Domain, Sensitive
+from kanopy._core.histograms import histogram, summed
+from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled, JobError, near_miss
 from kanopy._kinds import Maybe, Name
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
+from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
-from kanopy.search.partition_judge import PartitionJudge, solution_from_nodes
 from kanopy.search.problem import Problem
+from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Solution
-from kanopy.search.subtree.forest import Forest, number_rows, plant_forest
+from kanopy.search.subtree.forest import Forest, plant_forest
 from kanopy.search.subtree.specialize_kernel import (
     NOTHING,
     Outlook,
@@ -85,9 +88,8 @@ class TopDownSpecialization(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Specialize until nothing more is safe; a callback that says stop ends the search, not the work."""
-        problem.require_local(self.name)
         target = None if self.target is None else _target_column(problem.domain, self.target)
         forest = plant_forest(problem)
         worth = None if target is None else information_gains(forest, target)
@@ -102,7 +104,7 @@ class TopDownSpecialization(Algorithm):
                 progress("specializing", min(1.0, search.steps / inner), f"{search.classes:,} classes")
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
-        return solution_from_nodes(
+        return release_nodes(
             self.name, problem, forest.published(search.nodes()), judged=search.judged, candidates=search.judged,
             notes=notes,
         )  # fmt: skip
@@ -119,11 +121,9 @@ def information_gains(forest: Forest, target: Sensitive) -> Floats:
     domain = forest.domain
     used = domain.tuple_of_row >= 0
     record = forest.record_of_tuple[domain.tuple_of_row[used]]
-    code = target.code_of_row[used]
     table = np.zeros((forest.nodes, width))
     for j in range(domain.width):
-        cell = forest.leaves[record, j] * np.int64(width) + code
-        table += np.bincount(cell, minlength=forest.nodes * width).reshape(forest.nodes, width)
+        table += histogram(forest.leaves[record, j], target.code_of_row[used], forest.nodes, width)
     for node in range(forest.nodes - 1, -1, -1):
         if forest.parent[node] >= 0:
             table[forest.parent[node]] += table[node]
@@ -156,7 +156,7 @@ class _Specialization:
     def __init__(self, forest: Forest, target_gain: Floats | None) -> None:
         problem = forest.problem
         self.forest, self.problem, self.target_gain = forest, problem, target_gain
-        self.judge = PartitionJudge(problem, forest.record_of_tuple)
+        self.judge = ClassJudge(problem, forest.record_of_tuple)
         self.records = Records(
             forest.leaves, forest.counts, forest.ancestor, forest.depth, forest.children, forest.worth
         )
@@ -175,8 +175,7 @@ class _Specialization:
         self._begin()
 
     def _begin(self) -> None:
-        roots = self.forest.roots - self.forest.start[:-1].astype(np.int32)
-        number, _ = number_rows(list(roots.T), np.diff(self.forest.start).tolist())
+        number = self.forest.number_nodes(self.forest.roots).number
         order = np.argsort(number, kind="stable")
         starts = np.flatnonzero(np.diff(number[order], prepend=-1))
         self.classes = len(starts)
@@ -275,10 +274,9 @@ class _Specialization:
         under = np.flatnonzero(cut.at[: self.classes, j] == v)
         members, number = self._members(under)
         child = forest.ancestor[forest.depth[v] + 1, forest.leaves[members, j]]
-        _, first, part = np.unique(number * np.int64(forest.nodes) + child, return_index=True, return_inverse=True)
-        part = part.reshape(-1)
+        part, first, _ = number_keys(number * np.int64(forest.nodes) + child, ascending=True)
         unsafe = self.judge.unsafe(part, len(first), members)
-        sizes = np.bincount(part, weights=forest.counts[members]).astype(np.int64)
+        sizes = summed(forest.counts[members], part, len(first))
         parent = number[first]
         whole = forest.worth[cut.at[under]].sum(axis=1)
         kept_before = np.where(cut.unsafe[under] > 0, 0.0, whole)[parent]

@@ -7,20 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import Floats
 from kanopy._compiler import is_prepared
 from kanopy._core.classes import Classes, Domain
 from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import SILENT, Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.local.best import improvement
 from kanopy.search.local.best.first_classes import better_start, bottom_up
 from kanopy.search.local.best.improvement import KERNELS, Improvement
-from kanopy.search.local.best.safety import suppress_where_it_pays, unite_unsafe, unsafe_share
-from kanopy.search.local.box_release import check_placeable
-from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
+from kanopy.search.local.best.safety import suppress_where_it_pays, unsafe_share
+from kanopy.search.local.box_release import check_placeable, release_classes
+from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
 
@@ -66,9 +65,8 @@ class Best(Algorithm):
         anytime=True,
     )
 
-    def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
+    def search(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
-        problem.require_local(self.name, release_wide=True)
         _prepare(progress)
         least = _first_size(problem, progress)
         found = self._solve(problem, least, progress)
@@ -126,11 +124,7 @@ class Best(Algorithm):
         allowed = problem.max_suppressed_rows - lost
         if allowed > 0:
             class_of = suppress_where_it_pays(layout, class_of, k, allowed)
-        if not problem.of_sizes:
-            class_of, united = unite_unsafe(layout, class_of, problem)
-            if united:
-                notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
-        return _answer(self.name, layout, class_of, problem, search.rounds, notes)
+        return release_classes(self.name, layout, class_of, problem, judged=search.rounds, notes=notes)
 
 
 def _first_size(problem: Problem, progress: Progress) -> int:
@@ -177,19 +171,3 @@ def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: i
     )
     held = np.bincount(record, minlength=layout.records)
     return np.where(held > 0, paid / np.maximum(held, 1), layout.suppressed_weight)
-
-
-def _answer(name: str, layout: Layout, class_of: Ints, problem: Problem, rounds: int, notes: list[str]) -> Solution:
-    """The release, its boxes computed from scratch and checked once more."""
-    order, starts = class_runs(class_of)
-    record = layout.record_of_item[order]
-    levels, weights = box_levels(layout.boxes, record, starts)
-    sizes = np.diff(np.append(starts, len(order)))
-    if (sizes < problem.k).any() or (weights >= FORBIDDEN).any():
-        raise AssertionError("the search broke a class")  # pragma: no cover - a defect, never an answer
-    dense = np.full(len(class_of), -1, np.int32)
-    dense[order] = np.repeat(np.arange(len(starts), dtype=np.int32), sizes)
-    recoding = layout.recoding(dense, record[starts], levels)
-    losses = release_losses(problem.domain, recoding, problem.weights)
-    score = losses.get(problem.metric.name, losses["loss"])
-    return Solution(name, recoding, score, judged=rounds, notes=tuple(notes))

@@ -6,6 +6,8 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Classes
+from kanopy._core.histograms import histogram
+from kanopy._core.numbering import number_rows
 from kanopy._errors import NoSolution
 from kanopy.search.local.best.improvement import partition_of
 from kanopy.search.local.best.partition_kernel import Partition, learn_all
@@ -168,16 +170,12 @@ def _same_labels(layout: Layout, class_of: Ints) -> tuple[Partition, Ints]:
     """One number, in lexicographic order of their boxes, for all classes with the same box; and their partition."""
     part = partition_of(layout, class_of, 1)
     order, starts = class_runs(class_of)
-    boxes = part.box[: len(starts)]
-    _, number = np.unique(boxes, axis=0, return_inverse=True)
+    number = number_rows(part.box[: len(starts)], ascending=True).number
     unit = np.full(len(class_of), -1, np.int32)
-    unit[order] = np.repeat(number.reshape(-1), np.diff(np.append(starts, len(order))))
+    unit[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
     return partition_of(layout, unit, 1), unit
 
 
 def _histogram(layout: Layout, name: str, class_of: Ints, classes: int) -> Longs:
     column = next(sensitive for sensitive in layout.domain.sensitive if sensitive.name == name)
-    width = len(column.values)
-    used = class_of >= 0
-    cell = class_of[used].astype(np.int64) * width + column.code_of_row[layout.rows[used]]
-    return np.bincount(cell, minlength=classes * width).reshape(classes, width).astype(np.int64)
+    return histogram(class_of, column.code_of_row[layout.rows], classes, len(column.values))

@@ -6,19 +6,19 @@ It gives the same answers as `Problem.evaluate`; a test compares the two.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.counting_kernel import judge
+from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
-from kanopy.search.problem import Judgement, Problem
+from kanopy.search.problem import Problem
 
 LARGEST_ARENA = 64_000_000
 
 
-class RowCountJudge:
+class LevelJudge:
     """Keeps class tables in one arena and judges a candidate in one compiled call."""
 
     def __init__(self, problem: Problem) -> None:
@@ -55,8 +55,8 @@ class RowCountJudge:
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
         self._anchored = tables.order[: (2 * width + 2) // 5]
 
-    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
-        """Judge one candidate."""
+    def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:
+        """Judge one candidate; see `Problem.evaluate`."""
         problem = self.problem
         problem.judged += 1
         anchor = list(problem.lattice.lowest)
@@ -69,7 +69,12 @@ class RowCountJudge:
         kept, suppressed, squares, classes, all_squares = self._counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows
         score = problem.score(levels, kept, suppressed, squares, self._sums) if feasible else math.inf
-        return Judgement(levels, feasible, score, suppressed, kept, classes, all_squares, suppressed)
+        by_sizes = LevelJudgement(
+            feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=kept,
+            all_classes=classes, all_squares=all_squares, least_suppressed=suppressed,
+        )  # fmt: skip
+        # For models beyond class sizes: histograms only of candidates that could still win.
+        return by_sizes if problem.of_sizes else problem.judge_fully(levels, by_sizes, ceiling)
 
     def _run(self, levels: Levels) -> None:
         problem, packing = self.problem, self._packing
@@ -103,20 +108,6 @@ class RowCountJudge:
         self._tail = int(self._tables[0, 0])
 
 
-class ModelJudge:
-    """For models beyond class sizes: sizes first, histograms only for candidates that could still win."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self._by_sizes = RowCountJudge(problem)
-
-    def evaluate(self, levels: Levels, ceiling: float = math.inf) -> Judgement:
-        """Judge one candidate; see `Problem.evaluate`."""
-        return self.problem.judge_fully(levels, self._by_sizes.evaluate(levels), ceiling)
-
-
-def judge_of(problem: Problem) -> Callable[..., Judgement]:
-    """The fastest judge for a problem; all of them give the answers of `Problem.evaluate`."""
-    if problem.tables.packing.words > 1:
-        return problem.evaluate
-    return RowCountJudge(problem).evaluate if problem.of_sizes else ModelJudge(problem).evaluate
+def judge_of(problem: Problem) -> LevelJudge | Problem:
+    """The fastest judge for a problem; both give the same answers."""
+    return problem if problem.tables.packing.words > 1 else LevelJudge(problem)
