@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
 
 import kanopy
+from kanopy._core.classes import Domain
+from kanopy._errors import NoSolution
+from kanopy.privacy.models import make_models
+from kanopy.privacy.personal import Constrained
+from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
+from kanopy.search.problem import Problem
+from tests.quick import QUICK
+from tests.search.problems import problems
 
 
 def test_a_label_repeated_at_a_higher_level_is_one_published_label() -> None:
@@ -65,3 +79,77 @@ print("drawn")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout == "drawn\n", done.stderr[-500:]
+
+
+def _problem(rows: Sequence[Sequence[int]], trees: Sequence[kanopy.Hierarchy], models: str, **limits: Any) -> Problem:
+    cells = np.array(rows, np.int32)
+    tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    names = tuple(f"a{j}" for j in range(len(trees)))
+    domain = Domain(names, tuple(trees), tuples, counts.astype(np.int64), of_row.reshape(-1).astype(np.int32))
+    return Problem(domain, make_models(models.split()), **limits)
+
+
+def test_cell_level_falls_back_to_the_most_general_release() -> None:
+    """It said there was no solution although every column at its highest level needs 3 of 6 allowed suppressions."""
+    trees = [
+        kanopy.Hierarchy.flat(["v0", "v1"]),
+        kanopy.Hierarchy.from_rows(
+            [["v0", "g0", "h1", "*"], ["v1", "g2", "h0", "*"], ["v2", "g1", "h0", "*"], ["v3", "g0", "h1", "*"],
+             ["v4", "g1", "h0", "*"]]
+        ),
+        kanopy.Hierarchy.from_rows([["v0", "g1", "*"], ["v1", "g0", "*"], ["v2", "g1", "*"]]),
+        kanopy.Hierarchy.flat(["v0", "v1"]),
+    ]  # fmt: skip
+    rows = ["0411", "0001", "0210", "1211", "1121", "1101", "0021", "0320", "1410", "0120", "0400", "1410"]
+    problem = _problem(
+        [[int(code) for code in row] for row in rows], trees, "k:5", suppression_limit=0.5, highest_levels=[1, 2, 2, 1]
+    )
+    assert problem.evaluate((1, 2, 2, 1)).feasible
+    found = make_algorithm("cell-level").solve(problem)
+    assert found.recoding.suppressed_rows <= 6
+    assert found.recoding.classes.smallest >= 5
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_a_table_that_may_be_suppressed_as_a_whole_has_a_release(name: str) -> None:
+    """Local searches said that five rows have no release for k = 6, although all of them may be suppressed."""
+    tree = kanopy.Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
+    problem = _problem([[0], [0], [1], [1], [2]], [tree], "k:6", suppression_limit=1.0)
+    found = make_algorithm(name, **QUICK.get(name, {})).solve(problem)
+    assert found.recoding.suppressed_rows == 5
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+@settings(max_examples=15)
+@given(problem=problems())
+def test_no_search_overlooks_the_most_general_release_nor_the_limit(name: str, problem: Problem) -> None:
+    """Several said there was no solution, or suppressed more rows than allowed."""
+    about = algorithm_class(name).about
+    if problem.level_limits and not about.level_limits:
+        return
+    try:
+        found = make_algorithm(name, **QUICK.get(name, {})).solve(problem)
+    except NoSolution:
+        assert not problem.evaluate(problem.lattice.highest).feasible
+        return
+    assert found.recoding.suppressed_rows - problem.domain.excluded_rows <= problem.max_suppressed_rows
+
+
+def test_best_keeps_the_limit_where_larger_classes_leave_a_branch_out() -> None:
+    """It searched classes of ten rows for a mean risk of 10 %, and suppressed the six rows under another root."""
+    tree = kanopy.Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"], ["d", "y"]])
+    problem = _problem([[0]] * 10 + [[1]] * 10 + [[2]] * 3 + [[3]] * 3, [tree], "k:2 risk-average:0.1",
+                       suppression_limit=0.08)  # fmt: skip
+    found = make_algorithm("best", steps=1).solve(problem)
+    assert found.recoding.suppressed_rows <= problem.max_suppressed_rows == 2
+    assert 1 / found.recoding.classes.sizes.mean() <= 0.1
+
+
+def test_constrained_knows_a_label_that_stands_on_several_levels() -> None:
+    """Only the last of the nodes called "a" was looked at, so the node above the other one could be published."""
+    tree = kanopy.Hierarchy.from_rows([["a", "x", "*"], ["b", "a", "*"], ["c", "x", "*"]])
+    (model,) = make_models(["constrained:letter:a"])
+    assert isinstance(model, Constrained)
+    assert model.forbidden(tree) == {"x", "*"}
+    repeated = kanopy.Hierarchy.from_rows([["a", "x", "a", "*"], ["b", "y", "a", "*"], ["c", "z", "d", "*"]])
+    assert model.forbidden(repeated) == {"*"}

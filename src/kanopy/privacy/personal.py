@@ -101,17 +101,18 @@ class Constrained(Model):
         return np.asarray(wrong[found.codes])
 
     def forbidden(self, hierarchy: Hierarchy) -> frozenset[str]:
-        """The labels above an allowed node."""
+        """The labels above an allowed node. Where several nodes carry an allowed label, each of them is allowed."""
         if not hierarchy.nested:
             raise HierarchyError(f"The hierarchy of {self.column!r} does not nest: 'constrained' needs one that does.")
-        place = {label: node for node, label in enumerate(hierarchy.labels)}
-        strangers = [node for node in self.nodes if node not in place]
+        labels = hierarchy.labels
+        strangers = [node for node in self.nodes if node not in labels]
         if strangers:
-            hint = near_miss(strangers[0], place)
+            hint = near_miss(strangers[0], labels)
             raise JobError(f"The hierarchy of {self.column!r} has no node {some(strangers)}. {hint}")
-        above = {ancestor for node in self.nodes for ancestor in hierarchy.ancestors(place[node])}
-        # A node that a balanced tree repeats on several levels carries one label: only broader ones are forbidden.
-        return frozenset(hierarchy.label(node) for node in above) - set(self.nodes)
+        allowed = {node for node, label in enumerate(labels) if label in self.nodes}
+        broader = {ancestor for node in allowed for ancestor in hierarchy.ancestors(node)}
+        # What lies under another node of an allowed label is no broader than that.
+        return frozenset(labels[node] for node in broader if allowed.isdisjoint([node, *hierarchy.ancestors(node)]))
 
     def explain(self) -> str:
         return f"{self.column} is never generalized beyond {some(self.nodes)}."
