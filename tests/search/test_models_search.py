@@ -98,6 +98,7 @@ def brute_force(problem: Problem) -> LevelJudgement | None:
             score=plain_score(problem, levels, sizes, suppressed),
             suppressed_rows=suppressed,
             levels=levels,
+            classes=len(sizes),
         )
         if found.better_than(best):
             best = found
