@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -81,6 +82,7 @@ print("drawn")
     assert done.stdout == "drawn\n", done.stderr[-500:]
 
 
+<<<<<<< HEAD
 def _problem(rows: Sequence[Sequence[int]], trees: Sequence[kanopy.Hierarchy], models: str, **limits: Any) -> Problem:
     cells = np.array(rows, np.int32)
     tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
@@ -153,3 +155,23 @@ def test_constrained_knows_a_label_that_stands_on_several_levels() -> None:
     assert model.forbidden(tree) == {"x", "*"}
     repeated = kanopy.Hierarchy.from_rows([["a", "x", "a", "*"], ["b", "y", "a", "*"], ["c", "z", "d", "*"]])
     assert model.forbidden(repeated) == {"*"}
+=======
+def test_dates_work_in_jobs_as_in_build_hierarchy() -> None:
+    """A job gave builders the labels of a column instead of its values: moments were refused, dates had no order."""
+    moments = [dt.datetime(2024, month, 1, 8) for month in (1, 2, 10, 11)]
+    for when in (moments, [moment.isoformat() for moment in moments], [moment.date() for moment in moments]):
+        dates = kanopy.Job(quasi=["when"], k=2, hierarchies={"when": {"method": "dates"}})
+        assert kanopy.anonymize({"when": when}, dates).data["when"] == ["2024-Q1"] * 2 + ["2024-Q4"] * 2
+        if not isinstance(when[0], str):
+            ranges = kanopy.Job(quasi=["when"], k=2, hierarchies={"when": {"method": "iotf"}})
+            assert len(set(kanopy.anonymize({"when": when}, ranges).data["when"])) == 2
+
+
+def test_check_counts_a_missing_value_once() -> None:
+    """Null, NaN and empty text were different sensitive values, so a class without any seemed diverse."""
+    for gaps in ([None, "", None, ""], [None, float("nan"), float("nan"), None]):
+        table = {"zip": ["1", "1", "2", "2"], "ill": gaps}
+        assert kanopy.check(table, quasi=["zip"], sensitive=["ill"]).sensitive["ill"] == {"distinct": 1}
+        found = kanopy.assess_risk(table, ["zip"], sensitive=["ill"])
+        assert found.disclosure[0].certain_rows == 4
+>>>>>>> 6ebfe04 (A column gets its kind, labels and numbers in one place: a job and build_hierarchy see the same column)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError, JobError
-from kanopy._table.encode import distinct_values, encode_column
+from kanopy._table.column import column_values
+from kanopy._table.encode import encode_column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 SEX = Hierarchy.from_rows([["f", "known", "*"], ["m", "known", "*"]])
@@ -38,7 +39,7 @@ SEX = Hierarchy.from_rows([["f", "known", "*"], ["m", "known", "*"]])
     ],
 )
 def test_canonical_labels(series: pl.Series, labels: list[str]) -> None:
-    found = distinct_values(series)
+    found = column_values(series)
     assert found.labels == labels
     assert found.counts.sum() == len(series) and found.missing == 0
     if labels:
@@ -48,11 +49,11 @@ def test_canonical_labels(series: pl.Series, labels: list[str]) -> None:
 
 
 def test_missing_values_are_null_nan_empty_text_and_tokens() -> None:
-    found = distinct_values(pl.Series(["a", None, "", "?", "a"]), missing_tokens=["?"])
+    found = column_values(pl.Series(["a", None, "", "?", "a"]), missing_tokens=["?"])
     assert (found.labels, found.counts.tolist(), found.missing) == (["a"], [2], 3)
-    assert distinct_values(pl.Series([1.5, float("nan"), None])).missing == 2
-    assert distinct_values(pl.Series([1, -99]), missing_tokens=["-99"]).labels == ["1"]
-    assert distinct_values(pl.Series([None, None])).missing == 2
+    assert column_values(pl.Series([1.5, float("nan"), None])).missing == 2
+    assert column_values(pl.Series([1, -99]), missing_tokens=["-99"]).labels == ["1"]
+    assert column_values(pl.Series([None, None])).missing == 2
 
 
 def test_missing_as_value() -> None:
@@ -162,7 +163,7 @@ VALUES = st.one_of(
 @given(VALUES, st.sampled_from(["as-value", "suppress"]))
 def test_decoding_undoes_encoding(values: list[Any], missing: str) -> None:
     series = pl.Series("x", values)
-    found = distinct_values(series)
+    found = column_values(series)
     if not found.labels:
         return
     column = encode_column(series, Hierarchy.flat(found.labels), missing=missing)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanopy._errors import DataError
-from kanopy._table.grouping import code_columns, label_codes, number_rows
+from kanopy._table.column import column_values
+from kanopy._table.grouping import code_columns, number_rows
 from kanopy.verify.verify import class_table
 
 COLUMNS = {
@@ -66,7 +67,7 @@ def test_texts_with_few_and_many_values(values: int) -> None:
 
 
 def test_labels() -> None:
-    labels, codes = label_codes(pl.Series("x", ["b", "", None, "a", "b"]))
+    labels, codes = column_values(pl.Series("x", ["b", "", None, "a", "b"])).sorted_as_text()
     assert [labels[code] for code in codes] == ["b", None, None, "a", "b"]
 
 

@@ -99,15 +99,15 @@ def resolve_hierarchy(
     `most_levels` cuts a tree that was chosen automatically: each level multiplies the candidates of a search over
     levels without telling readers much more.
     """
-    from kanopy._table.encode import distinct_values
+    from kanopy._table.column import typed_column
     from kanopy.hierarchy.files.files import read_hierarchy
 
     if isinstance(source, Hierarchy):
         return source.renamed(name) if source.name != name else source
     if isinstance(source, (str, Path)):
         return read_hierarchy(source, column=name)
-    values = distinct_values(column, missing_tokens=missing_tokens)
-    if not values.labels:
+    values = typed_column(column, missing_tokens=missing_tokens, name=name)
+    if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
@@ -116,14 +116,14 @@ def resolve_hierarchy(
         if "method" not in parameters:
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:
-        return source.build(values.labels, values.counts, name=name).rooted()
+        return source.build_column(values).rooted()
     # The builders bring the ontologies along; a job whose hierarchies are given does without them.
     from kanopy.hierarchy.builders.registry import build_hierarchy
 
     if parameters["method"] == "auto":
         # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
-        parameters.setdefault("k", min(k, int(values.counts.sum())))
-    built = build_hierarchy(values.labels, counts=values.counts, name=name, **parameters).rooted()
+        parameters.setdefault("k", min(k, values.rows))
+    built = build_hierarchy(values, **parameters).rooted()
     return built.with_levels(most_levels) if parameters["method"] == "auto" and most_levels else built
 
 

@@ -145,27 +145,3 @@ def number_rows(frame: pl.DataFrame, names: Sequence[str], suppressed: Mask | No
     if suppressed is not None and suppressed.any():
         codes[0] = np.where(suppressed, -1, codes[0])
     return NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
-
-
-def label_codes(column: pl.Series) -> tuple[list[str | None], Ints]:
-    """The different values of a column as canonical labels, and the position of each row's; missing is `None`.
-
-    >>> label_codes(pl.Series([2.0, None, 0.5, 2.0]))
-    (['0.5', '2', None], array([1, 2, 0, 1], dtype=int32))
-    """
-    from kanopy._table.encode import canonical_label
-
-    plain = column.fill_nan(None) if column.dtype.is_float() else column
-    coded = code_columns(plain.to_frame(), [plain.name])[0]
-    # Codes lie below their size, so the first row of each is found without sorting.
-    first_row = np.full(coded.size, -1, np.int64)
-    first_row[coded.codes[::-1]] = np.arange(len(coded.codes) - 1, -1, -1)
-    used = first_row >= 0
-    first, inverse = first_row[used], (np.cumsum(used) - 1)[coded.codes]
-    values = plain.gather(first.tolist()).to_list()
-    labels = [None if value is None or value == "" else canonical_label(value) for value in values]
-    # Sorted, because the codes of categories depend on what else was read before.
-    ordered: list[str | None] = [*sorted({label for label in labels if label is not None})]
-    ordered += [None] if None in labels else []
-    places = {label: place for place, label in enumerate(ordered)}
-    return ordered, np.array([places[label] for label in labels], np.int32)[inverse]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from kanopy._errors import JobError, VerificationFailed
-from kanopy._table.encode import canonical_label
+from kanopy.hierarchy.column import canonical_label
 
 KEY_VARIABLE = "KANOPY_KEY"
 SHORTEST_KEY = 16

@@ -24,15 +24,6 @@ class Role(StrEnum):
     """Nobody knows yet; not published until somebody decides."""
 
 
-def is_text(column: pl.Series) -> bool:
-    """Whether a column holds text (also as categories).
-
-    >>> is_text(pl.Series(["a"])), is_text(pl.Series([1]))
-    (True, False)
-    """
-    return isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
-
-
 def identifying_name(name: str) -> str | None:
     """What a column's name says about whose row it is, or `None`: such columns never leave unless the job says so.
 

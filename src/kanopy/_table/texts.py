@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Ints
+from kanopy._core.numbering import number_keys
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.encode import _labels, _plain
+from kanopy._table.column import column_values, readable
 from kanopy._table.policies import MISSING_POLICIES
 
 
@@ -58,40 +59,19 @@ def substituted(
     if missing not in ("as-value", "error"):
         known = {name: MISSING_POLICIES[name] for name in ("as-value", "error")}
         raise JobError(f"Masking has no policy missing={missing!r}. {near_miss(str(missing), known)}")
-    plain = _plain(series)
-    rows = pl.DataFrame({"value": plain, "row": pl.arange(len(plain), eager=True, dtype=pl.Int32)})
-    distinct = rows.group_by("value").agg(pl.col("row").min()).sort("row")
-    tokens = {token.strip() for token in missing_tokens}
-    labels = [
-        None if label is None or not label.strip() or label.strip() in tokens else label
-        for label in _labels(distinct["value"])
-    ]
-    order = sorted({label for label in labels if label is not None})
-    codes_of_label: dict[str | None, int] = {label: code for code, label in enumerate(order)}
-    everything: list[str | None] = list(order)
-    if None in labels:
-        if missing == "error":
-            wrong = distinct.filter(pl.Series([label is None for label in labels]))["row"].to_list()
-            raise DataError(
-                f"The column {series.name!r} has missing or empty values, e.g. in rows "
-                f"{some([row + 1 for row in wrong])} (counted from 1, without the header). Fill them in, or choose "
-                "missing='as-value'."
-            )
-        codes_of_label[None] = len(everything)
-        everything.append(None)
-    codes = pl.Series("code", [codes_of_label[label] for label in labels], dtype=pl.Int32)
-    of_row = rows.join(distinct.select("value").with_columns(codes), on="value", how="left", nulls_equal=True)
-    by_row = of_row.sort("row")["code"].to_numpy().astype(np.int32)
-    first = np.zeros(len(everything), np.int32)
-    # From last to first, so that the first record of each value stays.
-    for label, row in zip(reversed(labels), reversed(distinct["row"].to_list()), strict=True):
-        first[codes_of_label[label]] = row
-    source = plain
-    if None in codes_of_label and plain[int(first[-1])] is not None:
-        source = plain.to_frame().with_columns(
-            pl.when(pl.Series(by_row == len(everything) - 1)).then(None).otherwise(pl.col(plain.name)).alias(plain.name)
-        )[plain.name]
-    return SubstitutedColumn(series.name, tuple(everything), by_row, source, first, _numbers(plain, first))
+    plain = readable(series)
+    tokens = [token.strip() for token in missing_tokens]
+    labels, codes = column_values(series, missing_tokens=tokens, strip=True).sorted_as_text()
+    first = number_keys(codes.astype(np.int64), len(labels), ascending=True).first.astype(np.int32)
+    gone = codes == len(labels) - 1 if labels and labels[-1] is None else np.zeros(len(codes), np.bool_)
+    if missing == "error" and gone.any():
+        raise DataError(
+            f"The column {series.name!r} has missing or empty values, e.g. in rows "
+            f"{some((np.flatnonzero(gone)[:6] + 1).tolist())} (counted from 1, without the header). Fill them in, or "
+            "choose missing='as-value'."
+        )
+    source = plain.set(pl.Series(gone), None) if int(gone.sum()) > plain.null_count() else plain
+    return SubstitutedColumn(series.name, tuple(labels), codes, source, first, _numbers(plain, first))
 
 
 def _numbers(plain: pl.Series, first: Ints) -> Floats | None:

@@ -12,7 +12,8 @@ from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
 from kanopy._core.classes import Domain, Population, Recoding, Sensitive
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError
-from kanopy._table.encode import EncodedColumn, distinct_values, encode_column, values_as_numbers
+from kanopy._table.column import column_values, values_as_numbers
+from kanopy._table.encode import EncodedColumn, encode_column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -180,8 +181,7 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
 
 def _sensitive(series: pl.Series, hierarchy: Hierarchy | None = None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
-    values = distinct_values(series)
-    known = hierarchy or Hierarchy.flat(values.labels or [MISSING_LABEL], name=series.name)
+    known = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
     encoded = encode_column(series, known)
     labels = encoded.hierarchy.values
     return Sensitive(

@@ -1,15 +1,17 @@
-"""The values of one column as builders need them: distinct, ascending, counted, and as exact whole numbers.
+"""What the values of one column are: their kind, labels, order, counts, and exact whole numbers to compute with.
 
-Whatever a column holds (integers, floats, decimals, dates, text that spells numbers), builders compute on
-*positions*: 64-bit integers in the unit of the data (1, 0.01, a day, a microsecond). So ties are exact, and labels
-come back in the digits the data had. Missing values (null, NaN, empty text) are no part of a builder's domain: the
-policy of the table decides about them later.
+Builders and jobs see a column through `column_of`, and know a value by `canonical_label`. Whatever a column holds
+(integers, floats, decimals, dates, text that spells numbers), builders compute on *positions*: 64-bit integers in the
+unit of the data (1, 0.01, a day, a microsecond). So ties are exact, and labels come back in the digits the data had.
+Missing values (null, NaN, empty text) are no part of a builder's domain: the policy of the table decides about them
+later.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
 
-Kind = Literal["integer", "decimal", "real", "date", "datetime", "text"]
+Kind = Literal["integer", "decimal", "real", "date", "datetime", "time", "duration", "boolean", "text"]
 
 LARGEST = 2**61
 MOST_DIGITS = 15
@@ -31,6 +33,8 @@ GRID_STEPS = 10**6
 """Continuous numbers are divided on a decimal grid of at least this many steps over their range."""
 EPOCH = dt.datetime(1970, 1, 1)
 MICROSECOND = dt.timedelta(microseconds=1)
+DAY = dt.timedelta(days=1)
+_DURATION = re.compile(r"(?:(-?\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ class Column:
         days = [_iso_date(label) for label in labels]
         if all(day is not None for day in days):
             items = zip(days, labels, self.counts.tolist(), strict=True)
-            return dates_column([(day, label, number) for day, label, number in items if day], self.name)
+            return column_of_moments("date", [(day, label, number) for day, label, number in items if day], self.name)
         if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
             return self
         try:
@@ -99,6 +103,10 @@ class Column:
             return dt.date.fromordinal(position).isoformat()
         if self.kind == "datetime":
             return (EPOCH + position * MICROSECOND).isoformat(sep=" ")
+        if self.kind == "time":
+            return (EPOCH + position * MICROSECOND).time().isoformat()
+        if self.kind == "duration":
+            return str(position * MICROSECOND)
         if self.digits == 0:
             return str(position)
         written = f"{Decimal(position).scaleb(-self.digits):f}"
@@ -116,13 +124,63 @@ class Column:
         return (positions / 10.0**self.digits).astype(np.float64)
 
 
-def column_of(values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Column:
+def canonical_label(value: Any) -> str:
+    """The label by which a value is known in hierarchies and in published data.
+
+    >>> [canonical_label(value) for value in (39, 39.0, 0.5, True, "39", dt.date(2020, 2, 1))]
+    ['39', '39', '0.5', 'true', '39', '2020-02-01']
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, (dt.date, dt.time)):
+        return value.isoformat()
+    return str(value)
+
+
+def label_numbers(labels: Iterable[str], kind: Kind = "text") -> Floats | None:
+    """The numbers behind canonical labels, or `None` if one of them is no number: days (since 1970) for what is of
+    time, and whatever a text spells for everything else but truth values.
+
+    >>> label_numbers(["2", "0.5"]), label_numbers(["a"]), label_numbers(["1 day, 12:00:00"], "duration")
+    (array([2. , 0.5]), None, array([1.5]))
+    """
+    read = {"date": _days, "datetime": _days, "time": _day_part, "duration": _day_span}.get(kind, float)
+    try:
+        found = np.array([] if kind == "boolean" else [read(label) for label in labels], np.float64)
+    except ValueError:
+        return None
+    return found if kind != "boolean" and np.isfinite(found).all() else None
+
+
+def _days(label: str) -> float:
+    return (dt.datetime.fromisoformat(label).replace(tzinfo=None) - EPOCH) / DAY
+
+
+def _day_part(label: str) -> float:
+    return (dt.datetime.combine(EPOCH, dt.time.fromisoformat(label).replace(tzinfo=None)) - EPOCH) / DAY
+
+
+def _day_span(label: str) -> float:
+    found = _DURATION.fullmatch(label)
+    if found is None:
+        raise ValueError(label)
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return days + (hours * 3600 + minutes * 60 + seconds) / 86400
+
+
+def column_of(values: Iterable[Any] | Column, counts: Iterable[int] | None = None, *, name: str = "") -> Column:
     """Reduce raw values (with or without repetition, with or without nulls) to a `Column`.
 
     >>> column = column_of([30, None, 25, 30])
     >>> column.kind, list(column.labels()), column.counts.tolist()
     ('integer', ['25', '30'], [1, 2])
     """
+    if isinstance(values, Column):
+        return values
     array = _as_array(values)
     weights = None if counts is None else _weights(counts)
     if array is not None and array.dtype.kind in "iuf":
@@ -223,10 +281,7 @@ def _floats(distinct: npt.NDArray[np.float64], counts: Longs, name: str) -> Colu
 
 
 def _float_labels(distinct: npt.NDArray[np.float64]) -> Callable[[], list[str]]:
-    def labels() -> list[str]:
-        return [str(int(x)) if x == int(x) else repr(x) for x in distinct.tolist()]
-
-    return labels
+    return lambda: [canonical_label(number) for number in distinct.tolist()]
 
 
 def _real(distinct: npt.NDArray[np.float64], counts: Longs, name: str, labels: Callable[[], Sequence[str]]) -> Column:
@@ -287,9 +342,13 @@ def _from_objects(items: list[Any], weights: Longs | None, name: str) -> Column:
     if kinds and all(issubclass(kind, Decimal | int) and kind is not bool for kind in kinds):
         return _decimals([(Decimal(v), str(v), n) for v, n in counter.items()], name)
     if kinds and all(issubclass(kind, dt.datetime) for kind in kinds):
-        return _moments({_python_moment(v): n for v, n in counter.items()}, name)
+        return column_of_moments("datetime", _labelled(counter, _python_moment), name)
     if kinds and all(issubclass(kind, dt.date) and not issubclass(kind, dt.datetime) for kind in kinds):
-        return dates_column([(v, v.isoformat(), n) for v, n in counter.items()], name)
+        return column_of_moments("date", _labelled(counter), name)
+    if kinds and all(issubclass(kind, dt.time) for kind in kinds):
+        return column_of_moments("time", _labelled(counter), name)
+    if kinds and all(issubclass(kind, dt.timedelta) for kind in kinds):
+        return column_of_moments("duration", _labelled(counter), name)
     return _texts(counter, name)
 
 
@@ -306,21 +365,28 @@ def _python_moment(value: Any) -> dt.datetime:
     return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
-def _moments(counter: dict[dt.datetime, int], name: str) -> Column:
-    ordered = sorted(counter)
-    positions = np.array([(moment - EPOCH) // MICROSECOND for moment in ordered], np.int64)
-    counts = np.array([counter[moment] for moment in ordered], np.int64)
-    labels = [moment.isoformat() for moment in ordered]
-    return Column("datetime", lambda: labels, counts, name, positions, positions, raw=ordered)
+def _labelled(counter: Counter[Any], read: Callable[[Any], Any] = lambda value: value) -> list[tuple[Any, str, int]]:
+    """Values as they are computed with, their labels and counts; values with the same label are one."""
+    found: dict[str, tuple[Any, str, int]] = {}
+    for value, number in counter.items():
+        label = canonical_label(value)
+        found[label] = (read(value), label, number + (found[label][2] if label in found else 0))
+    return list(found.values())
 
 
-def dates_column(items: Iterable[tuple[dt.date, str, int]], name: str) -> Column:
-    """A column of days from (date, label, count)."""
+def column_of_moments(kind: Kind, items: Iterable[tuple[Any, str, int]], name: str) -> Column:
+    """A column of days, moments, times of the day or durations from (value, label, count)."""
+    position: Callable[[Any], int] = {
+        "date": lambda day: day.toordinal(),
+        "datetime": lambda moment: (moment - EPOCH) // MICROSECOND,
+        "time": lambda time: (dt.datetime.combine(EPOCH, time.replace(tzinfo=None)) - EPOCH) // MICROSECOND,
+        "duration": lambda span: span // MICROSECOND,
+    }[kind]
     ordered = sorted(items)
-    positions = np.array([date.toordinal() for date, _, _ in ordered], np.int64)
+    positions = np.array([position(value) for value, _, _ in ordered], np.int64)
     counts = np.array([number for _, _, number in ordered], np.int64)
     labels = [label for _, label, _ in ordered]
-    return Column("date", lambda: labels, counts, name, positions, positions, raw=[date for date, _, _ in ordered])
+    return Column(kind, lambda: labels, counts, name, positions, positions, raw=[value for value, _, _ in ordered])
 
 
 def _iso_date(text: str) -> dt.date | None:
@@ -331,28 +397,25 @@ def _iso_date(text: str) -> dt.date | None:
         return None
 
 
+def iso_moment(text: str) -> dt.datetime | None:
+    """A moment written like 2024-02-29T08:30 (with an offset: in UTC), or `None`.
+
+    >>> iso_moment("2024-02-29 08:30"), iso_moment("soon")
+    (datetime.datetime(2024, 2, 29, 8, 30), None)
+    """
+    try:
+        return _python_moment(dt.datetime.fromisoformat(text.strip()))
+    except ValueError:
+        return None
+
+
 def _texts(counter: Counter[Any], name: str) -> Column:
     merged: Counter[str] = Counter()
     for value, number in counter.items():
-        merged[text_label(value)] += number
+        merged[canonical_label(value)] += number
     ordered = sorted(merged)
     counts = np.array([merged[label] for label in ordered], np.int64)
     return Column("text", lambda: ordered, counts, name, raw=ordered)
-
-
-def text_label(value: Any) -> str:
-    """The label of a value in published data.
-
-    >>> text_label(True), text_label(2.0), text_label("x")
-    ('true', '2', 'x')
-    """
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    return str(value)
 
 
 def _decimals(items: list[tuple[Decimal, str, int]], name: str) -> Column:

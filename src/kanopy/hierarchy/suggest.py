@@ -76,7 +76,7 @@ def suggest_hierarchies(
     >>> best.groups, round(best.loss, 3)
     (2, 0.039)
     """
-    column = values if isinstance(values, Column) else column_of(values, counts, name=name)
+    column = column_of(values, counts, name=name)
     if k < 1:
         raise HierarchyError(f"k must be at least 1, not {k}.")
     if rule not in RULES:
@@ -246,7 +246,7 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rul
     >>> loss_at(Iotf().build([1, 2, 9, 10]), [1, 2, 9, 10], k=2)
     (0.111..., 2)
     """
-    column = values if isinstance(values, Column) else column_of(values)
+    column = column_of(values)
     if hierarchy.low is not None:
         column = column.inferred()
     unknown = [label for label in column.labels() if label not in hierarchy.index]

@@ -225,8 +225,8 @@ def mask_as_release(
 
     `parameters` of the job are those of `MaskJob`; `text` names the textual columns if they should be others.
     """
+    from kanopy._table.column import is_text
     from kanopy._table.frames import to_polars
-    from kanopy._table.roles import is_text
     from kanopy.masking.job import job_for_masking
 
     frame, _ = to_polars(data)

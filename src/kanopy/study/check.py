@@ -208,11 +208,11 @@ def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: Nu
     """What models look at, counted from numbered classes: much faster than grouping labels on large tables."""
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
     histograms = {}
     for name, known in facts.items():
-        labels, codes = label_codes(frame[name])
+        labels, codes = column_values(frame[name]).sorted_as_text()
         place = {value: number for number, value in enumerate(known.values)}
         moved = np.array([place[MISSING_LABEL if label is None else label] for label in labels], np.int64)
         histograms[name] = histogram(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
@@ -222,8 +222,8 @@ def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: Nu
 def _fewest_values(column: pl.Series, numbered: NumberedRows) -> int:
     """The smallest number of different values in a class; a missing value is one, however it is written."""
     from kanopy._core.numbering import SMALL_ALONE, number_rows
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
-    labels, codes = label_codes(column)
+    labels, codes = column_values(column).sorted_as_text()
     pairs = number_rows([numbered.class_of_row, codes], [len(numbered.sizes), len(labels)], small=SMALL_ALONE)
     return int(np.bincount(numbered.class_of_row[pairs.first]).min())

@@ -102,11 +102,11 @@ def _match_rows(original: pl.DataFrame, released: pl.DataFrame, key: str | None)
     if key is not None:
         if key not in released.columns:
             raise DataError(f"The release has no column {key!r} to match rows by. {near_miss(key, released.columns)}")
-        from kanopy._table.grouping import label_codes
+        from kanopy._table.column import column_values
 
         sides = []
         for frame, what in ((original, "original"), (released, "release")):
-            labels, codes = label_codes(frame[key])
+            labels, codes = column_values(frame[key]).sorted_as_text()
             if len(labels) < frame.height or None in labels:
                 raise DataError(f"The key {key!r} is not different (or missing) in every row of the {what}.")
             sides.append({label: row for row, label in enumerate(labels[code] for code in codes)})
@@ -129,12 +129,12 @@ def _changed_columns(
     original: pl.DataFrame, released: pl.DataFrame, names: Sequence[str], partner: Longs | None
 ) -> list[str]:
     """Columns whose published values are not those of the original: taken for the quasi-identifiers."""
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
     changed = []
     for name in names:
-        labels, codes = label_codes(original[name])
-        others, other_codes = label_codes(released[name])
+        labels, codes = column_values(original[name]).sorted_as_text()
+        others, other_codes = column_values(released[name]).sorted_as_text()
         if partner is None:
             if not set(others) <= set(labels):
                 changed.append(name)
@@ -159,9 +159,9 @@ def column_domain(column: pl.Series) -> tuple[ColumnDomain, Ints]:
     """
     import polars as pl
 
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
-    labels, codes = label_codes(column)
+    labels, codes = column_values(column).sorted_as_text()
     known = [label for label in labels if label is not None]
     temporal = column.dtype in (pl.Date, pl.Datetime)
     numbers: list[float | None] = [None]
@@ -193,13 +193,13 @@ def _read_columns(
     partner: Longs | None,
 ) -> tuple[dict[str, PublishedColumn], tuple[str, ...]]:
     """Every column of both tables as codes; columns that are no quasi-identifiers and cannot be read are skipped."""
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
     found: dict[str, PublishedColumn] = {}
     skipped = []
     for name in names:
         domain, values = column_domain(original[name])
-        labels, codes = label_codes(released[name])
+        labels, codes = column_values(released[name]).sorted_as_text()
         nulls_are_missing = False
         if None in labels and domain.missing:
             empty = codes == labels.index(None)

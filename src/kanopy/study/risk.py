@@ -292,18 +292,9 @@ def _as_labels(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Columns as text, so that two tables can be compared whatever types they were read with."""
     import polars as pl
 
-    from kanopy._table.encode import canonical_label
+    from kanopy._table.column import as_labels
 
-    columns = []
-    for name in names:
-        column = frame[name]
-        if column.dtype.is_float():
-            unique = column.unique().drop_nulls()
-            labels = pl.Series([canonical_label(value) for value in unique.to_list()], dtype=pl.String)
-            columns.append(column.replace_strict(unique, labels, default=None, return_dtype=pl.String).alias(name))
-        else:
-            columns.append(column.cast(pl.String).alias(name))
-    return pl.DataFrame(columns)
+    return pl.DataFrame([as_labels(frame[name]) for name in names])
 
 
 def _disclosure(
@@ -311,11 +302,11 @@ def _disclosure(
 ) -> tuple[tuple[Disclosure, ...], dict[str, list[dict[str, Any]]]]:
     """What the classes give away about each sensitive column, with the worst classes in words."""
     from kanopy._core.numbering import SMALL_ALONE, number_rows
-    from kanopy._table.grouping import label_codes
+    from kanopy._table.column import column_values
 
     found, worst = [], {}
     for name in sensitive:
-        labels, codes = label_codes(frame[name])
+        labels, codes = column_values(frame[name]).sorted_as_text()
         _, at, counts = number_rows(
             [grouped.class_of_row, codes], [len(grouped.sizes), len(labels)], ascending=True, small=SMALL_ALONE
         )

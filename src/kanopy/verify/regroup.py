@@ -14,7 +14,8 @@ import polars as pl
 
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.encode import canonical_label, values_as_numbers
+from kanopy._table.column import values_as_numbers
+from kanopy.hierarchy.column import canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import Model
 

@@ -29,7 +29,7 @@ class Builder(Declared):
     refusal: ClassVar[type[InputError]] = HierarchyError
     method: ClassVar[str] = ""
     summary: ClassVar[str] = ""
-    fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "date", "datetime"})
+    fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "date", "datetime", "time", "duration"})
     """The kinds of column this method can work on."""
 
     def build(self, values: Iterable[Any], counts: Iterable[int] | None = None, *, name: str = "") -> Hierarchy:

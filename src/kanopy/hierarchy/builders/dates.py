@@ -15,7 +15,7 @@ from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy._kinds import ListOf, Maybe, Text, collected
 from kanopy.hierarchy.builders.base import Builder
-from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, dates_column
+from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, column_of_moments, iso_moment
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -32,7 +32,7 @@ class Dates(Builder):
     `granularities` are names (minute, hour, day, week, month, quarter, year, iso_year, decade, century), multiples
     ("10 days", "2 months", "5 years") or formats with `%` ("%B" for the name of the month, whatever the year).
     Periods must nest: ISO weeks nest in ISO years but neither in months nor in calendar years. `format` reads dates
-    from text that is not written like 2024-02-29.
+    from text that is not written like 2024-02-29 or 2024-02-29T08:30.
 
     >>> Dates().build([dt.date(2024, 2, 29), dt.date(2024, 3, 1)]).generalize("2024-02-29", 1)
     '2024-02'
@@ -109,19 +109,19 @@ class Dates(Builder):
         """The column as dates: as it is, or read from text."""
         if column.kind in ("date", "datetime"):
             return column
-        items, wrong = [], []
-        for label, count in zip(column.labels(), column.counts.tolist(), strict=True):
-            date = parse_date(label, self.format)
-            if date is None:
-                wrong.append(label)
-            else:
-                items.append((date, label, count))
+        labels, counts = column.labels(), column.counts.tolist()
+        dates = [parse_date(label, self.format) for label in labels]
+        wrong = [label for label, date in zip(labels, dates, strict=True) if date is None]
+        if wrong and self.format is None:
+            moments = [iso_moment(label) for label in labels]
+            if all(moments):
+                return column_of_moments("datetime", zip(moments, labels, counts, strict=True), column.name)
         if wrong:
             raise HierarchyError(
                 f"{column.where} holds texts that are no dates: {some(wrong)}. Declare them missing, or say how "
                 "dates are written, for example format='%d.%m.%Y'."
             )
-        return dates_column(items, column.name)
+        return column_of_moments("date", zip(dates, labels, counts, strict=True), column.name)
 
 
 def parse_date(text: str, written: str | None = None) -> dt.date | None:

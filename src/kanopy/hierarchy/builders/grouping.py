@@ -13,7 +13,7 @@ from kanopy._errors import HierarchyError, some
 from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree, wrong_label
 from kanopy.hierarchy.builders.masking import ANY
-from kanopy.hierarchy.column import Column, text_label
+from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -65,7 +65,7 @@ class Order(Builder):
     def _named(self, column: Column) -> Hierarchy:
         labels = list(column.labels())
         if self.order:
-            order = [text_label(value) for value in self.order]
+            order = [canonical_label(value) for value in self.order]
             missing = sorted(set(labels) - set(order))
             if missing:
                 raise HierarchyError(f"The order given does not place {some(missing)}. Add them.")
@@ -134,6 +134,6 @@ class Groups(Builder):
                 if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
                     yield from self._pairs(value, above)
                 else:
-                    yield text_label(value), above
+                    yield canonical_label(value), above
         else:
-            yield text_label(content), above
+            yield canonical_label(content), above

@@ -13,7 +13,7 @@ from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
-ANY = frozenset({"integer", "decimal", "real", "date", "datetime", "text"})
+ANY = frozenset({*Builder.fits, "text"})
 LONGEST_CODE = 100
 
 

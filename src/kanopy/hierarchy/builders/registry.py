@@ -17,7 +17,7 @@ from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
-from kanopy.hierarchy.column import column_of
+from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 BUILDERS: dict[str, type[Builder]] = {
@@ -66,7 +66,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
 
 
 def build_hierarchy(
-    values: Iterable[Any],
+    values: Iterable[Any] | Column,
     method: str = "auto",
     *,
     counts: Iterable[int] | None = None,

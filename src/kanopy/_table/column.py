@@ -1,0 +1,179 @@
+"""A column of a table by its different values: the one place that says what is missing, and how a value is labelled.
+
+A value is known by its canonical label, so that `39`, `39.0` and the text `39` are one value: whole numbers without
+`.0`, other floats in their shortest form, decimals with their digits, dates and times in ISO form, `true` and `false`,
+text as it is. Missing are null, NaN, the empty text and the tokens given. Kinds, numbers and labels are those of
+`kanopy.hierarchy.column`, so that a job and `build_hierarchy` see the same column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Ints, Longs
+from kanopy._errors import DataError, HierarchyError, some
+from kanopy.hierarchy.column import Column, Kind, canonical_label, column_of, label_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The different values of a column, ascending, with how often each occurs, and how many are missing."""
+
+    labels: list[str]
+    counts: Longs
+    missing: int
+    _rows: pl.Series = field(repr=False)
+    _distinct: pl.Series = field(repr=False)
+    _distinct_rows: Longs = field(repr=False)
+    _place: Ints = field(repr=False)
+
+    @cached_property
+    def codes(self) -> Ints:
+        """Per row the position of its label, or -1 where the value is missing."""
+        return replaced(self._rows, self._distinct, self._place)
+
+    def sorted_as_text(self) -> tuple[list[str | None], Ints]:
+        """The labels in the order of text, a last `None` for missing values if there are any, and each row's position.
+
+        >>> column_values(pl.Series([2.0, None, 10.0, 2.0])).sorted_as_text()
+        (['10', '2', None], array([1, 2, 0, 1], dtype=int32))
+        """
+        order = sorted(range(len(self.labels)), key=self.labels.__getitem__)
+        place = np.full(len(order) + 1, len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        gone: list[None] = [None] if self.missing else []
+        return [*(self.labels[i] for i in order), *gone], place[self.codes]
+
+
+def column_values(series: pl.Series, *, missing_tokens: Collection[str] = (), strip: bool = False) -> Values:
+    """The labels of a column's values, ascending by value, and how often each occurs.
+
+    With `strip`, a text is missing too if it is blank, or a token but for spaces around it.
+
+    >>> column_values(pl.Series([2.0, 0.5, None, 2.0, float("nan")]))
+    Values(labels=['0.5', '2'], counts=array([1, 2]), missing=2)
+    """
+    rows = readable(series)
+    table = rows.rename("value").value_counts().sort("value")
+    tokens = {"", *missing_tokens}
+    place: dict[str, int] = {}
+    places = []
+    for label in labels_of(table["value"]):
+        gone = label is None or (label.strip() if strip else label) in tokens
+        places.append(-1 if label is None or gone else place.setdefault(label, len(place)))
+    found = np.array(places, np.int32)
+    rows_of = table["count"].to_numpy().astype(np.int64)
+    counts = np.bincount(found[found >= 0], rows_of[found >= 0], len(place)).astype(np.int64)
+    return Values(list(place), counts, int(rows_of[found < 0].sum()), rows, table["value"], rows_of, found)
+
+
+def typed_column(series: pl.Series, *, missing_tokens: Collection[str] = (), name: str = "") -> Column | None:
+    """The column as builders see it; `None` if all its values are missing.
+
+    >>> typed_column(pl.Series([7, None, 10, 7])).counts.tolist()
+    [2, 1]
+    """
+    values = column_values(series, missing_tokens=missing_tokens)
+    if not values.labels:
+        return None
+    known, name = values._place >= 0, name or series.name
+    try:
+        return column_of(values._distinct.filter(pl.Series(known)), values._distinct_rows[known], name=name)
+    except HierarchyError:  # infinite or of more than 61 bits: no numbers to compute with, but labels like any other
+        return column_of(values.labels, values.counts, name=name)
+
+
+def readable(series: pl.Series) -> pl.Series:
+    """The series in a type whose values have labels: categories become text, NaN becomes null."""
+    dtype = series.dtype
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return series.cast(pl.String)
+    if dtype.is_float():
+        return series.fill_nan(None)
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Unknown):
+        raise DataError(
+            f"The column {series.name!r} holds {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. "
+            "Only single numbers, texts, dates and truth values can be generalized: convert the column first."
+        )
+    return series
+
+
+def labels_of(values: pl.Series) -> list[str | None]:
+    """The canonical label of each value of a readable series, `None` for null."""
+    if values.dtype == pl.String:
+        return values.to_list()
+    if values.dtype.is_integer():
+        return values.cast(pl.String).to_list()
+    return [None if value is None else canonical_label(value) for value in values.to_list()]
+
+
+def as_labels(series: pl.Series) -> pl.Series:
+    """The column as text: the canonical label of every value, null where it is missing.
+
+    >>> as_labels(pl.Series([2.0, None, 0.5])).to_list()
+    ['2', None, '0.5']
+    """
+    rows = readable(series)
+    if rows.dtype == pl.String:
+        return rows
+    distinct = rows.drop_nulls().unique()
+    labels = pl.Series(labels_of(distinct), dtype=pl.String)
+    return rows.replace_strict(distinct, labels, default=None, return_dtype=pl.String)
+
+
+def replaced(rows: pl.Series, distinct: pl.Series, numbers: Ints) -> Ints:
+    """Every row's value replaced by the number that stands beside it in `distinct`; -1 for null and all others."""
+    if rows.dtype == pl.Null:
+        return np.full(len(rows), -1, np.int32)
+    if distinct.null_count():
+        known = distinct.is_not_null()
+        distinct, numbers = distinct.filter(known), numbers[known.to_numpy()]
+    if rows.dtype == pl.String:
+        places = rows.cast(pl.Enum(distinct), strict=False).to_physical()
+    elif rows.dtype.is_integer() and rows.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) and len(distinct):
+        low, high = int(distinct.min()), int(distinct.max())  # type: ignore[arg-type]
+        if high - low < max(4096, len(rows) // 4):  # by position, where whole numbers lie in a short range
+            table = np.full(high - low + 2, -1, np.int32)
+            table[distinct.cast(pl.Int64).to_numpy() - low] = numbers
+            whole = rows.cast(pl.Int64)
+            outside = (whole < low) | (whole > high)
+            at = pl.select(pl.when(~outside).then(whole - low).otherwise(high - low + 1)).to_series()
+            return np.asarray(table[at.fill_null(high - low + 1).to_numpy()], np.int32)
+        places = _positions(rows, distinct)
+    else:
+        places = _positions(rows, distinct)
+    numbers = np.append(numbers, np.int32(-1))
+    return np.asarray(numbers[places.cast(pl.Int64).fill_null(-1).to_numpy()], np.int32)
+
+
+def _positions(rows: pl.Series, distinct: pl.Series) -> pl.Series:
+    where = pl.Series(np.arange(len(distinct), dtype=np.int32))
+    return rows.replace_strict(distinct, where, default=None, return_dtype=pl.Int32)
+
+
+_KINDS: dict[type[pl.DataType], Kind] = {
+    pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time", pl.Duration: "duration", pl.Boolean: "boolean",
+}  # fmt: skip
+
+
+def values_as_numbers(labels: Sequence[str], dtype: pl.DataType) -> Floats | None:
+    """The numbers behind the labels of a column of this type, or `None` if one of them is no number.
+
+    >>> values_as_numbers(["2", "0.5"], pl.String()), values_as_numbers(["a"], pl.String())
+    (array([2. , 0.5]), None)
+    """
+    return label_numbers(labels, _KINDS.get(type(dtype), "text"))
+
+
+def is_text(column: pl.Series) -> bool:
+    """Whether a column holds text (also as categories).
+
+    >>> is_text(pl.Series(["a"])), is_text(pl.Series([1]))
+    (True, False)
+    """
+    return isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
