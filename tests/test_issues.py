@@ -82,7 +82,6 @@ print("drawn")
     assert done.stdout == "drawn\n", done.stderr[-500:]
 
 
-<<<<<<< HEAD
 def _problem(rows: Sequence[Sequence[int]], trees: Sequence[kanopy.Hierarchy], models: str, **limits: Any) -> Problem:
     cells = np.array(rows, np.int32)
     tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
@@ -155,7 +154,8 @@ def test_constrained_knows_a_label_that_stands_on_several_levels() -> None:
     assert model.forbidden(tree) == {"x", "*"}
     repeated = kanopy.Hierarchy.from_rows([["a", "x", "a", "*"], ["b", "y", "a", "*"], ["c", "z", "d", "*"]])
     assert model.forbidden(repeated) == {"*"}
-=======
+
+
 def test_dates_work_in_jobs_as_in_build_hierarchy() -> None:
     """A job gave builders the labels of a column instead of its values: moments were refused, dates had no order."""
     moments = [dt.datetime(2024, month, 1, 8) for month in (1, 2, 10, 11)]
@@ -174,4 +174,3 @@ def test_check_counts_a_missing_value_once() -> None:
         assert kanopy.check(table, quasi=["zip"], sensitive=["ill"]).sensitive["ill"] == {"distinct": 1}
         found = kanopy.assess_risk(table, ["zip"], sensitive=["ill"])
         assert found.disclosure[0].certain_rows == 4
->>>>>>> 6ebfe04 (A column gets its kind, labels and numbers in one place: a job and build_hierarchy see the same column)
