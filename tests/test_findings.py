@@ -148,12 +148,12 @@ def test_numbers_are_those_of_risk_and_assess(people, release, page):
     before = kanopy.assess_risk(people, quasi, sensitive=["ill"], sampling_fraction=0.1)
     assert found.before == before.to_dict()
     after = kanopy.assess_risk(release.frame, quasi, sensitive=["ill"], sampling_fraction=0.1, largest_subset=0)
-    attacked = kanopy.assess_risk(people, quasi, released=release.frame, hierarchies=dict(release._hierarchies))
+    attacked = kanopy.assess_risk(people, quasi, released=release.frame, hierarchies=dict(release.hierarchies))
     assert {**found.after, "attacks": []} == after.to_dict()
     assert found.after["attacks"] == attacked.to_dict()["attacks"]
     names = [*quasi, "ill"]
     useful = kanopy.assess(
-        people.select(names), release.frame.select(names), quasi=quasi, hierarchies=release._hierarchies, learn=False
+        people.select(names), release.frame.select(names), quasi=quasi, hierarchies=release.hierarchies, learn=False
     ).to_dict()
     for key in ("rows", "released_rows", "hidden_rows", "pairs", "queries"):
         assert found.utility[key] == useful[key], key
@@ -225,7 +225,7 @@ def test_a_classifier_only_if_asked_for(people, release):
 def test_large_tables_are_sampled_and_say_so(people, release, monkeypatch):
     monkeypatch.setattr(findings, "MOST_ROWS", 200)
     monkeypatch.setattr(findings, "SAMPLE_ROWS", 100)
-    found = release.report.findings
+    found = release.full_report().findings
     assert not found.after["attacks"] and found.before["identifying"] is None
     assert found.utility["rows"] == 100 and "more than 200 rows" in found.notes[0]
     dropped = kanopy.anonymize(people, job(suppressed_rows="drop")).report
@@ -246,7 +246,7 @@ def test_labels_that_cannot_be_read_are_said_not_to_be_measured(release, monkeyp
         raise kanopy.KanopyError("a label such as Ultima-Thule")
 
     monkeypatch.setattr(findings, "match_tables", fail)
-    page = release.report.to_html()
+    page = release.full_report().to_html()
     assert "was not measured" in page and RARE_TOWN not in page and 'id="distributions"' not in page
 
 

@@ -13,8 +13,9 @@ import pytest
 from kanopy._errors import DataError, JobError, NoSolution
 from kanopy._job.job import Job
 from kanopy._table.pseudonyms import read_key
-from kanopy.release.handover import read_solution
-from kanopy.release.run import Result, anonymize
+from kanopy.release.result import Result
+from kanopy.release.run import anonymize
+from kanopy.release.solution_file import read_solution
 from tests.test_explore import people
 
 KEY = b"sixteen bytes or more"

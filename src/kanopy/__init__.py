@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
-    "Check", "Hierarchy", "Job", "KanopyError", "MaskJob", "MaskResult", "NoSolution", "Result", "anonymize",
+    "Check", "Hierarchy", "Job", "KanopyError", "MaskJob", "NoSolution", "Result", "anonymize",
     "assess", "assess_risk", "build_hierarchy", "check", "compare", "datasets", "evaluate_hierarchy", "explore",
     "guess_job", "hierarchy", "improve_hierarchy", "load_ontology", "lower_bound", "mask", "ontology", "privacy",
     "read_hierarchy", "read_table", "suggest_hierarchies", "write_hierarchy",
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kanopy.release.bound import lower_bound
     from kanopy.release.compare import compare
     from kanopy.release.explore import explore
-    from kanopy.release.masking_flow import MaskResult, mask
-    from kanopy.release.run import Result, anonymize
+    from kanopy.release.result import Result
+    from kanopy.release.run import anonymize, mask
     from kanopy.study.assess import assess
     from kanopy.study.check import Check, check
     from kanopy.study.risk import assess_risk
@@ -62,8 +62,8 @@ else:
             "kanopy.release.bound": ("lower_bound",),
             "kanopy.release.compare": ("compare",),
             "kanopy.release.explore": ("explore",),
-            "kanopy.release.masking_flow": ("MaskResult", "mask"),
-            "kanopy.release.run": ("Result", "anonymize"),
+            "kanopy.release.result": ("Result",),
+            "kanopy.release.run": ("anonymize", "mask"),
             "kanopy.study.assess": ("assess",),
             "kanopy.study.check": ("Check", "check"),
             "kanopy.study.risk": ("assess_risk",),

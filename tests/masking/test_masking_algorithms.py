@@ -14,7 +14,7 @@ from kanopy._errors import DataError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
 from kanopy.masking.job import MaskJob
-from kanopy.release.masking_flow import mask
+from kanopy.release.run import mask
 
 WORDS = ("beach", "coast", "bird", "duck", "heron", "church", "museum", "walk", "hiking", "wine")
 

@@ -12,7 +12,7 @@ import pytest
 from kanopy._errors import DataError, InputError, JobError, MissingDependency, OntologyError
 from kanopy.masking.job import MaskJob
 from kanopy.masking.meanings import vectors_of
-from kanopy.release.masking_flow import mask
+from kanopy.release.run import mask
 
 
 def why(values: list[Any], k: int = 2, **options: Any) -> Any:
@@ -175,9 +175,8 @@ def test_weights_of_zero_throughout() -> None:
 
 @pytest.mark.parametrize("algorithm", ["local-recoding", "semantic-microaggregation", "semantic-swapping"])
 def test_only_fusion_looks_at_confidential_columns(algorithm: str) -> None:
-    job = MaskJob(text=["why"], k=2, algorithm=algorithm, sensitive=["s"], diversity={"s": 2})
     with pytest.raises(JobError, match="fusion"):
-        mask({"why": ["beach", "wine"], "s": ["a", "b"]}, job)
+        MaskJob(text=["why"], k=2, algorithm=algorithm, sensitive=["s"], diversity={"s": 2})
 
 
 def test_a_missing_ontology_or_senses_file() -> None:

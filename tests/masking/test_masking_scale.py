@@ -14,13 +14,13 @@ import resource, sys, time
 sys.path.insert(0, "benchmarks")
 from masking import random_answers
 from kanopy.masking.job import MaskJob
-from kanopy.release.masking_flow import mask
+from kanopy.release.run import mask
 steps = []
 data = random_answers(20_000, 2_000, 100_000)
 started = time.perf_counter()
 result = mask(data, MaskJob(text=("first", "second"), k=5), progress=lambda step: steps.append(step.fraction))
 seconds = time.perf_counter() - started
-print(len(result.table.tuples), result.verification.smallest_class, seconds, len(steps) > 8,
+print(len(result.evaluation.table.tuples), result.verification.smallest_class, seconds, len(steps) > 8,
       resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2)
 """
 

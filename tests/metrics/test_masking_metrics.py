@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kanopy.masking.job import MaskJob
 from kanopy.metrics.partitions import partition_distance, ward
 from kanopy.metrics.semantic_masking import certainty_penalty, information_content, loss_metric
-from kanopy.release.masking_flow import mask
+from kanopy.release.run import mask
 
 labels = st.lists(st.integers(0, 4), min_size=1, max_size=25)
 

@@ -15,7 +15,8 @@ from kanopy._job.job import Job
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import ColumnDomain, understand
 from kanopy.privacy.models import KAnonymity
-from kanopy.release.handover import mapping_table, solution_json
+from kanopy.release.mapping import mapping_table
+from kanopy.release.solution_file import solution_json
 from kanopy.search.problem import Problem
 from kanopy.search.sets.value_sets import ValueColumn, leaf_numbers, value_order, value_table
 from kanopy.study.assess import assess

@@ -1,4 +1,4 @@
-"""What a run starts from: the role of every column, a hierarchy per quasi-identifier, and the problem they make."""
+"""What a job says of a table's columns: the role of each, and a hierarchy per quasi-identifier."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from kanopy._core.classes import Domain
-    from kanopy.engine.local import Counted
-    from kanopy.search.problem import Problem
 
 MOST_LEVELS = 8
 SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
@@ -125,86 +121,3 @@ def resolve_hierarchy(
         parameters.setdefault("k", min(k, values.rows))
     built = build_hierarchy(values, **parameters).rooted()
     return built.with_levels(most_levels) if parameters["method"] == "auto" and most_levels else built
-
-
-def count_table(
-    frame: pl.DataFrame, job: Job, population: Any
-) -> tuple[Counted, dict[str, Hierarchy], dict[str, Hierarchy]]:
-    """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
-    from kanopy.engine.local import LocalEngine
-
-    people = _population(population, job)
-    hierarchies = resolve_hierarchies(frame, job, people)
-    needed = dict.fromkeys((*job.sensitive, *(name for model in job.models for name in model.sensitive)))
-    if job.target is not None:
-        if job.target not in frame.columns:
-            hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
-            raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
-        needed[job.target] = None
-    confidential = _sensitive_hierarchies(frame, job)
-    counted = LocalEngine().count(
-        frame,
-        hierarchies,
-        sensitive=tuple(needed),
-        sensitive_hierarchies=confidential,
-        population=people,
-        missing=job.missing,
-        unknown=job.unknown,
-        missing_tokens=job.missing_tokens,
-    )
-    if not len(counted.domain.counts):
-        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
-    return counted, hierarchies, confidential
-
-
-def encode(data: Any, job: Job, *, population: Any = None) -> Domain:
-    """The domain of a table under a job: what every search starts from, without searching."""
-    from kanopy._table.frames import to_polars
-
-    frame, _ = to_polars(data)
-    assign_roles(frame, job.roles)
-    if not job.quasi:
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
-    return count_table(frame, job, population)[0].domain
-
-
-def make_problem(domain: Domain, job: Job) -> Problem:
-    """What a search is given: the domain, the job's models, its metric, limits and levels."""
-    from kanopy.metrics.full_domain import metric_named
-    from kanopy.search.problem import Problem
-
-    return Problem(
-        domain,
-        job.all_models,
-        metric_named(job.metric),
-        weights=[job.weights.get(name, 1.0) for name in domain.names],
-        suppression_limit=job.suppress,
-        lowest_levels=[job.min_levels.get(name, 0) for name in domain.names],
-        highest_levels=[
-            job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)
-        ],
-    )
-
-
-def _population(given: Any, job: Job) -> pl.DataFrame | None:
-    """The table of everybody, where a model compares with it."""
-    from kanopy._table.frames import to_polars
-
-    source = given if given is not None else job.population
-    if not any(model.needs_population for model in job.models):
-        return None
-    if source is None:
-        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
-    people, _ = to_polars(source)
-    absent = [name for name in job.quasi if name not in people.columns]
-    if absent:
-        raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
-    return people.select(job.quasi)
-
-
-def _sensitive_hierarchies(frame: pl.DataFrame, job: Job) -> dict[str, Hierarchy]:
-    """Hierarchies of sensitive columns that models measure distances on."""
-    named = [name for model in job.models for name in model.sensitive if name in job.hierarchies]
-    return {
-        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.k) for name in named
-    }

@@ -25,8 +25,8 @@ def apply(
     """
     from kanopy._table.sinks import check_writable, staged
     from kanopy._table.sources import local_path, read_source
-    from kanopy.release.handover import read_solution
     from kanopy.release.run import anonymize
+    from kanopy.release.solution_file import read_solution
 
     begin(json_mode)
     job = read_solution(solution)
@@ -48,10 +48,9 @@ def apply(
         note(line)
 
     def draw(out: Any) -> None:
-        rows, suppressed = result.domain.rows, result.solution.recoding.suppressed_rows
         out.print(
-            f"[bold green]✓[/] {rows:,} rows at the levels of {solution}: {result.verification.classes:,} classes, the "
-            f"smallest of {result.verification.smallest_class:,}; {suppressed:,} rows suppressed. Checked again on "
+            f"[bold green]✓[/] {result.rows:,} rows at the levels of {solution}: {result.classes:,} classes, the "
+            f"smallest of {result.smallest_class:,}; {result.suppressed:,} rows suppressed. Checked again on "
             f"what is published: [bold]{output}[/]",
             soft_wrap=True,
         )

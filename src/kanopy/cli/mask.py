@@ -59,11 +59,10 @@ def mask(
     from kanopy._table.sinks import check_writable, staged
     from kanopy._table.sources import local_path, read_source
     from kanopy.masking.job import MaskJob
-    from kanopy.release.masking_flow import STAGES
-    from kanopy.release.masking_flow import mask as run
+    from kanopy.release.run import mask as run
 
     begin(json_mode)
-    clock = Clock(STAGES)
+    clock = Clock()
     confidential = _names(sensitive)
     job = MaskJob(
         text=_names(text),

@@ -88,8 +88,9 @@ def anonymize(
     from kanopy._progress import Clock
     from kanopy._table.sinks import check_writable, staged
     from kanopy._table.sources import local_path, read_source
+    from kanopy.release.prepare import is_prepared
     from kanopy.release.run import anonymize as run
-    from kanopy.release.run import is_prepared
+    from kanopy.release.solution_file import check_reusable
 
     begin(json_mode)
     clock = Clock()
@@ -126,6 +127,8 @@ def anonymize(
     for extra in (report, mapping, manifest, solution):
         if extra is not None:
             check_writable(extra, inputs, table=False)
+    if solution is not None:
+        check_reusable(wanted)
     if not is_prepared():
         note("The first run prepares compiled code; this takes some seconds, once.")
     with progress_bar() as show:
@@ -148,7 +151,7 @@ def anonymize(
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
-    if hasattr(result, "masked"):
+    if result.masked is not None:
         from kanopy.cli.mask import show_masking
 
         emit(result.summary(), lambda out: show_masking(out, result, output, report))
@@ -190,8 +193,7 @@ def _found(folder: Path, job: Any) -> dict[str, Any]:
 
 
 def _report_bytes(result: Any, path: Path, values: bool, told: dict[str, Any]) -> bytes:
-    # A masking has a page of its own, which is told nothing more.
-    report = result.full_report(**told) if hasattr(result, "full_report") else result.report
+    report = result.full_report(**told)
     text: str
     if path.suffix == ".json":
         text = report.to_json()

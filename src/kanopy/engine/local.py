@@ -105,10 +105,10 @@ class LocalEngine:
 
 def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:
     """Whether every published label of an attribute is the original value itself."""
-    used = np.unique(recoding.codes[np.unique(recoding.group_of_row[recoding.group_of_row >= 0]), j])
-    return bool(len(recoding.nodes)) and bool(
-        ((recoding.nodes[j][used] >= 0) & (recoding.nodes[j][used] < column.hierarchy.size)).all()
-    )
+    if not len(recoding.nodes):
+        return False
+    nodes = recoding.nodes[j][recoding.codes[recoding.group_sizes > 0, j]]
+    return bool(((nodes >= 0) & (nodes < column.hierarchy.size)).all())
 
 
 def _as_it_was(series: pl.Series, column: EncodedColumn) -> pl.Series | None:

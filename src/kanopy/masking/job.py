@@ -35,6 +35,9 @@ from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.taxonomy import Taxonomy
 
+if TYPE_CHECKING:
+    from kanopy.privacy.models import Model
+
 GUIDES = (*MEASURES, *SIZE_GUIDES)
 
 
@@ -91,6 +94,7 @@ class MaskJob(Declared):
     insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
     missing: Annotated[str, OneOf(*MISSING_POLICIES), "what a missing answer is"] = "as-value"
     missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
+    pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -117,6 +121,7 @@ class MaskJob(Declared):
             insensitive: str | Iterable[str] = (),
             missing: str = "as-value",
             missing_tokens: str | Iterable[str] = (),
+            pseudonymize: str | Iterable[str] = (),
         ) -> None: ...
 
     def contradictions(self) -> Iterable[str]:
@@ -136,8 +141,20 @@ class MaskJob(Declared):
         ):
             if strangers := [column for column in getattr(self, name) if column not in allowed]:
                 mistakes.append(f"{name} names columns that are not {what}: {some(strangers)}.")
+        strangers = [column for column in self.pseudonymize if column not in self.identifiers]
+        mistakes += [
+            f"Only identifiers can be pseudonymized; {column!r} is among {roles[column]}."
+            for column in strangers
+            if column in roles
+        ]
+        object.__setattr__(self, "identifiers", (*self.identifiers, *(name for name in strangers if name not in roles)))
         with collected(mistakes):
             self.make()
+        if self.diversity and self.algorithm != "fusion":
+            mistakes.append(
+                f"The algorithm {self.algorithm!r} promises nothing about confidential columns, so it cannot keep a "
+                "diversity. Use algorithm='fusion' for that."
+            )
         return mistakes
 
     @property
@@ -149,6 +166,36 @@ class MaskJob(Declared):
     def quality_measure(self) -> str:
         """The measure that similarities are stated in."""
         return self.measure or (self.guide if self.guide in MEASURES else "wu-palmer")
+
+    @property
+    def guarantees_k(self) -> bool:
+        """Whether the algorithm promises that k rows share every published combination."""
+        return bool(MASKINGS[self.algorithm].guarantees_k)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """What is promised besides k: the diversity as privacy models."""
+        from kanopy.privacy.diversity import DistinctDiversity
+
+        return tuple(DistinctDiversity(column, need) for column, need in self.diversity.items() if need > 1)
+
+    @property
+    def all_models(self) -> tuple[Model, ...]:
+        """Everything that is promised of every published group."""
+        from kanopy.privacy.models import KAnonymity
+
+        return (KAnonymity(self.k), *self.models) if self.guarantees_k else ()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every column that was given one."""
+        return {
+            **dict.fromkeys(self.text, "text"),
+            **dict.fromkeys(self.quasi, "quasi-identifier"),
+            **dict.fromkeys(self.sensitive, "sensitive"),
+            **dict.fromkeys(self.identifiers, "identifier"),
+            **dict.fromkeys(self.insensitive, "insensitive"),
+        }
 
     def make(self) -> Masking:
         """The algorithm with its parameters."""
@@ -163,6 +210,23 @@ class MaskJob(Declared):
         """A copy with some settings changed."""
         return replace(self, **changes)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, shaped like an ordinary job; what was given as an object is named, not embedded."""
+        columns: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in self.roles.items()}
+        for name, hierarchy in self.hierarchies.items():
+            columns[name]["hierarchy"] = _named(hierarchy)
+        for key, per_column in (("weight", self.weights), ("diversity", self.diversity)):
+            for name, value in per_column.items():
+                columns[name][key] = value
+        own = ("guide", "measure", "heuristics", "search", "seed", "ontology", "senses", "unknown", "embedding")
+        settings = {name: _named(getattr(self, name)) for name in own}
+        plain: dict[str, Any] = {"k": self.k, "algorithm": {"name": self.algorithm, **settings}}
+        plain["missing"] = self.missing
+        for key in ("missing_tokens", "pseudonymize"):
+            if getattr(self, key):
+                plain[key.replace("_", "-")] = list(getattr(self, key))
+        return {**plain, "columns": columns}
+
     def script(self, source: str) -> str:
         """A Python script that repeats the masking of a file.
 
@@ -176,7 +240,7 @@ class MaskJob(Declared):
         ]
         return (
             '"""Repeats a masking made with Kanopy."""\n\n'
-            "from kanopy.masking.job import MaskJob\nfrom kanopy.release.masking_flow import mask\n\n"
+            "from kanopy import MaskJob, mask\n\n"
             f"result = mask({json.dumps(source, ensure_ascii=False)}, MaskJob({', '.join(changed)}))\n"
             'result.frame.write_csv("masked.csv")\n'
         )
@@ -188,6 +252,13 @@ def _default(of: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
+
+
+def _named(value: Any) -> Any:
+    """A setting as plain data: files by their names, objects by their kind."""
+    if isinstance(value, (str, Path)):
+        return Path(value).name
+    return value if value is None or isinstance(value, int) else {"given": type(value).__name__}
 
 
 PARAMETERS = ("text", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses", "unknown", "embedding",
@@ -208,10 +279,15 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
             if name not in PARAMETERS
         ]
     )
-    if job.suppress:
-        raise JobError(
-            f"The algorithm {job.algorithm!r} substitutes values and suppresses nothing: leave suppress out."
-        )
+    wanted = {
+        "suppresses nothing: leave suppress out": job.suppress,
+        "has no levels: leave the lowest and highest ones out": job.min_levels or job.max_levels,
+        "neither suppresses nor adds values that a hierarchy lacks: leave unknown out": job.unknown != "error",
+    }
+    refuse([f"The algorithm {job.algorithm!r} substitutes values and {why}." for why, asked in wanted.items() if asked])
+    diversity = given.pop("diversity", {})
+    if isinstance(diversity, Mapping):
+        diversity = {**diversity, **_diversity(job)}
     texts = column_names(given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
@@ -231,5 +307,22 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
         insensitive=job.insensitive,
         missing=job.missing,
         missing_tokens=job.missing_tokens,
+        pseudonymize=job.pseudonymize,
+        diversity=diversity,
         **given,
     )
+
+
+def _diversity(job: Any) -> dict[str, int]:
+    """The models of an ordinary job as the diversity that fusion keeps; any other model is refused."""
+    found: dict[str, int] = {}
+    for model in job.models:
+        need = {"l-distinct": "l", "p-sensitive": "p"}.get(model.name)
+        if need is None or job.algorithm != "fusion":
+            raise JobError(
+                f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: among the maskings only fusion "
+                "looks at confidential columns, and it keeps l-distinct and p-sensitive. Use an algorithm that "
+                "generalizes, such as 'optimal' or 'best'."
+            )
+        found[model.column] = max(getattr(model, need), found.get(model.column, 0))
+    return found

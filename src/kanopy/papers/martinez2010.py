@@ -12,13 +12,13 @@ import numpy as np
 from kanopy._progress import SILENT, Progress
 from kanopy._table.frames import to_polars
 from kanopy._table.survey import ad_hoc_hierarchy, survey
+from kanopy.masking.encode import encode_columns, masking_tables
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
 from kanopy.papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, at_every, verdict
-from kanopy.release.masking_flow import encode_columns, masking_tables
 from kanopy.report.charts.marks import lines, sheet
 
 ALL_K = tuple(range(2, 21))

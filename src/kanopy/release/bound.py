@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kanopy._job.inputs import encode, make_problem
 from kanopy._job.job import Job
 from kanopy._kinds import as_seconds
 from kanopy._progress import Callback, Progress
+from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:
     from kanopy.search.bound.bound import Bound
@@ -36,5 +36,7 @@ def lower_bound(
     from kanopy.search.bound.bound import lower_bound as bound_of_problem
 
     seconds = None if budget is None else as_seconds(budget, "time for the bound")
-    problem = make_problem(encode(data, job, population=population), job.replaced(metric="loss"))
-    return bound_of_problem(problem, passes=passes, budget_seconds=seconds, progress=Progress(progress))
+    tell = Progress(progress)
+    prepared = prepare(data, job, population=population, progress=tell, generalize=True)
+    problem = make_problem(prepared.domain, job.replaced(metric="loss"))
+    return bound_of_problem(problem, passes=passes, budget_seconds=seconds, progress=tell)

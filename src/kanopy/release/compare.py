@@ -16,14 +16,14 @@ from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
 from kanopy._job.job import Job
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
+from kanopy.masking.names import MASKING_NAMES
+from kanopy.release.prepare import Prepared, make_problem, prepare
+from kanopy.release.run import run, search
+from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from kanopy._core.classes import Domain
-    from kanopy.engine.local import Counted
-    from kanopy.release.run import Result
-    from kanopy.search.solution import Solution
+    from kanopy.masking.job import MaskJob
 
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "mondrian": ({"strict": True},),
@@ -138,27 +138,17 @@ def compare(
     >>> [(entry.name, entry.classes) for entry in compare(people, job, algorithms=["datafly", "optimal"]).entries]
     [('optimal', 2), ('datafly', 2)]
     """
-    from kanopy._job.inputs import assign_roles, count_table
-    from kanopy._table.frames import to_polars
-
     tell = Progress(progress)
     seconds = None if budget is None else as_seconds(budget)
-    tell("encoding")
-    frame, _ = to_polars(data)
-    assign_roles(frame, job.roles, job.hierarchies)
-    if not job.quasi:
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
-    if job.k > frame.height:
-        raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
     wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
-    counted, _, confidential = count_table(frame, job, population)
-    desk = _Desk(frame, counted, confidential, job, "all" in algorithms)
+    prepared = prepare(data, job, population=population, progress=tell, generalize=True)
     entries: list[Entry] = []
     stopped = False
     for place, (name, parameters) in enumerate(wanted):
         try:
             tell("comparing", place / len(wanted), name)
-            entries.append(desk.entry(name, parameters, _within(tell, name, place, len(wanted))))
+            within = _within(tell, name, place, len(wanted))
+            entries.append(_entry(prepared, job, name, parameters, within, everything="all" in algorithms))
         except (Cancelled, KeyboardInterrupt):
             stopped = True
             break
@@ -168,15 +158,12 @@ def compare(
     )
     shown = tuple(model.name for model in job.models)
     return Comparison(
-        tuple(entries), metric, int(job.k), shown, counted.domain.rows, counted.domain.names, seconds, stopped
+        tuple(entries), metric, int(job.k), shown, prepared.frame.height, prepared.names, seconds, stopped
     )
 
 
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Names with parameters; `all` stands for every algorithm and its variants."""
-    from kanopy.masking.names import MASKING_NAMES
-    from kanopy.search.algorithms import ALGORITHMS
-
     known = (*ALGORITHMS, *MASKING_NAMES)
     found: list[tuple[str, dict[str, Any]]] = []
     for text in given:
@@ -210,9 +197,6 @@ def _parameters(text: str) -> dict[str, Any]:
 
 def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | None) -> tuple[str, dict[str, Any]]:
     """Parameters: those of the job for its own algorithm, those given, and the budget where one is taken."""
-    from kanopy.masking.names import MASKING_NAMES
-    from kanopy.search.algorithms import make_algorithm, takes_budget
-
     parameters = {**(job.parameters if name == job.algorithm else {}), **given}
     if name not in MASKING_NAMES:
         if seconds is not None and takes_budget(name):
@@ -233,104 +217,58 @@ def _within(tell: Progress, name: str, place: int, count: int) -> Progress:
     return Progress(show)
 
 
-class _Desk:
-    """The encoded table, at which one algorithm after the other sits down."""
-
-    def __init__(
-        self, frame: pl.DataFrame, counted: Counted, confidential: Mapping[str, Any], job: Job, everything: bool
-    ) -> None:
-        self.frame, self.counted, self.confidential, self.job = frame, counted, confidential, job
-        self.everything = everything
-
-    def entry(self, name: str, parameters: dict[str, Any], tell: Progress) -> Entry:
-        """Run one algorithm."""
-        from kanopy.masking.names import MASKING_NAMES
-        from kanopy.search.algorithms import algorithm_class
-
-        if name in MASKING_NAMES:
-            return self._masking(name, parameters, tell)
-        kind = algorithm_class(name)
-        try:
-            return self._search(name, parameters, kind.recoding, tell)
-        except (Cancelled, KeyboardInterrupt):
-            raise
-        except KanopyError as error:
-            return Entry(name, parameters, kind.recoding, reason=str(error))
-
-    def _search(self, name: str, parameters: dict[str, Any], recoding: str, tell: Progress) -> Entry:
-        from kanopy._job.inputs import make_problem
-        from kanopy.release.run import losses_of
-        from kanopy.search.algorithms import make_algorithm
-
-        job = self.job.replaced(algorithm=name, parameters=parameters)
-        domain = self.counted.domain
-        _warm_up(domain, job)
-        algorithm = make_algorithm(name, **parameters)
-        problem = make_problem(domain, job)
+def _entry(
+    prepared: Prepared, job: Job, name: str, parameters: dict[str, Any], tell: Progress, *, everything: bool
+) -> Entry:
+    """One algorithm's release of the table, or why there is none."""
+    masks = name in MASKING_NAMES
+    recoding = "substitution" if masks else algorithm_class(name).recoding
+    tuples = len(prepared.domain.counts)
+    if masks and everything and tuples > MASKING_TUPLES:
+        reason = f"left out of 'all' above {MASKING_TUPLES:,} combinations (here {tuples:,}): name it to run it"
+        return Entry(name, parameters, recoding, reason=reason)
+    try:
+        asked = job.replaced(algorithm=name, parameters=parameters, pseudonymize=())
+        own: Job | MaskJob = asked
+        if masks:
+            prepared = prepare(prepared.frame, asked)
+            own = prepared.job
+        else:
+            _warm_up(prepared.domain, asked)
         memory = _Memory()
         started = time.perf_counter()
-        solution = algorithm.solve(problem, tell)
-        seconds = time.perf_counter() - started
-        peak = memory.peak()
-        verified = self._verified(solution, job)
-        losses, _ = losses_of(domain, solution, job)
-        published = domain.rows - solution.recoding.suppressed_rows
-        levels = solution.levels
-        return Entry(
-            name, parameters, recoding, seconds, peak, losses, verified.classes, verified.smallest_class,
-            solution.recoding.suppressed_rows,
-            1 / verified.smallest_class if verified.smallest_class else 0.0,
-            verified.classes / published if published else 0.0,
-            solution.optimal,
-            None if levels is None else dict(zip(domain.names, levels, strict=True)),
-            solution.notes,
-        )  # fmt: skip
-
-    def _verified(self, solution: Solution, job: Job) -> Any:
-        """The second opinion, on the labels that would be published."""
-        from kanopy.engine.local import LocalEngine
-        from kanopy.release.run import background_of, verify_release
-
-        dropped = list(job.identifiers)
-        published, kept = LocalEngine().apply(
-            self.frame, self.counted, solution.recoding, dropped=dropped, drop_rows=False
-        )
-        background = background_of(self.frame, self.counted, solution, job, self.confidential, kept)
-        return verify_release(published, self.counted.domain, solution, job, dropped, False, background)
-
-    def _masking(self, name: str, parameters: dict[str, Any], tell: Progress) -> Entry:
-        """A masking has no hierarchies and so no losses of generalization: only what it protects and takes."""
-        from kanopy.release.run import anonymize
-
-        tuples = len(self.counted.domain.counts)
-        if self.everything and tuples > MASKING_TUPLES:
-            reason = f"left out of 'all' above {MASKING_TUPLES:,} combinations (here {tuples:,}): name it to run it"
-            return Entry(name, parameters, "substitution", reason=reason)
-        memory = _Memory()
-        started = time.perf_counter()
-        try:
-            job = self.job.replaced(algorithm=name, parameters=parameters)
-            masked: Any = anonymize(self.frame, job)
-        except (Cancelled, KeyboardInterrupt):
-            raise
-        except KanopyError as error:
-            return Entry(name, parameters, "substitution", reason=str(error))
-        seconds = time.perf_counter() - started
-        found: Result = masked
-        verified = found.verification
-        quality = masked.evaluation.semantic_quality
-        return Entry(
-            name, parameters, "substitution", seconds, memory.peak(), {}, verified.classes, verified.smallest_class,
-            verified.suppressed_rows, 1 / max(1, verified.smallest_class), verified.classes / max(1, verified.rows),
-            notes=(f"semantic quality {quality:.4f} (1: as it was)", *masked.notes),
-        )  # fmt: skip
+        found = search(prepared, own, tell)
+        seconds, peak = time.perf_counter() - started, memory.peak()
+        result = run(prepared, own, found=found)
+    except (Cancelled, KeyboardInterrupt):
+        raise
+    except KanopyError as error:
+        return Entry(name, parameters, recoding, reason=str(error))
+    notes = found.notes
+    if masks:
+        notes = (f"semantic quality {result.score:.4f} (1: as it was)", *result.notes)
+    published = result.rows - result.suppressed
+    return Entry(
+        algorithm=name,
+        parameters=parameters,
+        recoding=recoding,
+        seconds=seconds,
+        memory=peak,
+        # A masking has no hierarchies and so no losses of generalization: only what it protects and takes.
+        losses={} if masks else result.losses,
+        classes=result.classes,
+        smallest_class=result.smallest_class,
+        suppressed=result.suppressed,
+        highest_risk=1 / result.smallest_class if result.smallest_class else 0.0,
+        average_risk=result.classes / published if published else 0.0,
+        optimal=result.solution is not None and result.solution.optimal,
+        levels=result.levels,
+        notes=notes,
+    )
 
 
 def _warm_up(domain: Domain, job: Job) -> None:
     """Solve a few rows, so that compiling is not timed; whatever goes wrong there does not matter."""
-    from kanopy._job.inputs import make_problem
-    from kanopy.search.algorithms import make_algorithm, takes_budget
-
     usable = np.flatnonzero(domain.tuple_of_row >= 0)[:WARM_ROWS]
     parameters = dict(job.parameters)
     if takes_budget(job.algorithm):

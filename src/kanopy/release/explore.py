@@ -21,10 +21,14 @@ from kanopy._files import write_whole
 from kanopy._job.job import Job
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
+from kanopy.masking.names import MASKING_NAMES
+from kanopy.release.prepare import Prepared, make_problem, prepare
+from kanopy.release.run import run
 
 if TYPE_CHECKING:
-    from kanopy._core.classes import Domain, Recoding
+    from kanopy._core.classes import Domain
     from kanopy.privacy.models import Model, ModelSource
+    from kanopy.release.result import Result
     from kanopy.search.problem import Problem
     from kanopy.search.solution import Solution
 
@@ -117,18 +121,16 @@ def explore(
     >>> [(point.k, round(point.loss, 3), point.best) for point in explore(people, job, ks=[2, 3]).points]
     [(2, 0.2, True), (3, 0.2, True)]
     """
-    from kanopy._job.inputs import encode
-
     tell = Progress(progress)
     grid = _grid(job, ks, limits, models, algorithms)
-    tell("encoding")
-    jobs = [case.job for case in grid]
-    every_model = tuple(dict.fromkeys(model for each in jobs for model in each.models))
-    domain = encode(data, job.replaced(k=min(ks), models=every_model), population=population)
+    every_model = tuple(dict.fromkeys(model for case in grid for model in case.job.models))
+    asked = job.replaced(k=min(ks), models=every_model, pseudonymize=())
+    prepared = prepare(data, asked, population=population, progress=tell, generalize=True)
+    domain = prepared.domain
     if max(ks) > domain.rows:
         raise JobError(f"k goes up to {max(ks):,} but the table has only {domain.rows:,} rows. Choose smaller ones.")
     book = _Book(state, _fingerprint(domain, job))
-    pool = _Pool(domain, tell)
+    pool = _Pool(prepared, tell)
     total = sum(len(case.ks) * len(case.limits) for case in grid)
     for case in grid:
         for point in pool.points(case, book.points, lambda: len(book.points) / total):
@@ -174,8 +176,13 @@ def _grid(
         if any(isinstance(model, KAnonymity) for model in own):
             raise JobError("k is explored as such: leave 'k' out of the models.")
         for algorithm in algorithms or [job.algorithm]:
+            if algorithm in MASKING_NAMES:
+                raise JobError(
+                    f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies to draw a map of. "
+                    "Name algorithms that generalize."
+                )
             parameters = job.parameters if algorithm == job.algorithm else {}
-            wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters)
+            wanted = job.replaced(k=min(ks), models=own, algorithm=algorithm, parameters=parameters, pseudonymize=())
             names = tuple(_short(model) for model in own)
             cases.append(_Case(wanted, names, tuple(sorted(set(ks))), shares))
     points = sum(len(case.ks) * len(case.limits) for case in cases)
@@ -194,10 +201,10 @@ def _short(model: Model) -> str:
 
 
 class _Pool:
-    """Work that points share: the encoded table, class tables, and judged candidates."""
+    """Work that points share: the encoded table, class tables, judged candidates, and releases verified before."""
 
-    def __init__(self, domain: Domain, tell: Progress) -> None:
-        self.domain = domain
+    def __init__(self, prepared: Prepared, tell: Progress) -> None:
+        self.prepared = prepared
         self.tell = tell
         self.judged = 0
         self._tables: Any = None
@@ -222,9 +229,7 @@ class _Pool:
                     yield self._alone(case, k, limit)
 
     def _problem(self, job: Job, k: int, limit: float) -> Problem:
-        from kanopy._job.inputs import make_problem
-
-        problem = make_problem(self.domain, job.replaced(k=k, suppress=limit))
+        problem = make_problem(self.prepared.domain, job.replaced(k=k, suppress=limit))
         if self._tables is None:
             problem.require_nesting()
             self._tables = problem.tables
@@ -232,68 +237,58 @@ class _Pool:
         return problem
 
     def _together(self, case: _Case, problem: Problem, known: dict[str, Point]) -> Iterator[Point]:
+        """Points whose candidates are judged once for every k and limit."""
         from kanopy.search.full_domain.every_k import EveryK
         from kanopy.search.no_solution import no_solution
+        from kanopy.search.solution import Solution
 
-        search = EveryK(problem, max(case.ks))
-        for k, limit, best in search.solve(case.ks, case.limits, self.tell):
+        every = EveryK(problem, max(case.ks))
+        releases: dict[tuple[Any, int], Result] = {}
+        for k, limit, best in every.solve(case.ks, case.limits, self.tell):
             if case.point(k, limit).key in known:
                 continue
+            at_k = self._problem(case.job, k, limit)
             if best is None:
-                reason = no_solution(self._problem(case.job, k, limit)).reason
-                yield case.point(k, limit, reason=reason)
+                yield case.point(k, limit, reason=no_solution(at_k).reason)
                 continue
-            table = problem.tables.table(best.levels)
-            sizes = table.sizes[table.sizes >= k]
-            yield self._point(case, k, limit, best.score, sizes, best.levels, optimal=True)
-        self.judged += search.judged
+            # The same levels without the same classes are the same table: it is applied and verified once.
+            release = releases.get((best.levels, best.suppressed_rows))
+            if release is None or release.smallest_class < k:
+                found = Solution("optimal", at_k.recoding(best.levels), best.score, best.levels, optimal=True)
+                release = self._released(case, k, limit, found)
+                releases[best.levels, best.suppressed_rows] = release
+            yield self._point(case, k, limit, best.score, release)
+        self.judged += every.judged
 
     def _alone(self, case: _Case, k: int, limit: float) -> Point:
         from kanopy.search.algorithms import make_algorithm
 
         problem = self._problem(case.job, k, limit)
         try:
-            solution = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.tell)
+            found = make_algorithm(case.job.algorithm, **case.job.parameters).solve(problem, self.tell)
         except NoSolution as nothing:
             return case.point(k, limit, reason=nothing.reason)
-        self.judged += solution.judged
-        loss = self._loss(case.job, solution.recoding, solution)
-        sizes = solution.recoding.classes.sizes
-        return self._point(case, k, limit, loss, sizes, solution.levels, optimal=solution.optimal)
+        self.judged += found.judged
+        release = self._released(case, k, limit, found)
+        return self._point(case, k, limit, found.score if found.levels is not None else release.score, release)
 
-    def _loss(self, job: Job, recoding: Recoding, solution: Solution) -> float:
-        """The job's metric, the same for every algorithm."""
-        from kanopy.metrics.release import release_losses
+    def _released(self, case: _Case, k: int, limit: float, found: Solution) -> Result:
+        """The release itself, verified on its labels like any other."""
+        return run(self.prepared, case.job.replaced(k=k, suppress=limit), found=found)
 
-        if solution.levels is not None:
-            return solution.score
-        weights = [job.weights.get(name, 1.0) for name in self.domain.names]
-        return release_losses(self.domain, recoding, weights).get(job.metric, solution.score)
-
-    def _point(
-        self,
-        case: _Case,
-        k: int,
-        limit: float,
-        loss: float,
-        sizes: np.ndarray[Any, np.dtype[np.int64]],
-        levels: tuple[int, ...] | None,
-        *,
-        optimal: bool,
-    ) -> Point:
-        published = int(sizes.sum())
-        smallest = int(sizes.min()) if len(sizes) else 0
+    def _point(self, case: _Case, k: int, limit: float, loss: float, release: Result) -> Point:
+        published = release.rows - release.suppressed
         return case.point(
             k,
             limit,
             loss=float(loss),
-            highest_risk=1 / smallest if smallest else 0.0,
-            average_risk=len(sizes) / published if published else 0.0,
-            suppressed=self.domain.rows - published,
-            classes=len(sizes),
-            smallest_class=smallest,
-            levels=None if levels is None else dict(zip(self.domain.names, levels, strict=True)),
-            optimal=optimal,
+            highest_risk=1 / release.smallest_class if release.smallest_class else 0.0,
+            average_risk=release.classes / published if published else 0.0,
+            suppressed=release.suppressed,
+            classes=release.classes,
+            smallest_class=release.smallest_class,
+            levels=release.levels,
+            optimal=release.solution is not None and release.solution.optimal,
         )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Domain, Recoding, full_domain_recoding
+from kanopy._core.numbering import number_keys
 from kanopy._errors import HierarchyError, JobError
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
@@ -331,7 +332,7 @@ class Problem:
         for j, column in enumerate(codes):
             keys[packing.word[j]] |= column << packing.shift[j]
         if self.of_sizes and packing.words == 1:
-            _, of_tuple = np.unique(keys[0], return_inverse=True)
+            of_tuple = number_keys(keys[0]).number
             sizes = np.bincount(of_tuple, weights=self.domain.counts)
             return full_domain_recoding(self.domain, levels, sizes[of_tuple] < self.k)
         table = self.full_tables.table(levels)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from kanopy._arrays import MISSING_LABEL
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._table.column import values_as_numbers
 from kanopy.hierarchy.column import canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import Model
-
-MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +39,14 @@ class Background:
 def labels_of_values(series: pl.Series) -> pl.Series:
     """A column as labels; missing values are one label of their own."""
     if series.dtype == pl.String:
-        return series.fill_null(MISSING).replace("", MISSING)
+        return series.fill_null(MISSING_LABEL).replace("", MISSING_LABEL)
     plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
     if plain.dtype == pl.String:
-        return plain.fill_null(MISSING).replace("", MISSING)
+        return plain.fill_null(MISSING_LABEL).replace("", MISSING_LABEL)
     different = plain.unique()
-    labels = [MISSING if value is None or value != value else canonical_label(value) for value in different.to_list()]
+    labels = [
+        MISSING_LABEL if value is None or value != value else canonical_label(value) for value in different.to_list()
+    ]
     return plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String).alias(
         series.name
     )
@@ -63,8 +64,8 @@ def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> Colum
         found[label] = found.get(label, 0) + rows
     values = tuple(found)
     if hierarchy is not None:
-        if MISSING in found and MISSING not in hierarchy.index:
-            hierarchy = hierarchy.with_value(MISSING)
+        if MISSING_LABEL in found and MISSING_LABEL not in hierarchy.index:
+            hierarchy = hierarchy.with_value(MISSING_LABEL)
         strangers = [value for value in found if value not in hierarchy.index]
         if strangers:
             raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")

@@ -12,13 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy._arrays import Longs
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Longs
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import Model, failing
-from kanopy.verify.regroup import Background, published_classes
-
-SUPPRESSED_LABEL = "*"
+from kanopy.verify.regroup import Background, labels_of_values, published_classes
 
 
 @dataclass(frozen=True)
@@ -70,9 +68,7 @@ def verify(
     class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
     which of the published rows are the suppressed ones; `background` is what models beyond class sizes look at.
     """
-    left = [name for name in identifiers if name in frame.columns]
-    if left:
-        raise VerificationFailed(f"Identifying columns would be published: {', '.join(left)}. Nothing was written.")
+    _require_absent(identifiers, frame)
     counted, hidden = _grouped(frame, quasi)
     sizes = counted["\0rows"].to_numpy().astype(np.int64)
     suppressed = min(hidden, suppressed_rows)
@@ -102,6 +98,57 @@ def verify(
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     return found
+
+
+def _require_absent(identifiers: Sequence[str], frame: pl.DataFrame) -> None:
+    left = [name for name in identifiers if name in frame.columns]
+    if left:
+        raise VerificationFailed(f"Identifying columns would be published: {', '.join(left)}. Nothing was written.")
+
+
+def verify_swapped(
+    original: pl.DataFrame,
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    k: int,
+    identifiers: Sequence[str] = (),
+    *,
+    missing_tokens: Sequence[str] = (),
+) -> Verification:
+    """Check a frame whose values were swapped between rows: every column keeps its values, and nobody whose combination
+    fewer than `k` rows share keeps an answer. Nothing is promised about how many rows share a published combination.
+
+    >>> before = pl.DataFrame({"why": ["walk", "beach", "wine", "wine"]})
+    >>> verify_swapped(before, pl.DataFrame({"why": ["beach", "walk", "wine", "wine"]}), ["why"], 2).smallest_class
+    1
+    """
+    _require_absent(identifiers, frame)
+    before, after = (
+        pl.DataFrame([_answers(table[name], missing_tokens).alias(str(place)) for place, name in enumerate(quasi)])
+        for table in (original, frame)
+    )
+    rare = before.select(pl.len().over(before.columns) < k).to_series()
+    for place, name in enumerate(before.columns):
+        kept = before.height == after.height and bool(((before[name] == after[name]) & rare).any())
+        if kept or not before[name].sort().equals(after[name].sort()):
+            raise VerificationFailed(
+                f"Swapping changed how often values of {quasi[place]!r} occur, or left a rare answer in its place. "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
+    return regroup(frame, quasi)
+
+
+def _answers(series: pl.Series, missing_tokens: Sequence[str]) -> pl.Series:
+    """Answers as labels; blank ones and texts that mean missing are missing."""
+    tokens = ["", *(token.strip() for token in missing_tokens)]
+    label = pl.col(series.name)
+    missing = label.str.strip_chars().is_in(tokens)
+    return (
+        labels_of_values(series)
+        .to_frame()
+        .select(pl.when(missing).then(pl.lit(MISSING_LABEL)).otherwise(label).alias(series.name))
+        .to_series()
+    )
 
 
 def _seen(

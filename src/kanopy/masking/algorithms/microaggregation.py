@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._errors import JobError
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion import check_feasible
 from kanopy.masking.likeness_kernel import TICKS, Likeness, plain_row
@@ -34,8 +33,6 @@ class SemanticMicroaggregation(Masking):
         self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
     ) -> Masked:
         """Group the table's tuples and publish centroids."""
-        if needed:
-            raise JobError("Microaggregation looks at k only. Use algorithm='fusion' for confidential columns.")
         check_feasible(table, k, {})
         group = _groups(table.likeness, table, k, np.random.default_rng(self.seed), progress)
         published = np.empty_like(table.tuples)

@@ -40,8 +40,6 @@ class LocalRecodingByMeaning(Masking):
                 f"Local recoding treats one column on its own; {some(table.names)} together would not be anonymous. "
                 "Use algorithm='fusion' for several columns."
             )
-        if needed:
-            raise JobError("Local recoding looks at k only. Use algorithm='fusion' for confidential columns.")
         check_feasible(table, k, {})
         counts = table.counts
         meaning = table.attributes[0].position[table.tuples[:, 0]].astype(np.int64)

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._errors import DataError, JobError, some
+from kanopy._errors import DataError, some
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.fusion import check_feasible
 from kanopy.masking.result import Masked, Masking, Seed
@@ -33,8 +33,6 @@ class SemanticSwapping(Masking):
         self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
     ) -> Masked:
         """Swap values between records, one attribute after the other."""
-        if needed:
-            raise JobError("Swapping promises nothing about confidential columns. Use algorithm='fusion' for that.")
         check_feasible(table, k, {})
         rng = np.random.default_rng(self.seed)
         rows = table.tuples[table.tuple_of_row].copy()

@@ -57,7 +57,7 @@ class MaskingFacts:
 
     @classmethod
     def of(cls, result: Any, curves: list[dict[str, Any]]) -> MaskingFacts:
-        """From a `MaskResult`."""
+        """From the `Result` of a masking."""
         job = result.job
         ontology = job.ontology if isinstance(job.ontology, str) else getattr(job.ontology, "name", "") or "given"
         settings = {

@@ -1,0 +1,107 @@
+"""The manifest: what was done with which parameters and versions, and what was verified, without any value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._job.job import Job
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from kanopy.release.result import Result
+
+MANIFEST_FORMAT = "kanopy-manifest"
+LIBRARIES = ("numpy", "polars", "numba", "narwhals")
+RESULT_KEYS = (
+    "algorithm", "levels", "metric", "score", "losses", "column_losses", "rows", "suppressed", "classes",
+    "smallest_class", "judged", "candidates", "guarantees_k",
+)  # fmt: skip
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+    """What was done, with which parameters and versions, and what was verified: no value of the table in it.
+
+    `files` maps roles such as "input" and "output" to the name of a file and where it lies; checksums are recorded.
+    """
+    from kanopy import __version__
+
+    job, domain = result.job, result.domain
+    summary = result.summary()
+    versions = {"kanopy": __version__, "python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            versions[library] = version(library)
+        except PackageNotFoundError:  # pragma: no cover - all are installed with Kanopy
+            continue
+    plain = (job.explicit() if isinstance(job, Job) else job).to_dict()
+    for name, settings in plain["columns"].items():
+        source = job.hierarchies.get(name)
+        if "hierarchy" in settings and isinstance(source, (str, Path)):
+            settings["hierarchy"] = {"file": Path(source).name}
+        elif isinstance(settings.get("hierarchy"), dict):
+            settings["hierarchy"] = _value_free(settings["hierarchy"])
+    if "population" in plain:
+        plain["population"] = Path(plain["population"]).name
+    plain["models"] = [_value_free(model.to_dict()) for model in job.all_models]
+    content = {
+        "format": MANIFEST_FORMAT,
+        "version": 1,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions,
+        "job": plain,
+        "files": {role: {"name": name, "sha256": checksum(path)} for role, (name, path) in (files or {}).items()},
+        "hierarchies": {
+            name: {"values": h.size, "levels": h.height + 1, "sha256": _hierarchy_checksum(h)}
+            for name, h in (zip(domain.names, domain.hierarchies, strict=True) if domain is not None else ())
+        },
+        "result": {key: summary[key] for key in RESULT_KEYS if key in summary},
+        "verified": {
+            "second_count": result.verification.to_dict(),
+            "models": [{"name": model.name, "says": _says(model), "holds": True} for model in job.all_models],
+            "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
+            "pseudonymized": sorted(job.pseudonymize),
+        },
+        "proved_optimal": summary["optimal"],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _value_free(model: dict[str, Any]) -> dict[str, Any]:
+    """Models and builders that may name values of the table are reduced to how many they name."""
+    return {
+        key: value if not isinstance(value, (dict, list, tuple)) or _only_numbers(value) else len(value)
+        for key, value in model.items()
+    }
+
+
+def _only_numbers(value: Any) -> bool:
+    """Numbers of a builder (widths, cuts) are parameters, not values; a mapping may name values."""
+    return isinstance(value, (list, tuple)) and all(isinstance(each, (int, float)) for each in value)
+
+
+def _says(model: Any) -> str:
+    named = any(isinstance(value, (dict, list)) for value in model.to_dict().values())
+    said: str = model.summary if named else model.explain()
+    return said
+
+
+def _hierarchy_checksum(hierarchy: Hierarchy) -> str:
+    from kanopy.hierarchy.files.json_format import hierarchy_json
+
+    return hashlib.sha256(hierarchy_json(hierarchy).encode("utf-8")).hexdigest()

@@ -1,0 +1,242 @@
+"""What every release starts from: the table read, its columns given roles, and encoded once for whatever runs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._job.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
+from kanopy._job.job import Job
+from kanopy._progress import SILENT, Clock, Progress
+from kanopy.masking.names import MASKING_NAMES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._core.classes import Domain
+    from kanopy._table.frames import Restore
+    from kanopy._table.texts import SubstitutedColumn
+    from kanopy.engine.local import Counted
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking.table import MaskingTable
+    from kanopy.search.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Generalizable:
+    """A table whose quasi-identifiers have hierarchies, counted: what algorithms that generalize start from."""
+
+    counted: Counted
+    hierarchies: Mapping[str, Hierarchy]
+    """Those of the quasi-identifiers, before encoding added a leaf for missing values."""
+    confidential: Mapping[str, Hierarchy] = field(default_factory=dict)
+    """Those of sensitive columns that models measure distances on."""
+
+    @property
+    def domain(self) -> Domain:
+        """The distinct tuples with their counts."""
+        return self.counted.domain
+
+
+@dataclass(frozen=True, eq=False)
+class Substitutable:
+    """A table whose answers can be compared by meaning: what maskings start from."""
+
+    columns: tuple[SubstitutedColumn, ...]
+    guide: MaskingTable
+    """By which masking is guided."""
+    judged: MaskingTable
+    """By which quality is stated; often the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table ready for `run`. `job` is the job as it will run: an ordinary one, or one for masking."""
+
+    frame: pl.DataFrame
+    job: Job | MaskJob
+    roles: Mapping[str, str]
+    notes: tuple[str, ...]
+    source: str
+    restore: Restore
+    table: Generalizable | Substitutable
+    population: Any = None
+
+    @property
+    def identifiers(self) -> list[str]:
+        """Columns that never leave as they are."""
+        return [name for name, role in self.roles.items() if role == "identifier"]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are changed because others may know them."""
+        return self.table.domain.names if isinstance(self.table, Generalizable) else self.table.guide.names
+
+    @property
+    def visible(self) -> pl.DataFrame:
+        """The original table without its identifiers."""
+        return self.frame.drop(self.identifiers)
+
+    @property
+    def domain(self) -> Domain:
+        """The distinct tuples with their counts, for algorithms that generalize."""
+        assert isinstance(self.table, Generalizable), "maskings have no hierarchies"
+        return self.table.domain
+
+
+def prepare(
+    data: Any,
+    job: Job | MaskJob,
+    *,
+    population: Any = None,
+    source: str | None = None,
+    clock: Clock | None = None,
+    progress: Progress = SILENT,
+    generalize: bool = False,
+) -> Prepared:
+    """Read a table and encode it as the job's algorithm needs it.
+
+    `generalize` encodes it for algorithms that generalize even if the job's own is a masking.
+
+    >>> ready = prepare({"age": [31, 31, 52], "name": ["Ada", "Bo", "Cy"]}, Job(quasi=["age"], k=2))
+    >>> ready.roles, ready.domain.counts.tolist()
+    ({'age': 'quasi-identifier', 'name': 'identifier'}, [2, 1])
+    """
+    from kanopy._table.frames import index_names, to_polars
+
+    clock = clock or Clock()
+    with clock.stage("read"):
+        progress("reading")
+        frame, restore = to_polars(data)
+    if not generalize:
+        job = _as_it_will_run(frame, job)
+    roles, notes = assign_roles(frame, job.roles, job.hierarchies)
+    notes = (*notes, *about_index(index_names(data), job.identifiers))
+    if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
+        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+    if job.k > frame.height:
+        raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
+    table: Generalizable | Substitutable
+    if isinstance(job, Job):
+        with clock.stage("encode"):
+            progress("encoding" if is_prepared() else "preparing compiled code (only the first time)")
+            table = _generalizable(frame, job, population)
+    else:
+        table, more = _substitutable(frame, job, clock, progress)
+        notes = (*notes, *more)
+    source = source or (
+        str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
+    )
+    known = population if population is not None else getattr(job, "population", None)
+    return Prepared(frame, job, roles, notes, source, restore, table, known)
+
+
+def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
+    """A job whose algorithm masks as one for masking: textual quasi-identifiers without a hierarchy go by meaning."""
+    if not isinstance(job, Job) or job.algorithm not in MASKING_NAMES:
+        return job
+    from kanopy._table.column import is_text
+    from kanopy.masking.job import job_for_masking
+
+    _require(job.quasi, frame, "table")
+    text = [name for name in job.quasi if name not in job.hierarchies and is_text(frame[name])]
+    return job_for_masking(job, text)
+
+
+def _substitutable(
+    frame: pl.DataFrame, job: MaskJob, clock: Clock, progress: Progress
+) -> tuple[Substitutable, list[str]]:
+    from kanopy.masking.encode import encode_columns, masking_notes, masking_tables
+
+    with clock.stage("encode"):
+        progress("encoding")
+        columns = encode_columns(frame, job)
+    with clock.stage("meanings"):
+        progress("looking meanings up")
+        guide, judged = masking_tables(frame, job, columns)
+    return Substitutable(tuple(columns), guide, judged), masking_notes(columns, judged, job)
+
+
+def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generalizable:
+    """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
+    from kanopy.engine.local import LocalEngine
+
+    people = _population(population, job)
+    hierarchies = resolve_hierarchies(frame, job, people)
+    asked = [name for model in job.models for name in model.sensitive]
+    needed = dict.fromkeys((*job.sensitive, *asked))
+    if job.target is not None:
+        if job.target not in frame.columns:
+            hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
+            raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
+        needed[job.target] = None
+    confidential = {
+        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.k)
+        for name in asked
+        if name in job.hierarchies
+    }
+    counted = LocalEngine().count(
+        frame,
+        hierarchies,
+        sensitive=tuple(needed),
+        sensitive_hierarchies=confidential,
+        population=people,
+        missing=job.missing,
+        unknown=job.unknown,
+        missing_tokens=job.missing_tokens,
+    )
+    if not len(counted.domain.counts):
+        raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
+    return Generalizable(counted, hierarchies, confidential)
+
+
+def _population(given: Any, job: Job) -> pl.DataFrame | None:
+    """The table of everybody, where a model compares with it."""
+    from kanopy._table.frames import to_polars
+
+    source = given if given is not None else job.population
+    if not any(model.needs_population for model in job.models):
+        return None
+    if source is None:
+        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
+    people, _ = to_polars(source)
+    _require(job.quasi, people, "population")
+    return people.select(job.quasi)
+
+
+def _require(names: tuple[str, ...], frame: pl.DataFrame, what: str) -> None:
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise DataError(f"The {what} has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+
+
+def make_problem(domain: Domain, job: Job) -> Problem:
+    """What a search is given: the domain, the job's models, its metric, limits and levels."""
+    from kanopy.metrics.full_domain import metric_named
+    from kanopy.search.problem import Problem
+
+    return Problem(
+        domain,
+        job.all_models,
+        metric_named(job.metric),
+        weights=[job.weights.get(name, 1.0) for name in domain.names],
+        suppression_limit=job.suppress,
+        lowest_levels=[job.min_levels.get(name, 0) for name in domain.names],
+        highest_levels=[
+            job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)
+        ],
+    )
+
+
+def is_prepared() -> bool:
+    """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
+    from kanopy import _compiler as compiler
+    from kanopy._core.distinct_kernel import number_keys, pack
+    from kanopy.search.full_domain.counting_kernel import judge
+    from kanopy.search.full_domain.projection_kernel import small_cell_rows
+
+    return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))

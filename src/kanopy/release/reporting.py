@@ -1,0 +1,179 @@
+"""The report of a release: its facts collected for the report room, and the report of a masking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._core.classes import Classes
+from kanopy._job.job import Job
+from kanopy._progress import SILENT
+from kanopy.release.prepare import Generalizable, Substitutable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.masking.job import MaskJob
+    from kanopy.release.result import Result
+    from kanopy.report.report import Findings, Report
+
+PREVIEW_ROWS = 12
+CURVE_K = tuple(range(2, 21))
+MOST_TUPLES_FOR_CURVES = 5_000
+
+
+def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **told: Any) -> Report:
+    """The report of a release that generalizes; `told` goes to the closer look at both tables."""
+    from kanopy import __version__
+    from kanopy.report.report import Facts, Preview, build_report
+
+    job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
+    assert isinstance(job, Job) and solution is not None and isinstance(prepared.table, Generalizable)
+    columns = prepared.table.counted.columns
+    before = prepared.visible.head(PREVIEW_ROWS)
+    # Row numbers of the published preview in the original table, where rows were dropped.
+    numbers = () if result.kept is None else tuple(int(row) for row in result.kept.nonzero()[0][:PREVIEW_ROWS])
+    return build_report(
+        Facts(
+            domain=domain,
+            solution=solution,
+            models=job.all_models,
+            metric=job.metric,
+            weights=tuple(job.weights.get(name, 1.0) for name in domain.names),
+            suppression_limit=job.suppress,
+            losses=result.losses,
+            column_losses=result.column_losses,
+            roles=dict(prepared.roles),
+            missing_policy=job.missing,
+            missing_rows={c.name: int(c.missing_rows.sum()) for c in columns if c.missing_rows is not None},
+            unknown_policy=job.unknown,
+            unknown_rows={c.name: int(c.unknown_rows.sum()) for c in columns if c.unknown_rows is not None},
+            before=Preview(tuple(before.columns), _as_text(before)),
+            after=Preview(tuple(result.frame.columns), _as_text(result.frame.head(PREVIEW_ROWS)), numbers),
+            classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
+            verification={"verified": True, **result.verification.to_dict()},
+            seconds=result.clock.total(),
+            source=prepared.source,
+            job_toml=job.explicit().to_toml(),
+            version=__version__,
+            notes=result.notes,
+            look=_closer_look(result, job, **told),
+            manifest=lambda: result.manifest(files),
+            bound=result.bound,
+        )
+    )
+
+
+def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
+    return tuple(tuple(None if value is None else str(value) for value in row) for row in frame.iter_rows())
+
+
+def _closer_look(
+    result: Result,
+    job: Job,
+    *,
+    population_size: int | None = None,
+    sampling_fraction: float | None = None,
+    target: str | None = None,
+) -> Callable[[], Findings]:
+    """A closer look at the original and the release, taken when it is asked for; a table that models compare with, or
+    the sampling fraction they name, is the population unless another is given."""
+
+    def look() -> Findings:
+        from kanopy.study.findings import Looked, look
+
+        assert result.solution is not None
+        known = population_size is not None or sampling_fraction is not None
+        fractions = [model.fraction for model in job.models if hasattr(model, "fraction")]
+        before, after = result.prepared.population, result.published_population
+        table = not known and not fractions and before is not None and after is not None
+        levels = result.levels or {}
+        return look(
+            Looked(
+                original=_without_tokens(result.prepared.visible, job.missing_tokens),
+                released=result.frame,
+                quasi=result.prepared.names,
+                sensitive=tuple(name for name, role in result.prepared.roles.items() if role == "sensitive"),
+                # A column published as it is needs no hierarchy to be read, and its names may occur there again.
+                hierarchies={name: h for name, h in result.hierarchies.items() if levels.get(name) != 0},
+                column_losses=result.column_losses,
+                k=int(job.k),
+                suppressed=result.solution.recoding.group_of_row < 0,
+                kept=result.kept,
+                population_size=population_size,
+                sampling_fraction=sampling_fraction if known or not fractions else fractions[0],
+                population_before=before if table else None,
+                population_after=after if table else None,
+                target=target,
+            )
+        )
+
+    return look
+
+
+def _without_tokens(frame: pl.DataFrame, tokens: Sequence[str]) -> pl.DataFrame:
+    """The table with missing values where it has texts that mean missing."""
+    import polars as pl
+    from polars import selectors as cs
+
+    if not tokens:
+        return frame
+    return frame.with_columns(
+        pl.when(cs.string().is_in(list(tokens))).then(None).otherwise(cs.string()).name.keep()
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class MaskReport:
+    """The report of a masking in the forms that reports have."""
+
+    result: Result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, substitutions and groups."""
+        found = self.result.evaluation
+        return {
+            **self.result.summary(),
+            "substitutions": [each.to_dict() for each in found.substitutions()],
+            "published": found.groups(),
+        }
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def to_html(self, *, values: bool = True, curves: Sequence[int] | None = None) -> str:
+        """The page: substitutions, groups, curves over k, dendrograms. It always shows answers: substitutions are what
+        a masking is. `curves` are the values of k that the curves show: 2 to 20 and the job's own, unless the table
+        is large."""
+        from kanopy.report.pages.masking import MaskingFacts, page
+
+        if curves is None:
+            small = len(self.result.evaluation.table.tuples) <= MOST_TUPLES_FOR_CURVES
+            curves = sorted({*CURVE_K, self.result.job.k}) if small else ()
+        return page(MaskingFacts.of(self.result, masking_curves(self.result, curves)))
+
+    def to_script(self) -> str:
+        """A Python script that repeats the run."""
+        job: Any = self.result.job
+        script: str = job.script(self.result.prepared.source)
+        return script
+
+
+def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
+    """The numbers of the same masking for other values of k (those the table has rows for)."""
+    from kanopy.masking.evaluation import Evaluation
+
+    job: MaskJob | Job = result.job
+    table = result.prepared.table
+    assert not isinstance(job, Job) and isinstance(table, Substitutable)
+    curves = []
+    for k in ks:
+        if k <= result.rows:
+            other = job.replaced(k=k)
+            found = Evaluation(table.judged, other.make().mask(table.guide, k, other.diversity, SILENT), k)
+            curves.append({"k": k, **found.numbers(semantic_linkage=False)})
+    return curves

@@ -1,0 +1,290 @@
+"""`Result`: a verified release, whatever algorithm made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._errors import JobError
+from kanopy._job.job import Job
+from kanopy._progress import Callback, Clock
+from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._arrays import Mask
+    from kanopy._core.classes import Domain
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.evaluation import Evaluation
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking.result import Masked
+    from kanopy.release.reporting import MaskReport
+    from kanopy.report.report import Report
+    from kanopy.search.bound.bound import Bound
+    from kanopy.search.solution import Solution
+    from kanopy.verify.verify import Verification
+
+MASKING_LOSSES = ("dm", "dm_per_record", "c_avg", "ic_loss", "lm", "ncp")
+MASKING_METRIC = "semantic_quality"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A verified release.
+
+    `data` is the published table, of the same kind as the table that came in; `report` holds numbers and pages;
+    `solution` says how a release was found that generalizes, `evaluation` what a masking did to meaning.
+    """
+
+    frame: pl.DataFrame
+    job: Job | MaskJob
+    found: Solution | Masked
+    verification: Verification
+    notes: tuple[str, ...]
+    clock: Clock
+    prepared: Prepared
+    bound: Bound | None = None
+    """A proved lower bound on the loss of any local recoding, where one was asked for."""
+    kept: Mask | None = None
+    """Which original rows are in the release (`None`: all)."""
+    published_population: pl.DataFrame | None = None
+    """The labels that the release would publish for the people of the population, where a model compares with it."""
+
+    @property
+    def data(self) -> Any:
+        """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, …)."""
+        return self.prepared.restore(self.frame, self.kept)
+
+    @property
+    def solution(self) -> Solution | None:
+        """The recoding and how it was found; `None` for maskings."""
+        from kanopy.search.solution import Solution
+
+        return self.found if isinstance(self.found, Solution) else None
+
+    @property
+    def masked(self) -> Masked | None:
+        """The substitutions; `None` for releases that generalize."""
+        from kanopy.masking.result import Masked
+
+        return self.found if isinstance(self.found, Masked) else None
+
+    @property
+    def domain(self) -> Domain | None:
+        """The distinct tuples that were generalized; `None` for maskings."""
+        return self.prepared.table.domain if isinstance(self.prepared.table, Generalizable) else None
+
+    @property
+    def levels(self) -> dict[str, int] | None:
+        """The level of each quasi-identifier, for full-domain releases."""
+        levels = None if self.solution is None else self.solution.levels
+        return None if levels is None else dict(zip(self.prepared.names, levels, strict=True))
+
+    @property
+    def hierarchies(self) -> Mapping[str, Hierarchy]:
+        """The hierarchy of each quasi-identifier; maskings have none."""
+        return self.prepared.table.hierarchies if isinstance(self.prepared.table, Generalizable) else {}
+
+    @property
+    def source(self) -> str:
+        """What the report calls the table: its path, or the library it came from."""
+        return self.prepared.source
+
+    @property
+    def rows(self) -> int:
+        """Rows of the original table."""
+        return self.prepared.frame.height
+
+    @property
+    def suppressed(self) -> int:
+        """Rows whose quasi-identifiers are not published."""
+        solution = self.solution
+        return self.verification.suppressed_rows if solution is None else solution.recoding.suppressed_rows
+
+    @property
+    def classes(self) -> int:
+        """Published combinations of quasi-identifiers."""
+        return self.verification.classes
+
+    @property
+    def smallest_class(self) -> int:
+        """Rows that share the rarest published combination, counted on what is published."""
+        return self.verification.smallest_class
+
+    # ---- numbers ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """What a masking did to meaning, groups and risk."""
+        from kanopy.masking.evaluation import Evaluation
+
+        if self.masked is None or not isinstance(self.prepared.table, Substitutable):
+            raise JobError("Only maskings have an evaluation of meanings; this release generalizes. See its losses.")
+        return Evaluation(self.prepared.table.judged, self.masked, self.job.k)
+
+    @cached_property
+    def _masking_numbers(self) -> dict[str, Any]:
+        with self.clock.stage("evaluate"):
+            return self.evaluation.numbers()
+
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        """Every loss that is defined for the release."""
+        solution = self.solution
+        if solution is None:
+            return {name: self._masking_numbers[name] for name in MASKING_LOSSES}
+        from kanopy._core.local_recoding import with_extents
+        from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
+        from kanopy.metrics.release import release_losses
+
+        domain, recoding, k = self.prepared.domain, solution.recoding, self.job.k
+        losses = release_losses(domain, recoding, [self.job.weights.get(name, 1.0) for name in domain.names])
+        extended = with_extents(domain, recoding)
+        if solution.levels is None:
+            return losses | local_losses(domain, extended, k)
+        # A full-domain release has no clusters of its own: only the measures of its classes apply.
+        losses["height"] = float(sum(solution.levels))
+        return losses | {name: LOCAL_LOSSES[name](domain, extended, k) for name in ("AVG_merged", "LM", "GCP")}
+
+    @cached_property
+    def column_losses(self) -> dict[str, float]:
+        """`loss` per quasi-identifier; maskings have none."""
+        from kanopy.metrics.release import column_losses
+
+        solution = self.solution
+        return {} if solution is None else column_losses(self.prepared.domain, solution.recoding)
+
+    @property
+    def metric(self) -> str:
+        """The measure that `score` states: the job's, or how much of their meaning the answers of a masking keep."""
+        return self.job.metric if isinstance(self.job, Job) else MASKING_METRIC
+
+    @property
+    def score(self) -> float:
+        """The metric of this release."""
+        solution = self.solution
+        if solution is None:
+            return self.evaluation.semantic_quality
+        return self.losses.get(self.metric, solution.score)
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of the release as plain data: what `kanopy anonymize --json` and `kanopy mask --json` print.
+
+        `k` is the one asked for; it is `None` where the algorithm promises none.
+        """
+        solution, job = self.solution, self.job
+        return {
+            "algorithm": self.found.algorithm,
+            "optimal": solution is not None and solution.optimal,
+            "k": int(job.k) if job.all_models else None,
+            "models": [model.to_dict() for model in job.models],
+            "levels": self.levels,
+            "metric": self.metric,
+            "score": self.score,
+            "losses": self.losses,
+            "column_losses": self.column_losses,
+            "rows": self.rows,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            **(self._of_masking() if solution is None else _of_search(solution)),
+            **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
+            "verified": True,
+            "notes": list(self.notes),
+            "seconds": self.clock.total(),
+        }
+
+    def _of_masking(self) -> dict[str, Any]:
+        job: Any = self.job
+        return {
+            **self._masking_numbers,
+            "guide": job.guide,
+            "measure": job.quality_measure,
+            "search": job.search,
+            "seed": job.seed,
+            "guarantees_k": job.guarantees_k,
+            "unknown": [each["value"] for each in self.unknown],
+        }
+
+    @property
+    def unknown(self) -> list[dict[str, Any]]:
+        """Values that no ontology knows, with suggestions."""
+        found: dict[str, dict[str, Any]] = {}
+        for attribute in () if self.masked is None else self.evaluation.table.attributes:
+            for each in attribute.meanings.unknown if attribute.meanings else ():
+                found.setdefault(each.value, each.to_dict())
+        return list(found.values())
+
+    # ---- what goes out beside the table ---------------------------------------------------------------------
+
+    @cached_property
+    def report(self) -> Report | MaskReport:
+        """Numbers, pictures and the script that reproduces the run."""
+        return self.full_report()
+
+    def full_report(
+        self,
+        *,
+        files: Mapping[str, tuple[str, Path]] | None = None,
+        population_size: int | None = None,
+        sampling_fraction: float | None = None,
+        target: str | None = None,
+    ) -> Report | MaskReport:
+        """The report, told more: how large the population is, a column whose prediction is tried before and after,
+        and the files whose checksums its manifest records. The page of a masking is told nothing more."""
+        from kanopy.release.reporting import MaskReport, report_of
+
+        if self.masked is not None:
+            return MaskReport(self)
+        return report_of(
+            self, files, population_size=population_size, sampling_fraction=sampling_fraction, target=target
+        )
+
+    def to_html(self) -> str:
+        """The page of the report."""
+        return self.report.to_html()
+
+    def mapping(self) -> pl.DataFrame:
+        """What became of every original value, per column and with counts. Holds original values: keep it inside."""
+        from kanopy.release.mapping import mapping_table
+
+        return mapping_table(self)
+
+    def manifest(self, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+        """What was done and verified as JSON, without any value of the table; `files` are recorded by checksum."""
+        from kanopy.release.manifest import manifest_json
+
+        return manifest_json(self, files)
+
+    def solution_json(self) -> str:
+        """The solution as JSON, to be applied to other rows with `kanopy apply`."""
+        from kanopy.release.solution_file import solution_json
+
+        return solution_json(self)
+
+    def apply(self, rows: Any, *, progress: Callback | None = None, key: bytes | None = None) -> Result:
+        """Publish other rows at the same levels, and verify that release like any other.
+
+        A recoding promises nothing about rows it has not seen: classes of the new rows that break a model are
+        suppressed, `NoSolution` is raised if that takes more rows than the job allows, and a value that the
+        hierarchies do not know is an error.
+        """
+        from kanopy.release.run import anonymize
+        from kanopy.release.solution_file import reusable_job
+
+        job = reusable_job(self)
+        return anonymize(rows, job, progress=progress, key=key, population=self.prepared.population)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result: {self.rows:,} rows, {self.classes:,} classes, smallest {self.smallest_class:,}, "
+            f"{self.suppressed:,} suppressed, {self.metric} {self.score:.4f}>"
+        )
+
+
+def _of_search(solution: Solution) -> dict[str, Any]:
+    return {"judged": solution.judged, "candidates": solution.candidates}
