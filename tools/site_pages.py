@@ -62,8 +62,8 @@ def api_page() -> str:
 
 
 def public_names(module: types.ModuleType) -> list[str]:
-    """What a module names in `__all__`; functions before classes would tear related things apart, so by alphabet."""
-    return sorted(module.__all__, key=str.lower)
+    """What a module names in `__all__`, by alphabet, without the rooms, which have a chapter each."""
+    return sorted((name for name in module.__all__ if name not in ROOMS), key=str.lower)
 
 
 def _names(prefix: str, module: types.ModuleType) -> Iterator[str]:
