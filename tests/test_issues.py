@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 
 import kanopy
 from kanopy._core.classes import Domain
-from kanopy._errors import NoSolution
+from kanopy._errors import NoSolution, VerificationFailed
+from kanopy.engine.local import LocalEngine
 from kanopy.privacy.models import make_models
 from kanopy.privacy.personal import Constrained
+from kanopy.release.solution_file import check_reusable
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 from kanopy.search.problem import Problem
+from kanopy.verify.verify import verify_swapped
 from tests.quick import QUICK
 from tests.search.problems import problems
 
@@ -174,3 +179,104 @@ def test_check_counts_a_missing_value_once() -> None:
         assert kanopy.check(table, quasi=["zip"], sensitive=["ill"]).sensitive["ill"] == {"distinct": 1}
         found = kanopy.assess_risk(table, ["zip"], sensitive=["ill"])
         assert found.disclosure[0].certain_rows == 4
+
+
+ANSWERS = {
+    "why": ["beach", "beach", "seaside", "bird", "bird", "heron"],
+    "who": ["Ann", "Bo", "Cy", "Di", "Ed", "Fay"],
+    "ill": ["a", "a", "b", "b", "b", "b"],
+}
+
+
+def masking(**settings: Any) -> kanopy.Job:
+    return kanopy.Job(**{"quasi": ["why"], "k": 3, "algorithm": "fusion", "identifiers": ["who"], **settings})
+
+
+def test_maskings_keep_a_model_or_refuse_it() -> None:
+    """`anonymize --algorithm fusion --model …` dropped the model and called the release verified."""
+    plain = kanopy.anonymize(ANSWERS, masking(sensitive=["ill"]))
+    assert not kanopy.check(plain.data, quasi=["why"], models=["l-distinct:ill:2"]).models[0].holds
+    diverse = kanopy.anonymize(ANSWERS, masking(models=["l-distinct:ill:2"]))
+    assert kanopy.check(diverse.data, quasi=["why"], models=["l-distinct:ill:2"]).models[0].holds
+    assert diverse.summary()["models"] == [{"name": "l-distinct", "column": "ill", "l": 2}]
+    for job in ({"models": ["t-equal:ill:0.2"]}, {"algorithm": "local-recoding", "models": ["l-distinct:ill:2"]}):
+        with pytest.raises(kanopy.KanopyError, match="cannot keep the model"):
+            masking(**job)
+    for limits in ({"min_levels": {"why": 1}}, {"suppress": 0.1}, {"unknown": "suppress"}):
+        with pytest.raises(kanopy.KanopyError, match="substitutes values and"):
+            masking(**limits)
+
+
+def test_swapping_claims_no_k() -> None:
+    """`semantic-swapping -k 3` said k = 3 and verified beside a published group of one row."""
+    answers = {"why": ["beach", "seashore", "church", "museum"]}
+    found = kanopy.anonymize(answers, kanopy.Job(quasi=["why"], k=3, algorithm="semantic-swapping"))
+    summary = found.summary()
+    assert (summary["k"], summary["smallest_class"], summary["guarantees_k"]) == (None, 1, False)
+    manifest = json.loads(found.manifest())
+    assert manifest["verified"]["models"] == [] and manifest["result"]["guarantees_k"] is False
+    assert any("promises no k" in note for note in found.notes)
+    assert "no number of equal records is promised" in found.to_html()
+
+
+def test_swapping_is_verified_on_what_is_published() -> None:
+    """The second opinion on a swapped table looked at codes, not at the table."""
+    before = pl.DataFrame({"why": ["walk", "beach", "wine", "wine", None, " "], "n": [1, 1, 2, 2, 3, 3]})
+    after = before.with_columns(why=pl.Series(["beach", "walk", "wine", "wine", "", None]))
+    assert verify_swapped(before, after, ["why"], 2).smallest_class == 1
+    for wrong in (before, after.with_columns(why=pl.lit("wine")), after.head(5)):
+        with pytest.raises(VerificationFailed, match="Swapping changed"):
+            verify_swapped(before, wrong, ["why"], 2)
+    with pytest.raises(VerificationFailed, match="Identifying"):
+        verify_swapped(before, after, ["why"], 2, ["n"])
+
+
+def test_maskings_pseudonymize() -> None:
+    """A masking left identifiers out although the job asked for pseudonyms."""
+    job, key = masking(pseudonymize=["who"]), b"a key of sixteen bytes"
+    found = kanopy.anonymize(ANSWERS, job, key=key)
+    assert list(found.data) == ["why", "who", "ill"] and len(set(found.data["who"])) == 6
+    assert not set(found.data["who"]) & set(ANSWERS["who"])
+    asked = kanopy.MaskJob(text=["why"], k=3, pseudonymize=["who"])
+    assert kanopy.mask(ANSWERS, asked, key=key).data == found.data
+    with pytest.raises(kanopy.KanopyError, match="secret key"):
+        kanopy.anonymize(ANSWERS, job)
+    with pytest.raises(kanopy.KanopyError, match="Only identifiers"):
+        kanopy.MaskJob(text=["why"], pseudonymize=["why"])
+
+
+def test_a_masking_is_a_result_like_any_other() -> None:
+    """`--mapping` and `--manifest` ended in a traceback for maskings; `--solution` did after all the work."""
+    found = kanopy.anonymize(ANSWERS, masking())
+    assert (found.levels, found.solution, found.bound) == (None, None, None)
+    assert (found.rows, found.suppressed, found.classes, found.smallest_class) == (6, 0, 2, 3)
+    assert found.mapping().filter(pl.col("original") == "heron").rows() == [("why", "heron", "bird", 1)]
+    assert int(found.mapping()["rows"].sum()) == 6
+    manifest = found.manifest()
+    assert json.loads(manifest)["verified"]["models"][0]["name"] == "k"
+    assert not any(value in manifest for value in ("beach", "heron", "Ann"))
+    assert found.score == found.summary()["score"] == found.evaluation.semantic_quality
+    assert found.report is found.report and repr(found).startswith("<Result: 6 rows")
+    with pytest.raises(kanopy.KanopyError, match="no single level per column"):
+        found.solution_json()
+    with pytest.raises(kanopy.KanopyError, match="no single level per column"):
+        check_reusable(masking())
+
+
+def test_every_point_of_a_map_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`explore` believed the search: its releases were never regrouped from their labels."""
+    table = {"age": [31, 34, 38, 52, 57, 59], "sex": list("fffmmm")}
+    job = kanopy.Job(quasi=["age", "sex"], k=2, hierarchies={"age": {"method": "widths", "widths": [10, 20]}})
+    assert kanopy.explore(table, job, ks=[2, 3]).points[0].smallest_class == 3
+    monkeypatch.setattr(LocalEngine, "apply", lambda self, frame, *_, **__: (frame, None))
+    for algorithm in ("optimal", "mondrian"):
+        with pytest.raises(VerificationFailed):
+            kanopy.explore(table, job, ks=[2, 3], algorithms=[algorithm])
+
+
+def test_applying_again_compares_with_the_same_population() -> None:
+    """A population given as a table was forgotten by `Result.apply`, which then asked for one."""
+    table = {"zip": ["1", "1", "2", "2"]}
+    job = kanopy.Job(quasi=["zip"], k=2, models=["k-map:4"])
+    found = kanopy.anonymize(table, job, population={"zip": ["1", "2"] * 4})
+    assert found.apply(table).levels == found.levels

@@ -204,3 +204,15 @@ def test_the_input_is_never_overwritten(shell: Shell, answers: Path) -> None:
     before = answers.read_bytes()
     assert shell("mask", answers, "-t", "reason1", "-o", answers).status == 2
     assert answers.read_bytes() == before
+
+
+def test_a_masking_writes_what_any_release_writes(shell: Shell, answers: Path) -> None:
+    job = ("anonymize", answers, "-q", "reason1", "-k", "5", "--algorithm", "fusion", "-o", "o.csv")
+    done = shell(*job, "--mapping", "map.csv", "--manifest", "m.json", "--report", "r.html", "--json")
+    assert done.status == 0, done.error
+    assert sum(int(row["rows"]) for row in rows_of(shell.folder / "map.csv")) == 975
+    assert json.loads((shell.folder / "m.json").read_text(encoding="utf-8"))["result"]["rows"] == 975
+    (shell.folder / "o.csv").unlink()
+    done = shell(*job, "--solution", "s.json")
+    assert done.status == 2 and "no single level per column" in done.words
+    assert not (shell.folder / "o.csv").exists()
