@@ -112,14 +112,7 @@ def split(h: Hierarchy, label: str, parts: Mapping[str, Iterable[str]], *, level
         raise HierarchyError(f"{label!r} has no children to divide.")
     if int(h.tree()[node]) < 0:
         raise HierarchyError(f"{label!r} is the top and cannot be split. Insert a level below it instead.")
-    placed: dict[str, str] = {}
-    for part, members in parts.items():
-        for member in members:
-            if member not in children:
-                raise HierarchyError(f"{label!r} has no child {member!r}. {near_miss(member, children)}")
-            if member in placed:
-                raise HierarchyError(f"{member!r} is put into both {placed[member]!r} and {part!r}.")
-            placed[member] = part
+    placed = _placed(parts, children, f"{label!r} has no child")
     missing = [child for child in children if child not in placed]
     if missing:
         raise HierarchyError(f"These children of {label!r} are in none of the parts: {some(missing)}.")
@@ -156,14 +149,8 @@ def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) 
         raise HierarchyError(f"A level can be inserted at 1 to {h.height}, not at {level}.")
     below = h.balanced()
     nodes = {below.labels[node]: int(node) for node in below.nodes_at(level - 1)}
-    group_of: dict[int, str] = {}
-    for group, members in groups.items():
-        for member in members:
-            if member not in nodes:
-                raise HierarchyError(f"Level {level - 1} has no node {member!r}. {near_miss(member, nodes)}")
-            if nodes[member] in group_of:
-                raise HierarchyError(f"{member!r} is put into two groups. Choose one.")
-            group_of[nodes[member]] = group
+    placed = _placed(groups, nodes, f"Level {level - 1} has no node")
+    group_of = {nodes[member]: group for member, group in placed.items()}
     parent = below.tree()
     above: dict[str, set[int]] = {}
     for node, group in group_of.items():
@@ -180,6 +167,19 @@ def insert_level(h: Hierarchy, level: int, groups: Mapping[str, Iterable[str]]) 
     leaves = [h.index[value] for value in result.values]
     low, high = spans(result.tree(), h.low[leaves], h.high[leaves])
     return result.changed(low=low, high=high)
+
+
+def _placed(groups: Mapping[str, Iterable[str]], known: Mapping[str, int], unknown: str) -> dict[str, str]:
+    """The group of every member; each must be known and may have one group only."""
+    placed: dict[str, str] = {}
+    for group, members in groups.items():
+        for member in members:
+            if member not in known:
+                raise HierarchyError(f"{unknown} {member!r}. {near_miss(member, known)}")
+            if member in placed:
+                raise HierarchyError(f"{member!r} is put into both {placed[member]!r} and {group!r}. Choose one.")
+            placed[member] = group
+    return placed
 
 
 def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | None = None) -> Hierarchy:

@@ -282,18 +282,11 @@ class Hierarchy:
         nodes = [self.find(value) if isinstance(value, str) else int(value) for value in values]
         if not nodes:
             raise HierarchyError("Give at least one value to find a common ancestor.")
-        parent = self.tree()
-        common = nodes[0]
-        for node in nodes[1:]:
-            while common != node and common >= 0 and node >= 0:
-                # A parent's number is larger than its child's, so the smaller of two different nodes must climb.
-                if common < node:
-                    common = int(parent[common])
-                else:
-                    node = int(parent[node])
-            if common != node:
-                raise HierarchyError("These values have no common ancestor: the hierarchy has several roots.")
-        return common
+        above = [[node, *self.ancestors(node)] for node in nodes]
+        shared = set(above[0]).intersection(*above[1:])
+        if not shared:
+            raise HierarchyError("These values have no common ancestor: the hierarchy has several roots.")
+        return min(shared)  # a parent's number is larger than its child's
 
     def common_ancestors(self, left: npt.ArrayLike, right: npt.ArrayLike) -> Ints:
         """Pairwise lowest common ancestors of two arrays of nodes; -1 where there is none."""

@@ -78,11 +78,10 @@ def exact_linkage_percent(people: npt.ArrayLike, origin: Longs, shown: Longs, co
     >>> exact_linkage_percent([1, 3], np.array([0, 1]), np.array([1, 1]), np.array([1, 3]))
     25.0
     """
-    number = np.asarray(people, np.float64)
     kept = origin == shown
-    found = np.zeros(len(number))
+    found = np.zeros(len(kept))
     found[kept] = 1.0 / counts[shown[kept]]
-    return float(100.0 * (number * found).sum() / number.sum()) if number.sum() else 0.0
+    return linkage_percent(people, found)
 
 
 def linkage_percent(people: npt.ArrayLike, chances: Floats) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
 from kanopy._kinds import Either, Flag, ListOf, Maybe, Number, Whole
-from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
+from kanopy.hierarchy.builders.base import NumericBuilder, label_format, span_tree
 from kanopy.hierarchy.builders.grid import (
     Edges,
     GridBuilder,
@@ -21,9 +21,10 @@ from kanopy.hierarchy.builders.grid import (
     as_edges,
     covering,
     grid_hierarchy,
+    interval_text,
     whole_width,
 )
-from kanopy.hierarchy.column import Column
+from kanopy.hierarchy.column import Column, on_decimal_grid
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -252,23 +253,18 @@ class Cuts(GridBuilder):
         return found
 
     def build_numbers(self, column: Column) -> Hierarchy:
-        from kanopy.hierarchy.builders.base import label_format
-        from kanopy.hierarchy.column import on_decimal_grid
-
         column = on_decimal_grid(column)
-        levels = self.levels(column)
-        written, wide = label_format(self.label), column.kind == "real"
-        texts = []
-        for first, last in levels:
-            row = []
-            for a, b in zip(first.tolist(), last.tolist(), strict=True):
-                if self.bottom is not None and len(first) > 1 and b == column.units(self.bottom, "bottom"):
-                    row.append(f"≤ {column.text(b)}")
-                elif self.top is not None and len(first) > 1 and a == column.units(self.top, "top"):
-                    row.append(f"≥ {column.text(a)}")
-                elif a == b and not wide:
-                    row.append(column.text(a))
-                else:
-                    row.append(written.format(low=column.text(a), high=column.text(b + wide)))
-            texts.append(row)
+        levels, written = self.levels(column), label_format(self.label)
+        bottom = None if self.bottom is None else column.units(self.bottom, "bottom")
+        top = None if self.top is None else column.units(self.top, "top")
+
+        def text(groups: int, first: int, last: int) -> str:
+            if groups > 1 and last == bottom:
+                return f"≤ {column.text(last)}"
+            if groups > 1 and first == top:
+                return f"≥ {column.text(first)}"
+            return interval_text(column, first, last, written)
+
+        texts = [[text(len(first), *ends) for ends in zip(first.tolist(), last.tolist(), strict=True)]
+                 for first, last in levels]  # fmt: skip
         return grid_hierarchy(column, levels, self.label, texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -33,8 +33,6 @@ class GridBuilder(NumericBuilder):
 
     Real numbers (with more digits than a decimal grid of a million steps has) get half-open intervals `[a, b)`.
     """
-
-    fixed_grid: ClassVar[bool] = True
 
     def levels(self, column: Column) -> list[Edges]:
         """The intervals in positions, narrowest level first, the whole range last."""
@@ -108,16 +106,22 @@ def grid_hierarchy(
             if not plain:
                 names.extend(texts[level])
                 continue
-            for a, b in zip(first.tolist(), last.tolist(), strict=True):
-                if a == b and not wide:
-                    names.append(column.text(a))
-                else:
-                    names.append(written.format(low=column.text(a), high=column.text(b + wide)))
+            names.extend(
+                interval_text(column, a, b, written) for a, b in zip(first.tolist(), last.tolist(), strict=True)
+            )
         return names
 
     return Hierarchy(
         size, labels, parent, name=column.name, table=codes, low=low, high=high, level_of=np.concatenate(level_of)
     )
+
+
+def interval_text(column: Column, first: int, last: int, written: str) -> str:
+    """The label of the interval between two positions; intervals of real numbers end where the next one begins."""
+    wide = column.kind == "real"
+    if first == last and not wide:
+        return column.text(first)
+    return written.format(low=column.text(first), high=column.text(last + wide))
 
 
 def _grid_parents(codes: Ints, levels: Sequence[Edges], size: int, nodes: int) -> Ints | None:

@@ -87,8 +87,8 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         raise HierarchyError(f"{where} is empty. Give a tree of labels, or save one with `write_hierarchy`.")
     try:
         if isinstance(content, dict) and content.get("format") == FORMAT:
-            return _own(content, name)
-        return Hierarchy.from_parents(list(_foreign(content, None, where)), name=name)
+            return _written_here(content, name)
+        return Hierarchy.from_parents(list(_from_elsewhere(content, None, where)), name=name)
     except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise HierarchyError(
             f"{where} does not hold a hierarchy as expected ({type(error).__name__}: {error}). "
@@ -96,7 +96,7 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         ) from error
 
 
-def _own(content: dict[str, Any], name: str) -> Hierarchy:
+def _written_here(content: dict[str, Any], name: str) -> Hierarchy:
     name = name or content["name"]
     size = int(content["values"])
     if "nodes" in content:
@@ -154,22 +154,22 @@ def _collect(entry: dict[str, Any], above: int, flat: list[tuple[dict[str, Any],
         _collect(child, int(entry["id"]), flat)
 
 
-def _foreign(content: Any, above: str | None, where: str) -> Iterator[tuple[str, str | None]]:
+def _from_elsewhere(content: Any, above: str | None, where: str) -> Iterator[tuple[str, str | None]]:
     """Child and parent labels of nested JSON from elsewhere."""
     if isinstance(content, list):
         for item in content:
-            yield from _foreign(item, above, where)
+            yield from _from_elsewhere(item, above, where)
     elif isinstance(content, dict):
         key = next((key for key in LABEL_KEYS if isinstance(content.get(key), str | int | float)), None)
         if key is not None and ("children" in content or above is not None):
             label = str(content[key])
             yield label, above
-            yield from _foreign(content.get("children") or [], label, where)
+            yield from _from_elsewhere(content.get("children") or [], label, where)
             return
         for label, below in content.items():
             yield label, above
             if below:
-                yield from _foreign(below, label, where)
+                yield from _from_elsewhere(below, label, where)
     elif isinstance(content, str | int | float):
         yield str(content), above
     else:

@@ -9,25 +9,16 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
-from kanopy._errors import some
+from kanopy._errors import listed, some
 from kanopy.ontology.senses.senses import Senses
 from kanopy.ontology.taxonomy import Taxonomy
-
-FAULTS = {
-    "unknown-term": "a label the ontology does not know",
-    "mixed-parts-of-speech": "labels that are not all nouns",
-    "not-a-hypernym": "an ancestor that is not above its leaves in the ontology",
-    "less-specific-than-parent": "a child that loses more than its parent",
-    "duplicate-meaning": "different labels of one level that mean the same",
-}
-"""The kinds of fault, in words."""
 
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: its kind (a key of `FAULTS`), a sentence, the labels at fault, and the facts behind it."""
+    """One fault: its kind (such as `not-a-hypernym`), a sentence, the labels at fault, and the facts behind it."""
 
     kind: str
     message: str
@@ -42,7 +33,7 @@ class Fault:
 def find_faults(
     taxonomy: Taxonomy, labels: Sequence[Sequence[str]], concepts: Ints, losses: Floats, senses: Senses
 ) -> tuple[Fault, ...]:
-    """All faults of a level table `[level][value]` with its concepts and losses, in the order of `FAULTS`."""
+    """All faults of a level table `[level][value]` with its concepts and losses, kind by kind."""
     return (
         *_unknown(senses),
         *_mixed(senses),
@@ -108,8 +99,7 @@ def _less_specific(labels: Sequence[Sequence[str]], losses: Floats) -> list[Faul
             continue
         whole = bool(np.nanmax(here) > np.nanmax(above) + ROUNDING)
         edges = list(dict.fromkeys((labels[level][value], labels[level + 1][value]) for value in worse.tolist()))
-        shown = ", ".join(f"{child!r} under {parent!r}" for child, parent in edges[:5])
-        more = f" and {len(edges) - 5} more" if len(edges) > 5 else ""
+        shown = listed([f"{child!r} under {parent!r}" for child, parent in edges])
         extra = f" The whole level {level} loses more than level {level + 1}." if whole else ""
         transitions = [
             {
@@ -124,7 +114,7 @@ def _less_specific(labels: Sequence[Sequence[str]], losses: Floats) -> list[Faul
         found.append(
             Fault(
                 "less-specific-than-parent",
-                f"At level {level} a child is less specific than its parent: {shown}{more}.{extra}",
+                f"At level {level} a child is less specific than its parent: {shown}.{extra}",
                 tuple(dict.fromkeys(child for child, _ in edges)),
                 {"level": level, "whole_level": whole, "transitions": transitions},
             )

@@ -27,26 +27,23 @@ def read_obo(path: str | Path, *, is_a: Sequence[str] = IS_A) -> Taxonomy:
             "Reading OBO and OWL files needs pronto. Install it with `pip install 'kanopy[ontology]'`."
         ) from None
     path = Path(path)
-    lines = _lines_of_terms(path)
+    lines, dangling = _scanned(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ontology = Ontology(str(path), import_depth=0)
     except Exception as error:  # the parser raises whatever its own parsers raise
-        missing = _unknown_parent(path, lines)
         raise OntologyError(
-            missing
+            dangling
             or f"{path.name} cannot be read as {path.suffix[1:].upper()}: {error}. Check the file, or export it again."
         ) from None
     known = {term.id: term for term in ontology.terms() if not term.obsolete and not _is_built_in(term.id)}
-    unknown_relations = [name for name in is_a if name != "is_a" and name not in _relationship_ids(ontology)]
-    if unknown_relations:
-        raise OntologyError(
-            f"{path.name} has no relationship {unknown_relations[0]!r}. It has: "
-            f"{', '.join(sorted(_relationship_ids(ontology))) or 'none'}."
-        )
-    dangling = _unknown_parent(path, lines) if "is_a" in is_a else None
-    if dangling:
+    relations = {relation.id for relation in ontology.relationships()}
+    for name in is_a:
+        if name != "is_a" and name not in relations:
+            shown = ", ".join(sorted(relations)) or "none"
+            raise OntologyError(f"{path.name} has no relationship {name!r}. It has: {shown}.")
+    if dangling and "is_a" in is_a:
         raise OntologyError(dangling)
     concepts = []
     for term in known.values():
@@ -62,10 +59,6 @@ def read_obo(path: str | Path, *, is_a: Sequence[str] = IS_A) -> Taxonomy:
     return Taxonomy.from_concepts(concepts, name=path.stem, source=path.name)
 
 
-def _relationship_ids(ontology: Any) -> set[str]:
-    return {relation.id for relation in ontology.relationships()}
-
-
 def _is_built_in(key: str) -> bool:
     return key in {"owl:Thing", "http://www.w3.org/2002/07/owl#Thing"}
 
@@ -77,31 +70,25 @@ def _is_obsolete(ontology: Any, key: str) -> bool:
         return False
 
 
-def _lines_of_terms(path: Path) -> dict[str, int]:
-    """The line of each `id:` of an OBO file, for messages; OWL has no useful lines."""
-    if path.suffix.lower() != ".obo":
-        return {}
-    found: dict[str, int] = {}
-    with path.open(encoding="utf-8", errors="replace") as handle:
-        for number, line in enumerate(handle, 1):
-            if line.startswith("id:"):
-                found.setdefault(line[3:].split("!")[0].strip(), number)
-    return found
+def _scanned(path: Path) -> tuple[dict[str, int], str | None]:
+    """The line of each `id:` of an OBO file, and the first `is_a:` whose target is defined nowhere, as a message.
 
-
-def _unknown_parent(path: Path, known: dict[str, int]) -> str | None:
-    """The first `is_a:` of an OBO file whose target is defined nowhere, as a message."""
-    if path.suffix.lower() != ".obo":
-        return None
+    OWL has no useful lines.
+    """
+    lines: dict[str, int] = {}
+    links: list[tuple[int, str, str]] = []
     current = ""
     with path.open(encoding="utf-8", errors="replace") as handle:
-        for number, line in enumerate(handle, 1):
+        for number, line in enumerate(handle if path.suffix.lower() == ".obo" else (), 1):
             if line.startswith("id:"):
                 current = line[3:].split("!")[0].strip()
-            match = re.match(r"is_a:\s*(\S+)", line)
-            if match and match[1] not in known:
-                return (
-                    f"{path.name}, line {number}: {current!r} has the parent {match[1]!r}, which is defined nowhere. "
-                    "Add the missing term or remove the link."
-                )
-    return None
+                lines.setdefault(current, number)
+            elif match := re.match(r"is_a:\s*(\S+)", line):
+                links.append((number, current, match[1]))
+    for number, child, parent in links:
+        if parent not in lines:
+            return lines, (
+                f"{path.name}, line {number}: {child!r} has the parent {parent!r}, which is defined nowhere. "
+                "Add the missing term or remove the link."
+            )
+    return lines, None
