@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kanopy.ontology.load import load_ontology
-from kanopy.ontology.similarity.benchmark import agreement, read_word_pairs
+from kanopy.ontology.similarity.benchmark import rating_agreement, read_word_pairs
 from kanopy.ontology.similarity.measures import similarities
-from kanopy.ontology.similarity.shared import deepest_common_subsumer
+from kanopy.ontology.similarity.subsumers import deepest_common_subsumer
 from tests.shared_input import figures, needs_shared
 
 # Ayala-Rivera et al. 2014, Table 1: 1 - similarity, four decimals
@@ -69,5 +69,5 @@ def test_all_worked_pairs_exactly_as_pairs_and_as_blocks() -> None:
 @pytest.mark.parametrize(("file", "column"), [("mc30.csv", 0), ("rg65.csv", 1)])
 def test_correlations_with_people(file: str, column: int) -> None:
     pairs, ratings = read_word_pairs(needs_shared("oracles", file), ratings=True)
-    for found in agreement(load_ontology("wordnet"), pairs, ratings, list(CORRELATIONS)):
+    for found in rating_agreement(load_ontology("wordnet"), pairs, ratings, list(CORRELATIONS)):
         assert found.pearson == pytest.approx(CORRELATIONS[found.measure][column], abs=0.001), found

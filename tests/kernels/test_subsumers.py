@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from kanopy.ontology.similarity import subsumers_kernel as subsumers
-from kanopy.ontology.similarity.shared import _slots_of
+from kanopy.ontology.similarity.subsumers import _slots_of
 from kanopy.ontology.similarity.subsumers_plain import unpack
 from kanopy.ontology.taxonomy import Concept, Taxonomy
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kanopy._errors import HierarchyError, InputError, OntologyError
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import level_weights, parse_weights, transition_loss
-from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank_hierarchies
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES
@@ -163,4 +163,5 @@ def test_other_ontologies_with_several_roots():
 
 
 def test_ranking_shares_ranks():
-    assert [entry["rank"] for entry in rank([("a", 0.2), ("b", 0.1), ("c", 0.2), ("d", 0.3)])] == [1, 2, 2, 4]
+    ranking = rank_hierarchies([("a", 0.2), ("b", 0.1), ("c", 0.2), ("d", 0.3)])
+    assert [entry["rank"] for entry in ranking] == [1, 2, 2, 4]

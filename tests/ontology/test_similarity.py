@@ -15,7 +15,7 @@ from kanopy.ontology.load import load_ontology
 from kanopy.ontology.readers import glosses as gloss_module
 from kanopy.ontology.readers.glosses import Glosses
 from kanopy.ontology.similarity import formulas as similarity
-from kanopy.ontology.similarity import shared
+from kanopy.ontology.similarity import subsumers
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.measures import MEASURES, find_measure, similarities
 from kanopy.ontology.similarity.pairwise import nearest_concepts, similarity_blocks, similarity_matrix
@@ -179,7 +179,7 @@ def test_large_lists_of_pairs_use_the_kernel_and_agree(monkeypatch: pytest.Monke
     a, b = rng.integers(0, wordnet.size, (2, 4000))
     for name in ("wu-palmer", "path", "lin-seco"):
         quick = similarities(wordnet, a, b, name)
-        monkeypatch.setattr(shared, "FEW_PAIRS", 10_000)
+        monkeypatch.setattr(subsumers, "FEW_PAIRS", 10_000)
         assert_array_equal(quick, similarities(wordnet, a, b, name))
         monkeypatch.undo()
 

@@ -160,12 +160,12 @@ def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure
 
 
 def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
-    from kanopy.ontology.similarity.benchmark import agreement, read_word_pairs
+    from kanopy.ontology.similarity.benchmark import rating_agreement, read_word_pairs
     from kanopy.ontology.similarity.measures import MEASURES, find_measure
 
     pairs, ratings = read_word_pairs(file, ratings=True)
     names = [find_measure(measure).name] if measure else list(MEASURES)
-    found = agreement(taxonomy, pairs, ratings, names)
+    found = rating_agreement(taxonomy, pairs, ratings, names)
     rows = [
         {"measure": item.measure, "pearson": item.pearson, "spearman": item.spearman}
         | ({"reason": item.reason} if item.reason else {})

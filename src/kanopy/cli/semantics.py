@@ -52,7 +52,7 @@ def evaluate(
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.quality.semantic_loss import parse_weights
-    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank
+    from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank_hierarchies
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
@@ -76,7 +76,7 @@ def evaluate(
         if target is not None:
             write_whole(target, content(judged))
             written.append(str(target))
-    ranking = rank([(name, quality.score) for name, _, quality in judged])
+    ranking = rank_hierarchies([(name, quality.score) for name, _, quality in judged])
 
     def show(console: Any) -> None:
         for name, _, quality in judged:

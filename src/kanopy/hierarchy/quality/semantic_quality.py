@@ -172,10 +172,10 @@ def evaluate_hierarchy(
     )
 
 
-def rank(scores: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+def rank_hierarchies(scores: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     """Hierarchies from the best (lowest VghGSL) to the worst; equal scores share a rank.
 
-    >>> rank([("a", 0.3), ("b", 0.2)])
+    >>> rank_hierarchies([("a", 0.3), ("b", 0.2)])
     [{'rank': 1, 'file': 'b', 'score': 0.2}, {'rank': 2, 'file': 'a', 'score': 0.3}]
     """
     ordered = sorted(scores, key=lambda item: item[1])

@@ -14,7 +14,7 @@ import numpy as np
 
 from kanopy._errors import OntologyError
 from kanopy.ontology.readers.wordnet import SUFFIXES
-from kanopy.ontology.similarity.shared import FeatureSets
+from kanopy.ontology.similarity.subsumers import FeatureSets
 from kanopy.ontology.taxonomy import Taxonomy
 
 _STOP_WORDS = """

@@ -58,7 +58,7 @@ def read_word_pairs(path: str | Path, *, ratings: bool = False) -> tuple[list[tu
     return pairs, numbers
 
 
-def agreement(
+def rating_agreement(
     taxonomy: Taxonomy,
     pairs: Sequence[tuple[str, str]],
     ratings: Sequence[float],

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy.ontology.readers.glosses import Glosses
-from kanopy.ontology.similarity.shared import FeatureSets, gather, once
+from kanopy.ontology.similarity.subsumers import FeatureSets, gather, remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy
 
 
@@ -18,20 +18,20 @@ def _owners(start: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-@once
+@remember_per_owner
 def terms(taxonomy: Taxonomy) -> FeatureSets:
     """The terms of each concept."""
     owner = _owners(taxonomy.term_start)
     return FeatureSets.of(owner, taxonomy.term_words, taxonomy.size, len(taxonomy.vocabulary))
 
 
-@once
+@remember_per_owner
 def subsumers_of(taxonomy: Taxonomy) -> FeatureSets:
     """Each concept and everything above it."""
     return FeatureSets(taxonomy.ancestor_start.astype(np.int64), taxonomy.ancestors, taxonomy.size)
 
 
-@once
+@remember_per_owner
 def neighbours(taxonomy: Taxonomy) -> FeatureSets:
     """Each concept, its direct parents and its direct children."""
     own = np.arange(taxonomy.size)
@@ -41,7 +41,7 @@ def neighbours(taxonomy: Taxonomy) -> FeatureSets:
     )
 
 
-@once
+@remember_per_owner
 def whole_parts(taxonomy: Taxonomy) -> FeatureSets:
     """The parts of each concept, those inherited from above included."""
     start, part = gather(taxonomy.part_start, taxonomy.parts, taxonomy.ancestors)
@@ -49,7 +49,7 @@ def whole_parts(taxonomy: Taxonomy) -> FeatureSets:
     return FeatureSets.of(owner, part, taxonomy.size, taxonomy.size)
 
 
-@once
+@remember_per_owner
 def relations(taxonomy: Taxonomy) -> tuple[FeatureSets, ...]:
     """Neighbourhoods by kind of link: everything above, direct children, parts, wholes (without the concept itself)."""
     size = taxonomy.size
@@ -129,7 +129,7 @@ class GlossVectors:
         return np.minimum(flat, 1.0).reshape(a.shape)
 
 
-@once
+@remember_per_owner
 def gloss_vectors(glosses: Glosses, taxonomy: Taxonomy) -> GlossVectors:
     """The context vectors of a taxonomy, prepared once per set of definitions."""
     return GlossVectors(taxonomy, glosses)

@@ -13,7 +13,7 @@ import numpy as np
 from kanopy._arrays import Floats
 from kanopy.ontology.readers.glosses import Glosses, find_glosses
 from kanopy.ontology.similarity.features import gloss_vectors, neighbours, relations, subsumers_of, terms, whole_parts
-from kanopy.ontology.similarity.shared import (
+from kanopy.ontology.similarity.subsumers import (
     Concepts,
     FeatureSets,
     deepest_common_subsumer,

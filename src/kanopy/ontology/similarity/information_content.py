@@ -8,11 +8,11 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
-from kanopy.ontology.similarity.shared import once
+from kanopy.ontology.similarity.subsumers import remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy
 
 
-@once
+@remember_per_owner
 def from_tag_counts(taxonomy: Taxonomy) -> Floats:
     """-ln p(c), where p is the share of tagged occurrences at or below `c`; every concept counts once more (+1).
 
@@ -28,14 +28,14 @@ def from_tag_counts(taxonomy: Taxonomy) -> Floats:
     return _frozen(-np.log(below / below.max()))
 
 
-@once
+@remember_per_owner
 def seco(taxonomy: Taxonomy) -> Floats:
     """1 - ln(hyponyms + 1) / ln(N): the fewer concepts below, the more it says. Seco, Veale, Hayes 2004."""
     hyponyms = _sum_below(taxonomy, np.ones(taxonomy.size)) - 1
     return _frozen(1 - np.log(hyponyms + 1) / np.log(max(taxonomy.size, 2)))
 
 
-@once
+@remember_per_owner
 def sanchez(taxonomy: Taxonomy) -> Floats:
     """-ln((leaves / subsumers + 1) / (all leaves + 1)). Sánchez, Batet, Isern 2011.
 

@@ -13,7 +13,7 @@ from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
-from kanopy.ontology.similarity.shared import Concepts, deepest_common_subsumer
+from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer
 from kanopy.ontology.taxonomy import Taxonomy
 
 

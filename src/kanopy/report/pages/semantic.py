@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, rank
+from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, rank_hierarchies
 from kanopy.report.charts.semantic import level_curve, stacked
 from kanopy.report.drawings.tree import folding_tree, tree_script
 from kanopy.report.shell import bullets, drawing, pair, section, shell, table
@@ -30,7 +30,7 @@ def edge_losses(h: Hierarchy, quality: SemanticQuality) -> dict[int, float]:
 def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]]) -> str:
     """The page for one or several judged hierarchies; it needs no network."""
     qualities = [(name, quality) for name, _, quality in items]
-    ranked = rank([(name, quality.score) for name, quality in qualities])
+    ranked = rank_hierarchies([(name, quality.score) for name, quality in qualities])
     rows = [[str(entry["rank"]), entry["file"], f"{entry['score']:.4f}"] for entry in ranked]
     head, names = qualities[0][1], ", ".join(name for name, _ in qualities)
     keeps = "this hierarchy loses" if len(items) == 1 else f"{ranked[0]['file']} loses least:"

@@ -51,7 +51,7 @@ class Slots:
 _slots: WeakKeyDictionary[Taxonomy, tuple[bytes, Slots]] = WeakKeyDictionary()
 
 
-def once(make: Callable[Concatenate[Owner, P], Made]) -> Callable[Concatenate[Owner, P], Made]:
+def remember_per_owner(make: Callable[Concatenate[Owner, P], Made]) -> Callable[Concatenate[Owner, P], Made]:
     """The function keeps its answer as long as its first argument (a taxonomy, a set of definitions) lives."""
     made: WeakKeyDictionary[Owner, Made] = WeakKeyDictionary()
 
@@ -79,10 +79,10 @@ def deepest_common_subsumer(
     """
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
-        from kanopy.ontology.similarity import subsumers_kernel as subsumers
+        from kanopy.ontology.similarity import subsumers_kernel as kernel
 
         slots = _slots_of(taxonomy, columns)
-        found = subsumers.deepest_block(
+        found = kernel.deepest_block(
             rows, taxonomy.parent_start, taxonomy.parents, taxonomy.depth,
             slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns, with_concept,
         )  # fmt: skip
@@ -100,10 +100,10 @@ def shortest_path(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Ints:
     """
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
-        from kanopy.ontology.similarity import subsumers_kernel as subsumers
+        from kanopy.ontology.similarity import subsumers_kernel as kernel
 
         slots = _slots_of(taxonomy, columns)
-        return subsumers.distance_block(
+        return kernel.distance_block(
             rows, taxonomy.parent_start, taxonomy.parents, slots.slot_of, slots.start, slots.parents, slots.columns
         )
     return _joint(taxonomy, left, right, None)[1].reshape(shape)
@@ -113,10 +113,10 @@ def greatest_common_content(taxonomy: Taxonomy, a: Concepts, b: Concepts, conten
     """The greatest information content among the common subsumers."""
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
-        from kanopy.ontology.similarity import subsumers_kernel as subsumers
+        from kanopy.ontology.similarity import subsumers_kernel as kernel
 
         slots = _slots_of(taxonomy, columns)
-        return subsumers.informative_block(
+        return kernel.informative_block(
             rows, taxonomy.parent_start, taxonomy.parents, content,
             slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns,
         )  # fmt: skip
@@ -148,9 +148,9 @@ def overlap(taxonomy: Taxonomy, sets: FeatureSets, a: Concepts, b: Concepts) -> 
     """|A ∩ B|, |A \\ B| and |B \\ A| of the feature sets of two concepts."""
     rows, columns, left, right, shape = _split(taxonomy, a, b)
     if rows is not None and columns is not None:
-        from kanopy.ontology.similarity import subsumers_kernel as subsumers
+        from kanopy.ontology.similarity import subsumers_kernel as kernel
 
-        both = subsumers.overlap_block(rows, columns, sets.start, sets.items, sets.item_count)
+        both = kernel.overlap_block(rows, columns, sets.start, sets.items, sets.item_count)
     else:
         known: dict[int, set[int]] = {}
         for concept in np.unique(np.concatenate([left, right])).tolist():
