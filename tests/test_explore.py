@@ -162,7 +162,7 @@ def test_bad_grids_are_refused() -> None:
         explore(people(), JOB, ks=[2], models=[["k:3"]])
     with pytest.raises(JobError, match="too many"):
         explore(people(), JOB, ks=range(2, 30_000))
-    with pytest.raises(JobError, match="between 0 and 100"):
+    with pytest.raises(JobError, match="between 0 and 1"):
         explore(people(), JOB, ks=[2], limits=["200%"])
 
 
