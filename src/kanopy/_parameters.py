@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 
 from kanopy._errors import InputError, JobError, near_miss, short, some
 from kanopy._kinds import Kind, refuse
+from kanopy._shown import Short
 
 Made = TypeVar("Made")
 
@@ -56,7 +57,7 @@ def _parameters_of(cls: Any) -> dict[str, Parameter]:
     return found
 
 
-class Declared:
+class Declared(Short):
     """The base of a frozen dataclass whose parameters are declared: every value is checked when it is made.
 
     >>> from kanopy.search.full_domain.optimal import Optimal

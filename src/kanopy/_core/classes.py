@@ -18,6 +18,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
+from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -76,7 +77,7 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class Domain(Short):
     """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
 
     `tuples[t, j]` is a leaf of `hierarchies[j]`; tuples are numbered by first appearance in the table.
@@ -135,7 +136,7 @@ class Domain:
 
 
 @dataclass(frozen=True, eq=False)
-class Recoding:
+class Recoding(Short):
     """What will be published for the quasi-identifiers.
 
     `group_of_row` is -1 for suppressed rows. `codes[group, j]` points into `labels[j]`; `shares[j][code]` is the
@@ -192,7 +193,7 @@ class ClassLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Classes(Short):
     """Groups of rows that are equal in the quasi-identifiers.
 
     `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanopy._job.job import Job
+from kanopy._shown import Short
 
 _METHODS = {
     "numeric": 'hierarchy = { method = "auto" }',
@@ -17,7 +18,7 @@ _METHODS = {
 
 
 @dataclass(frozen=True)
-class GuessedJob:
+class GuessedJob(Short):
     """The text of a commented job file, and per column what was guessed and why."""
 
     text: str

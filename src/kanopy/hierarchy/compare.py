@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import HierarchyError
+from kanopy._shown import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000
 
 
 @dataclass(frozen=True)
-class Outline:
+class Outline(Short):
     """One hierarchy in numbers."""
 
     name: str
@@ -24,7 +25,7 @@ class Outline:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Drawn):
     """Outlines, and how the groupings of each two hierarchies agree.
 
     `shared_groups[i][j]` counts the groups of values that hierarchy i has and j has too (values themselves and the

@@ -12,6 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import HierarchyError, near_miss, some
+from kanopy._shown import Drawn
 from kanopy.hierarchy.construct import depths, spans
 from kanopy.hierarchy.derive import from_table_of
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -204,7 +205,7 @@ def _rebuilt(h: Hierarchy, labels: list[str], parent: Ints, drop: set[int] | Non
     return result.changed(table=result.table) if h.has_table else result
 
 
-class Editor:
+class Editor(Drawn):
     """A hierarchy being edited, with undo and redo.
 
     >>> editor = Editor(Hierarchy.flat(["a", "b"]))
@@ -217,6 +218,9 @@ class Editor:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._states = [hierarchy]
         self._now = 0
+
+    def __repr__(self) -> str:
+        return f"<Editor: {self.hierarchy!r}, state {self._now + 1} of {len(self._states)}>"
 
     @property
     def hierarchy(self) -> Hierarchy:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._shown import Drawn, brief
 from kanopy.hierarchy.construct import Bounds as Bounds
 from kanopy.hierarchy.construct import depths, forest, level_table
 
@@ -51,7 +52,7 @@ class Level:
         return len(self.nodes)
 
 
-class Hierarchy:
+class Hierarchy(Drawn):
     """A generalization hierarchy over the values of one attribute.
 
     Build one with `from_rows` (a level table of labels), `from_parents` (a tree), `from_intervals` (a tree of
@@ -435,7 +436,7 @@ class Hierarchy:
         return self.height == other.height and set(self.rows()) == set(other.rows())
 
     def __repr__(self) -> str:
-        name = f" of {self.name}" if self.name else ""
+        name = f" of {brief(self.name)[1:-1]}" if self.name else ""
         return f"<Hierarchy{name}: {self.size:,} values, {self.height + 1} levels>"
 
     def __len__(self) -> int:

@@ -21,6 +21,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -50,7 +51,7 @@ Judge = Callable[[Hierarchy, Longs, Floats, int], tuple[float, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Suggestion:
+class Suggestion(Drawn):
     """One builder that fits the column, its hierarchy, and what it costs."""
 
     method: str

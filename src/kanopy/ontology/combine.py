@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import OntologyError, some
+from kanopy._shown import Short
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.words import WordPair, word_similarity
 from kanopy.ontology.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
-class CombinedOntologies:
+class CombinedOntologies(Short):
     """Ontologies in order of preference.
 
     Of the ontologies that know both words, the one that says most about them answers: the one with most different

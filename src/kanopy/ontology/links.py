@@ -10,13 +10,14 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import OntologyError, listed, some
+from kanopy._shown import Short
 from kanopy.ontology.text_pool import TextPool
 
 DEEPEST = 30_000
 
 
 @dataclass(frozen=True)
-class Concept:
+class Concept(Short):
     """One concept as a reader found it: its key, its terms (preferred first), the keys of its parents, its line."""
 
     key: str

@@ -42,6 +42,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, near_miss
+from kanopy._shown import brief
 from kanopy.ontology.links import (
     Concept,
     csr,
@@ -233,7 +234,8 @@ class Taxonomy:
         return self.size
 
     def __repr__(self) -> str:
-        return f"<Taxonomy {self.name or 'without name'}: {self.size:,} concepts, {len(self.vocabulary):,} words>"
+        name = brief(self.name)[1:-1] or "without name"
+        return f"<Taxonomy {name}: {self.size:,} concepts, {len(self.vocabulary):,} words>"
 
     @cached_property
     def roots(self) -> Ints:

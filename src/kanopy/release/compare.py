@@ -16,6 +16,7 @@ from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
 from kanopy._job.job import Job
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
+from kanopy._shown import Short
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run, search
@@ -36,7 +37,7 @@ MASKING_TUPLES = 10_000
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Short):
     """One algorithm's release, or the `reason` why there is none. `seconds` are those of the search, after warm-up;
     `memory` is the peak of memory above that before the search, in bytes (`None` where the system does not tell)."""
 
@@ -72,7 +73,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Short):
     """What every algorithm did with the same table and job; `entries` are in the order of the metric, best first."""
 
     entries: tuple[Entry, ...]
@@ -116,6 +117,11 @@ class Comparison:
         from kanopy.report.pages.compare import compare_page
 
         return compare_page(self.to_dict(), self.metrics, algorithms(), source=source)
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.comparison(self.to_dict())
 
 
 def compare(

@@ -21,6 +21,7 @@ from kanopy._files import write_whole
 from kanopy._job.job import Job
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
+from kanopy._shown import Short
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run
@@ -37,7 +38,7 @@ STATE_FORMAT = "kanopy-explore"
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Short):
     """One release. `reason` says why there is none; then the numbers are `None`.
 
     `highest_risk` is one over the smallest class, `average_risk` classes over published rows.
@@ -70,7 +71,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Exploration:
+class Exploration(Short):
     """All points of a grid, and how much work they took."""
 
     points: tuple[Point, ...]
@@ -97,6 +98,11 @@ class Exploration:
         from kanopy.report.pages.explore import explore_page
 
         return explore_page(self.to_dict(), source)
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.exploration(self.to_dict())
 
 
 def explore(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._core.classes import Classes
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
+from kanopy._shown import Short
 from kanopy.release.prepare import Generalizable, Substitutable
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _without_tokens(frame: pl.DataFrame, tokens: Sequence[str]) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class MaskReport:
+class MaskReport(Short):
     """The report of a masking in the forms that reports have."""
 
     result: Result
@@ -161,6 +162,11 @@ class MaskReport:
         job: Any = self.result.job
         script: str = job.script(self.result.prepared.source)
         return script
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.masking(self.result)
 
 
 def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:

@@ -279,6 +279,9 @@ class Result:
         job = reusable_job(self)
         return anonymize(rows, job, progress=progress, key=key, population=self.prepared.population)
 
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
     def __repr__(self) -> str:
         return (
             f"<Result: {self.rows:,} rows, {self.classes:,} classes, smallest {self.smallest_class:,}, "

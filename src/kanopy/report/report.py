@@ -17,6 +17,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._core.classes import Classes, Domain
+from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 
@@ -34,7 +35,7 @@ FREE = -1
 
 
 @dataclass(frozen=True)
-class Preview:
+class Preview(Short):
     """A few rows as text. `numbers` are their row numbers in the source, from 0; empty means 0, 1, 2, …
 
     A `None` cell is missing. Suppressed rows that the release leaves out are simply not among `numbers`.
@@ -50,7 +51,7 @@ class Preview:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class Findings(Short):
     """What a closer look at the original and the release found, as plain data (see `kanopy.study.findings`).
 
     `before` and `after` are what `RiskAssessment.to_dict` gives, `utility` what `Assessment.to_dict` gives;
@@ -66,7 +67,7 @@ class Findings:
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class Facts(Short):
     """Everything a report needs and nothing it could leak by accident: no dataframes, only a small preview.
 
     `verification["verified"]` is whether the second opinion agreed; its other entries are shown as they are.
@@ -113,7 +114,7 @@ class LevelUse:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnReport:
+class ColumnReport(Short):
     """One quasi-identifier: its hierarchy and what became of it. `level` is `None` for local recodings."""
 
     name: str
@@ -169,7 +170,7 @@ class Suppression:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Short):
     """A finished report. Build it with `build_report`."""
 
     facts: Facts
@@ -314,6 +315,11 @@ class Report:
         from kanopy.report.script import script
 
         return script(self)
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.release(self)
 
 
 def build_report(facts: Facts) -> Report:

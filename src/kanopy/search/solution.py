@@ -10,6 +10,7 @@ from kanopy._errors import JobError, NoSolution, some
 from kanopy._kinds import Maybe, Names, Seconds, Whole
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
+from kanopy._shown import Short
 from kanopy.privacy.models import KAnonymity, Model
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Short):
     """A recoding that satisfies the job, and how it was found.
 
     `levels` is one level per quasi-identifier for full-domain recodings and `None` for local ones. `optimal`

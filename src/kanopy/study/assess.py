@@ -15,6 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._shown import Short
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility.association import PairUtility, compare_pair
 from kanopy.metrics.utility.bounds import Bounds, summary_bounds
@@ -43,7 +44,7 @@ MOST_TARGET_VALUES = 20
 
 
 @dataclass(frozen=True)
-class Assessment:
+class Assessment(Short):
     """Everything found out about a release beside its original."""
 
     rows: int
@@ -91,6 +92,11 @@ class Assessment:
         from kanopy.report.pages.utility import utility_page
 
         return utility_page(self.to_dict(), self.distributions, source=source)
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.assessment(self.to_dict())
 
 
 def assess(

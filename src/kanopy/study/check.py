@@ -10,6 +10,7 @@ import numpy as np
 
 from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy._errors import DataError, near_miss, some
+from kanopy._shown import Short
 from kanopy.privacy.models import ModelSource, make_models
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ModelCheck:
+class ModelCheck(Short):
     """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
 
     A failing class is named by what it publishes, column by column.
@@ -48,7 +49,7 @@ class ModelCheck:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Short):
     """How rows group by the quasi-identifiers.
 
     `k` is the size of the smallest class. Rows with `*` in every quasi-identifier are suppressed: they are counted
@@ -87,6 +88,11 @@ class Check:
             "sensitive": self.sensitive,
             "models": [model.to_dict() for model in self.models],
         }
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.check(self.to_dict(), self.holds)
 
 
 def check(

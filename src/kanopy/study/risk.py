@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._errors import DataError, JobError, some
+from kanopy._shown import Short
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, attribute_disclosure
 from kanopy.metrics.risk.identifying import Identifying, identifying_columns
@@ -62,7 +63,7 @@ class Journalist:
 
 
 @dataclass(frozen=True)
-class RiskAssessment:
+class RiskAssessment(Short):
     """Everything found out about one table. `marketer` is the share of rows expected to be matched rightly."""
 
     rows: int
@@ -121,6 +122,11 @@ class RiskAssessment:
         from kanopy.report.pages.risk import risk_page
 
         return risk_page(self.to_dict(), given_away=self.given_away, source=source)
+
+    def _repr_html_(self) -> str:
+        from kanopy.report import notebook
+
+        return notebook.risk_assessment(self.to_dict())
 
 
 def assess_risk(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
+from kanopy._shown import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.join import clearest_term, least_common_subsumer
@@ -31,7 +32,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(Short):
     """One edit: its kind, the node or value it changes, the level, what it becomes, and the score after it."""
 
     kind: str
@@ -48,7 +49,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Improvement:
+class Improvement(Drawn):
     """The improved hierarchy, the edits that lead to it, the scores before and after, and what its labels mean."""
 
     hierarchy: Hierarchy

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Floats
+from kanopy._shown import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
@@ -45,7 +46,7 @@ class Transition:
 
 
 @dataclass(frozen=True)
-class LevelLoss:
+class LevelLoss(Short):
     """One level: largest loss, mean, standard deviation, its share in the score, and the worst transitions."""
 
     level: int
@@ -57,7 +58,7 @@ class LevelLoss:
 
 
 @dataclass(frozen=True)
-class SemanticQuality:
+class SemanticQuality(Drawn):
     """The judgement of one hierarchy. `score` is VghGSL; `losses[level - 1, value]` holds every TransGSL."""
 
     name: str

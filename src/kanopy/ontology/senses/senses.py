@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from kanopy._errors import OntologyError, some
+from kanopy._shown import Short, brief
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 
 @dataclass(frozen=True)
-class SenseChoices:
+class SenseChoices(Short):
     """What the user decided: senses by label, and a table of synonyms by label.
 
     >>> SenseChoices(senses={"amphibian": "amphibian#3"}).senses["amphibian"]
@@ -53,7 +54,7 @@ class SenseChoices:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Short):
     """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense."""
 
     match: Match
@@ -92,6 +93,9 @@ class Senses(Mapping[str, Choice]):
 
     def __len__(self) -> int:
         return len(self._choices)
+
+    def __repr__(self) -> str:
+        return f"<Senses: {len(self):,} labels in {brief(self.taxonomy.name)}>"
 
     def concept(self, label: str) -> int:
         """The concept of a label, -1 if unknown."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import OntologyError, near_miss
+from kanopy._shown import Short
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
 from kanopy.ontology.similarity.subsumers import Concepts, deepest_common_subsumer
@@ -18,7 +19,7 @@ from kanopy.ontology.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
-class Measure:
+class Measure(Short):
     """A similarity measure: call it with a taxonomy and two arrays of concepts.
 
     `content` names the information content it uses ("" if none). `maximum_value` is the similarity of a concept with

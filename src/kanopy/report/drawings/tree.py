@@ -16,7 +16,7 @@ LINES = 60
 CHILDREN_SHOWN = 8
 SVG_LEAVES = 60
 ROW, STEP, CHAR = 20, 150, 6.6
-INK, LINE, MARK = "#1f2933", "#9aa5b1", "#d64545"
+INK, LINE, MARK = "currentColor", "#9aa5b1", "#d64545"
 
 
 def tree_text(h: Hierarchy, *, lines: int = LINES) -> str:

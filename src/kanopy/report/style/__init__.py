@@ -11,5 +11,9 @@ _COLOURS, _PARTS, _PAGE = (
 
 CSS = f"\n{_COLOURS}{_PARTS}{_PAGE}"
 
-SNIPPET_CSS = f"{_COLOURS.replace(':root', '.kanopy')}.kanopy {{ font: 14px/1.5 system-ui, sans-serif; {_PARTS}}}"
+_FRAME = (
+    "font: 14px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--card); padding: 8px 14px; "
+    "border-radius: 10px; max-width: 1100px;"
+)
+SNIPPET_CSS = f"{_COLOURS.replace(':root', '.kanopy')}.kanopy {{ {_FRAME}\n{_PARTS}}}"
 """The same for a part of somebody else's page: every rule holds below `.kanopy` only."""

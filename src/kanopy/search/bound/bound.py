@@ -22,6 +22,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import Cancelled, JobError
 from kanopy._progress import SILENT, Progress
+from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
 from kanopy.search.bound.certificate import Certificate, certify
 from kanopy.search.bound.cut_prices_kernel import improve_prices
@@ -60,7 +61,7 @@ clock = time.perf_counter
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class Bound(Short):
     """No local recoding of this problem has a `loss` below `value` (`exact`, rounded down).
 
     `prices` holds one per distinct tuple of the domain, `passes` how often they were improved, `history` what each pass

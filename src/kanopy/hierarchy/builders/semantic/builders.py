@@ -16,6 +16,7 @@ import numpy.typing as npt
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError, OntologyError, some
 from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
+from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
 from kanopy.hierarchy.column import Column, column_of
@@ -34,7 +35,7 @@ UNKNOWN = ("top", "error")
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(Drawn):
     """A hierarchy made from an ontology, what its labels mean, how much meaning it loses, and what to know about it."""
 
     hierarchy: Hierarchy

@@ -1,0 +1,98 @@
+"""Objects that show themselves: one short line in a terminal, a drawing in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
+from typing import Any
+
+LONGEST_LINE = 110
+LONGEST_VALUE = 40
+MOST_ITEMS = 6
+
+
+def short_repr(thing: Any) -> str:
+    """One line about a dataclass.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Pair(Short):
+    ...     left: list
+    ...     right: int = 1
+    >>> Pair([1, 2]), Pair(list(range(1000)))
+    (Pair(left=[1, 2], right=1), Pair(left=<1,000 items>, right=1))
+    """
+    name = type(thing).__qualname__
+    if not is_dataclass(thing):
+        return f"<{name}: {len(thing):,} items>" if isinstance(thing, Collection) else f"<{name}>"
+    shown = [each for each in fields(thing) if each.repr and not each.name.startswith("_")]
+    parts = [(each, f"{each.name}={brief(getattr(thing, each.name, None))}") for each in shown]
+    if sum(len(part) + 2 for _, part in parts) + len(name) > LONGEST_LINE:
+        parts = [(each, part) for each, part in parts if not _is_default(each, getattr(thing, each.name, None))]
+    line, left = "", LONGEST_LINE - len(name)
+    for number, (_, part) in enumerate(parts):
+        if len(line) + len(part) > left:
+            return f"{name}({line}, …)" if number else f"{name}(…)"
+        line += f", {part}" if number else part
+    return f"{name}({line})"
+
+
+def brief(value: Any) -> str:
+    """A value in at most `LONGEST_VALUE` characters.
+
+    >>> brief("a" * 100), brief({"a": 1}), brief(tuple("abcdefgh"))
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'", "{'a': 1}", '<8 items>')
+    """
+    if isinstance(value, str):
+        return repr(value if len(value) <= LONGEST_VALUE - 2 else value[: LONGEST_VALUE - 3] + "…")[: 2 * LONGEST_VALUE]
+    if shape := getattr(value, "shape", None):
+        return f"<{' × '.join(f'{each:,}' for each in shape)} numbers>"
+    if isinstance(value, Collection) and not isinstance(value, Short):
+        counted = f"<{len(value):,} item{'' if len(value) == 1 else 's'}>"
+        if len(value) > MOST_ITEMS:
+            return counted
+        if isinstance(value, Mapping):
+            text = "{" + ", ".join(f"{brief(key)}: {brief(item)}" for key, item in value.items()) + "}"
+        else:
+            opening, closing = ("(", ",)" if len(value) == 1 else ")") if isinstance(value, tuple) else "[]"
+            text = opening + ", ".join(map(brief, value)) + closing
+        return text if len(text) <= LONGEST_VALUE else counted
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"<{type(value).__name__}>"
+
+
+def _is_default(each: Any, value: Any) -> bool:
+    default = each.default_factory() if each.default_factory is not MISSING else each.default
+    if default is MISSING or hasattr(value, "shape"):
+        return False
+    return bool(default is value or default == value)
+
+
+class Short:
+    """The base of dataclasses whose `repr` is one line, however much they hold.
+
+    What fits is shown as every dataclass shows itself; otherwise defaults are left out, then arrays and long texts are
+    only counted.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # `dataclass` writes a repr of its own unless the class has one already.
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = short_repr  # type: ignore[method-assign]
+
+
+class Drawn(Short):
+    """The base of objects below the room that draws: a notebook shows the drawing, which is looked up when asked for.
+
+    Objects of the rooms above call `kanopy.report.notebook` themselves.
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        drawn: str = import_module("kanopy.report.notebook").drawn(self)
+        return drawn

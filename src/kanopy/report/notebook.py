@@ -1,0 +1,193 @@
+"""What a notebook shows of an object: its numbers, its tree or its picture, without scripts and in a few kilobytes.
+
+Everything from data is escaped, and only published rows are shown; the pages (`to_html`) say the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanopy.hierarchy.builders.semantic.builders import Proposal
+from kanopy.hierarchy.compare import Comparison
+from kanopy.hierarchy.edit import Editor
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.quality.improve import Improvement
+from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
+from kanopy.hierarchy.suggest import Suggestion
+from kanopy.report.charts.compare import loss_bars
+from kanopy.report.charts.marks import short
+from kanopy.report.drawings.tree import tree_svg
+from kanopy.report.pages import risk, utility
+from kanopy.report.pages.explore import map_drawing, points_table
+from kanopy.report.pages.masking import MaskingFacts
+from kanopy.report.pages.masking import tiles as masking_tiles
+from kanopy.report.pages.release import preview
+from kanopy.report.pages.release import tiles as release_tiles
+from kanopy.report.pages.semantic import faults_list, levels_table
+from kanopy.report.report import Report
+from kanopy.report.shell import bullets, drawing, snippet, table, tile_row
+from kanopy.report.words import Markup, figure, listed, percent, plural, seconds, whole
+
+MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
+LEAVES = 20
+
+
+def drawn(thing: Any) -> str:
+    """What a notebook shows of an object of the room of hierarchies.
+
+    >>> drawn(Hierarchy.from_rows([["Lyon", "France"], ["Rome", "Italy"]])).count("<text")
+    4
+    """
+    if isinstance(thing, Editor):
+        thing = thing.hierarchy
+    if isinstance(thing, Hierarchy):
+        return snippet(*_named(thing), tree(thing))
+    if isinstance(thing, Comparison):
+        return _compared(thing)
+    if isinstance(thing, SemanticQuality):
+        note = f"VghGSL {thing.score:.4f}, {thing.measure}, {thing.ontology}"
+        return snippet(_cut(thing.name or "Semantic quality"), note, levels_table(thing), faults_list(thing))
+    if isinstance(thing, Suggestion):
+        note = f"loss {figure(thing.loss)}, {plural(thing.groups, 'group')}: {thing.reason}"
+        return snippet(thing.method, _cut(note), tree(thing.hierarchy))
+    if isinstance(thing, Improvement):
+        note = f"VghGSL {figure(thing.before)}, now {figure(thing.after)}; {plural(len(thing.edits), 'edit')}"
+        edits = bullets(_cut(edit.message) for edit in thing.edits[:MOST_LINES])
+        return snippet("Improved hierarchy", note, edits, tree(thing.hierarchy))
+    assert isinstance(thing, Proposal), type(thing)
+    note = f"VghGSL {figure(thing.score)}"
+    return snippet("Proposed hierarchy", note, bullets(map(_cut, thing.notes[:MOST_LINES])), tree(thing.hierarchy))
+
+
+def _cut(text: str) -> str:
+    return short(text, LONGEST_TEXT)
+
+
+def _named(h: Hierarchy) -> tuple[str, str]:
+    levels = " – ".join(whole(size) for size in h.level_sizes[:MOST_LABELS]) if h.height < MOST_LINES else ""
+    note = f"{plural(h.size, 'value')}, {plural(h.height + 1, 'level')}" + (f": {levels}" if levels else "")
+    return _cut(h.name or "Hierarchy"), note
+
+
+def tree(h: Hierarchy) -> Markup:
+    """The tree as a picture, folded where it is large; levels as a table where it does not nest."""
+    if h.nested:
+        return Markup(f'<div class="scroll">{tree_svg(h, leaves=LEAVES)}</div>')
+    rows = [
+        [str(level), whole(len(labels)), listed([short(label) for label in labels[:MOST_LABELS]], MOST_LABELS)]
+        for level, labels in ((level, h.labels_at(level)) for level in range(min(h.height + 1, MOST_LINES)))
+    ]
+    return table("It does not nest; its levels are", ["Level", "Values", "Such as"], rows, [1])
+
+
+def _compared(found: Comparison) -> str:
+    rows = [
+        [
+            _cut(each.name or f"hierarchy {number + 1}"),
+            whole(each.values),
+            whole(each.height + 1),
+            whole(each.nodes),
+            whole(found.groups[number]),
+            ", ".join(map(whole, found.shared_groups[number])),
+        ]
+        for number, each in enumerate(found.outlines[:MOST_LINES])
+    ]
+    heads = ["Hierarchy", "Values", "Levels", "Nodes", "Groups", "Groups shared with each"]
+    note = "the same" if found.same else f"different; {plural(found.common_values, 'value')} in common"
+    title = plural(len(found.outlines), "hierarchy", "hierarchies")
+    return snippet(title, note, table("Outlines", heads, rows, range(1, 5)))
+
+
+def release(report: Report) -> str:
+    """A release: the verdict, its numbers and the first published rows."""
+    facts = report.facts
+    roles = {"quasi-identifier", "sensitive"}
+    columns = [name for name in facts.after.columns if facts.roles.get(name) in roles][:MOST_COLUMNS]
+    cut = tuple(tuple(None if cell is None else _cut(cell) for cell in row) for row in facts.after.rows)
+    rows = preview(report, replace(facts.after, rows=cut), columns, "Published", None) if columns and cut else ""
+    numbers = tile_row(release_tiles(report, report.sizes_alone))
+    checked = "verified" if report.verified else "not verified"
+    return snippet(report.sentence, f"{facts.solution.algorithm}, {checked}", numbers, rows)
+
+
+def masking(result: Any) -> str:
+    """A masking (`MaskResult`): its numbers."""
+    facts = MaskingFacts.of(result, [])
+    found = facts.summary
+    note = f"{found['algorithm']}, k = {found['k']}, {plural(found['rows'], 'record')}"
+    return snippet("Masked release", note, tile_row(masking_tiles(facts)))
+
+
+def comparison(found: Mapping[str, Any]) -> str:
+    """Algorithms on one table, from `Comparison.to_dict`: bars and times, and why some made no release."""
+    metric = found["metric"]
+    solved = [entry for entry in found["entries"] if metric in entry["losses"]][:MOST_LINES]
+    refused = [[entry["name"], _cut(entry["reason"])] for entry in found["entries"] if entry["reason"] is not None]
+    rows = [
+        [entry["name"], figure(entry["losses"][metric]), whole(entry["classes"]), percent(entry["highest_risk"]),
+         whole(entry["suppressed"]), seconds(entry["seconds"])]
+        for entry in solved
+    ]  # fmt: skip
+    heads = ["algorithm", metric, "classes", "highest risk", "suppressed", "time"]
+    note = f"{plural(found['rows'], 'row')}, k = {found['k']}, best first"
+    return snippet(
+        plural(len(found["entries"]), "algorithm"),
+        note,
+        drawing(loss_bars(solved, metric), "kanopy", f"{metric} of each algorithm as a bar.") if solved else "",
+        table("Releases", heads, rows, range(1, 6)) if rows else "",
+        table("No release", ["algorithm", "reason"], refused[:MOST_LINES]) if refused else "",
+    )
+
+
+def exploration(found: Mapping[str, Any]) -> str:
+    """The map of risk and utility, from `Exploration.to_dict`, and the releases that no other beats."""
+    points, metric = found["points"], found["metric"]
+    best = [point for point in points if point["best"]]
+    shown = best + [point for point in points if point["loss"] is not None and not point["best"]]
+    return snippet(
+        plural(len(points), "release"),
+        f"{plural(found['rows'], 'row')}; {plural(len(best), 'release')} that no other beats",
+        map_drawing(shown[:500], metric) if shown else "",
+        points_table((best or points)[:MOST_LINES], metric),
+    )
+
+
+def risk_assessment(found: Mapping[str, Any]) -> str:
+    """The risk of a table, from `RiskAssessment.to_dict`."""
+    limit = found["threshold"]
+    verdict = f"{percent(limit['share'])} of rows are above a risk of {percent(limit['above'])}"
+    return snippet(verdict, f"by {listed(found['quasi_identifiers'], 8)}", tile_row(risk.tiles(found)))
+
+
+def assessment(found: Mapping[str, Any]) -> str:
+    """What a release is still good for, from `Assessment.to_dict`."""
+    rows = [
+        [each["name"], percent(each["loss"]), percent(each["total_variation"]), whole(each["changed_rows"])]
+        for each in found["columns"][:MOST_LINES]
+    ]
+    columns = table("Columns", ["Column", "Loss", "Total variation", "Cells changed"], rows, [1, 2, 3])
+    note = f"{whole(found['released_rows'])} of {plural(found['rows'], 'row')}"
+    return snippet(f"{percent(found['loss'])} of the detail lost", note, tile_row(utility.tiles(found)), columns)
+
+
+def check(found: Mapping[str, Any], holds: bool) -> str:
+    """How rows group and whether models hold, from `Check.to_dict`."""
+    tiles = [
+        ("Smallest group", plural(found["k"], "row"), f"{plural(found['classes'], 'group')} in all"),
+        ("Rows that stand alone", whole(found["unique_rows"]), f"of {whole(found['rows'])}"),
+        ("Highest risk", percent(found["highest_risk"]), "one over the smallest group"),
+        ("Average risk", percent(found["average_risk"]), "of a row picked at random"),
+        ("Suppressed", plural(found["suppressed_rows"], "row"), "in no group"),
+    ]
+    rows: Sequence[Sequence[object]] = [
+        [each["model"], each["explanation"], "holds" if each["holds"] else "does not hold",
+         plural(each["failing_classes"], "group")]
+        for each in found["models"]
+    ]  # fmt: skip
+    models = table("Privacy models", ["Model", "In words", "Verdict", "Failing"], rows, [3]) if rows else ""
+    note = ("every model holds" if holds else "a model does not hold") if rows else ""
+    return snippet(
+        f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}", note, tile_row(tiles), models
+    )
