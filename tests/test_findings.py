@@ -106,7 +106,7 @@ def test_every_kind_of_release_has_the_whole_page(people, algorithm, rows):
     assert set(SECTIONS) - {"population"} <= ids
     assert made.report.findings.notes[0].startswith("No classifier")
     found = made.report.findings
-    assert found.after["k"] == made.verification.smallest_class
+    assert found.after["smallest_class"] == made.verification.smallest_class
     assert found.after["classes"] == made.verification.classes
     assert found.utility["rows"] == people.height
     assert [(c["name"], c["loss"]) for c in found.utility["columns"][:3]] == list(made.column_losses.items())

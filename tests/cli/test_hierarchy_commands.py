@@ -25,7 +25,9 @@ def test_methods_lists_every_builder():
 
 def test_build_prints_levels_and_nodes(data, tmp_path):
     out = tmp_path / "age.json"
-    result = run_json("build", data, "age", "--method", "cgh", "--param", "min_width=10", "--missing", "?", "-o", out)
+    result = run_json(
+        "build", data, "age", "--method", "cgh", "--param", "min_width=10", "--missing-tokens", "?", "-o", out
+    )
     assert {"method", "height", "leaves", "levels", "nodes"} <= set(result)
     assert (result["method"], result["height"], result["leaves"]) == ("cgh", 4, 100)
     assert [len(level) for level in result["levels"]] == [8, 4, 2, 1]
@@ -36,7 +38,7 @@ def test_build_prints_levels_and_nodes(data, tmp_path):
 
 
 def test_build_iotf_begins_with_the_values(data):
-    result = run_json("build", data, "age", "-m", "iotf", "--missing", "?")
+    result = run_json("build", data, "age", "-m", "iotf", "--missing-tokens", "?")
     assert result["levels"][0][:2] == [[1, 1], [2, 2]]
     assert result["levels"][-1] == [[1, 100]]
     assert len(result["nodes"]) == 199
@@ -47,7 +49,7 @@ def test_build_of_text_lists_labels(data):
 
 
 def test_show_draws(data, tmp_path):
-    run("build", data, "age", "-m", "iotf", "--missing", "?", "-o", tmp_path / "age.csv")
+    run("build", data, "age", "-m", "iotf", "--missing-tokens", "?", "-o", tmp_path / "age.csv")
     svg, html = tmp_path / "a.svg", tmp_path / "a.html"
     assert "[1, 100]  (100 values)" in run("show", tmp_path / "age.csv", "--svg", svg, "--html", html)
     assert svg.read_text().startswith("<svg")
@@ -56,22 +58,22 @@ def test_show_draws(data, tmp_path):
 
 
 def test_a_hierarchy_that_does_not_nest_can_be_shown(data):
-    shown = run("build", data, "age", "-m", "dbgh", "-p", "chain=false", "-p", "min_width=10", "--missing", "?")
+    shown = run("build", data, "age", "-m", "dbgh", "-p", "chain=false", "-p", "min_width=10", "--missing-tokens", "?")
     assert "does not nest" in shown
-    nodes = run_json("build", data, "age", "-m", "dbgh", "-p", "chain=false", "--missing", "?")["nodes"]
+    nodes = run_json("build", data, "age", "-m", "dbgh", "-p", "chain=false", "--missing-tokens", "?")["nodes"]
     assert all(node["parent"] is None for node in nodes)
 
 
 def test_suggest_and_compare(data, tmp_path):
-    ranking = run_json("suggest", data, "age", "-k", 3, "--missing", "?", "-o", tmp_path / "best.csv")
+    ranking = run_json("suggest", data, "age", "-k", 3, "--missing-tokens", "?", "-o", tmp_path / "best.csv")
     losses = [entry["loss"] for entry in ranking["ranking"]]
     assert losses == sorted(losses)
     assert ranking["best"] == ranking["ranking"][0]["method"]
     assert "equal_width" in ranking["note"]
-    assert "Best:" in run("suggest", data, "age", "--missing", "?")
-    run("build", data, "age", "-m", "cgh", "--missing", "?", "-o", tmp_path / "cgh.json")
+    assert "Best:" in run("suggest", data, "age", "--missing-tokens", "?")
+    run("build", data, "age", "-m", "cgh", "--missing-tokens", "?", "-o", tmp_path / "cgh.json")
     files = tmp_path / "best.csv", tmp_path / "cgh.json"
-    found = run_json("compare", *files, "--data", data, "--column", "age", "-k", 3, "--missing", "?")
+    found = run_json("compare", *files, "--data", data, "--column", "age", "-k", 3, "--missing-tokens", "?")
     assert [entry["leaves"] for entry in found["hierarchies"]] == [100, 100]
     assert all(0 <= entry["loss"] <= 1 for entry in found["hierarchies"])
     assert "share" in run("compare", *files)
@@ -83,10 +85,10 @@ def test_suggest_and_compare(data, tmp_path):
         (("build", "DATA", "age", "-m", "iotf"), "holds text where iotf needs numbers: '\\?'"),
         (("build", "DATA", "agee", "-m", "iotf"), "Did you mean 'age'"),
         (("build", "DATA", "age", "-m", "iotf", "-p", "x"), "name=value"),
-        (("build", "DATA", "age", "-m", "iotf", "-p", "x=1", "--missing", "?"), "no parameter 'x'"),
-        (("build", "DATA", "age", "-p", "x=1", "--missing", "?"), "no parameter but k"),
-        (("build", "DATA", "sex", "-m", "suppress", "-o", "DATA"), "is the data itself"),
-        (("suggest", "DATA", "age", "-k", "1000", "--missing", "?"), "fewer than k=1,000"),
+        (("build", "DATA", "age", "-m", "iotf", "-p", "x=1", "--missing-tokens", "?"), "no parameter 'x'"),
+        (("build", "DATA", "age", "-p", "x=1", "--missing-tokens", "?"), "no parameter but k"),
+        (("build", "DATA", "sex", "-m", "suppress", "-o", "DATA"), "never overwritten"),
+        (("suggest", "DATA", "age", "-k", "1000", "--missing-tokens", "?"), "fewer than k=1,000"),
         (("compare", "DATA", "DATA", "--data", "DATA"), "both --data and --column"),
     ],
 )

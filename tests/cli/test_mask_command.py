@@ -175,7 +175,7 @@ def test_anonymize_knows_the_masking_algorithms(shell: Shell, answers: Path) -> 
         (("-t", "reason1", "-k", "976"), "only 975 rows"),
         (("-t", "reason1", "--guide", "magic"), "guide must be"),
         (("-t", "reason1", "--weights", "reason1"), "column=number"),
-        (("-t", "reason1", "--weights", "reason1=x"), "not a number"),
+        (("-t", "reason1", "--weights", "reason1=x"), "a number of at least 0"),
         (("-t", "reason1", "--diversity", "2"), "needs a confidential column"),
         (("-t", "reason1", "--ontology", "no.obo"), "There is no ontology"),
         (("-t", "reason1", "--unknown", "embedding"), "needs vectors"),

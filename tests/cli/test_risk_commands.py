@@ -21,7 +21,7 @@ def test_risk_as_json_and_page(shell: Shell) -> None:
     )  # fmt: skip
     assert run.status == 0, run.error
     found = run.json
-    assert found["k"] == 1 and found["unique_rows"] == 3
+    assert found["smallest_class"] == 1 and found["unique_rows"] == 3
     assert found["threshold"] == {"above": 0.5, "rows": 3, "share": 0.5}
     assert found["population"]["population"] == 600
     assert [attack["kind"] for attack in found["attacks"]] == ["exact", "nearest"]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kanopy._errors import Cancelled, KanopyError
-from kanopy.cli import apply, assess, compare, explore, hierarchies, mask, models, ontologies, release, reproduce, risk
+from kanopy.cli import assess, check, compare, explore, hierarchies, lists, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail
 
 
@@ -39,19 +39,26 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-app.command()(release.init)
-app.command()(release.anonymize)
-app.command()(release.check)
-mask.attach(app)
-hierarchies.attach(app)
-ontologies.attach(app)
-reproduce.attach(app)
-models.attach(app)
-apply.attach(app)
-explore.attach(app)
-compare.attach(app)
-risk.attach(app)
-assess.attach(app)
+for room in (release, check, mask, hierarchies, ontologies, reproduce, explore, compare, risk, assess):
+    room.attach(app)
+lists.attach(app, hierarchies.hierarchy)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from kanopy import __version__
+
+        typer.echo(f"kanopy {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and leave.")
+    ] = False,
+) -> None:
+    """Turn a table about people into one that may be published."""
 
 
 def main() -> None:

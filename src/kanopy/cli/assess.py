@@ -7,53 +7,54 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, note, progress_bar
+from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
 def assess(
-    original: Annotated[str, typer.Argument(help="The table as it was.")],
+    original: o.Data,
     released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
-    job: Annotated[Path | None, typer.Option("--job", help="The job: quasi-identifiers and hierarchies.")] = None,
-    quasi: Annotated[
-        str | None, typer.Option("--quasi", "-q", help="Quasi-identifiers [default: the columns that changed].")
-    ] = None,
-    hierarchies: Annotated[
-        Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
-    ] = None,
-    key: Annotated[str | None, typer.Option(help="A column that tells which rows of both belong together.")] = None,
-    target: Annotated[str | None, typer.Option(help="The column that classifiers learn to predict.")] = None,
+    job: o.JobFile = None,
+    quasi: o.Quasi = None,
+    hierarchies: o.ReleaseHierarchies = None,
+    key: o.LinkingKey = None,
+    target: o.Target = None,
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
     queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
     disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
-    seed: Annotated[int, typer.Option(help="For queries, folds and samples.")] = 0,
-    report: Annotated[Path | None, typer.Option(help="Write a page (.html) or the numbers (.json).")] = None,
-    json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
+    seed: o.Seed = 0,
+    report: o.Report = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
-    """What is a release still good for: loss, distributions, associations, counts, learning, statistics."""
+    """What is a release still good for: loss, distributions, associations, counts, learning, statistics.
+
+    Without --quasi and --job the columns that changed are compared.
+    """
     from kanopy._files import write_whole
     from kanopy._job.job import Job
-    from kanopy._progress import Step
-    from kanopy._table.sinks import check_writable
-    from kanopy._table.sources import local_path, read_table
-    from kanopy.cli.risk import _hierarchies, _names, _report
+    from kanopy._kinds import Whole, taken
+    from kanopy._progress import Clock, Step
+    from kanopy.cli.risk import page_or_numbers
     from kanopy.study.assess import assess as compare
 
-    begin(json_mode)
-    inputs = [path for name in (original, released) if (path := local_path(name)) is not None]
-    if report is not None:
-        check_writable(report, inputs, table=False)
+    begin(json)
+    clock = Clock(())
+    check_outputs(inputs_of(original, released, job), report)
     wanted = None if job is None else Job.read(job)
+    taken(Whole(0), seed, "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        before, after = read_table(original), read_table(released)
+        before, after = read_data(original, encoding).frame, read_data(released, encoding).frame
         show(Step("comparing", None, ""))
-        columns = _names(quasi) or (list(wanted.quasi) if wanted else before.columns)
+        named = list(o.columns(quasi))
         found = compare(
             before,
             after,
-            quasi=_names(quasi),
+            quasi=named,
             job=wanted,
-            hierarchies=_hierarchies(hierarchies, columns),
+            hierarchies=hierarchies_in(hierarchies, named or (wanted.quasi if wanted else before.columns)),
             key=key,
             target=target,
             learn=learn,
@@ -62,10 +63,10 @@ def assess(
             seed=seed,
         )
         if report is not None:
-            write_whole(report, _report(found, report, released))
+            write_whole(report, page_or_numbers(found, report, released))
     for line in found.notes:
         note(line)
-    emit(found.to_dict(), lambda out: _show(out, found, report))
+    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:

@@ -1,100 +1,66 @@
-"""`kanopy algorithms` and `kanopy compare`."""
+"""`kanopy compare`: many algorithms on one table."""
 
 from __future__ import annotations
 
-import json
+import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import DataError
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, note, progress_bar
+from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
-MODEL_HELP = "A privacy model besides k, e.g. t-equal:income:0.2; repeatable, all must hold."
-
-
-def algorithms(
-    json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
-) -> None:
-    """List the algorithms: what each does, its recoding, the models it supports, what it proves."""
-    from kanopy.release.catalogue import MODEL_WORDS, recoding_words
-    from kanopy.release.catalogue import algorithms as entries
-
-    begin(json_mode)
-    listed = entries()
-
-    def show(out: Any) -> None:
-        from rich.padding import Padding
-        from rich.text import Text
-
-        for each in listed:
-            facts = f"  {each['recoding']} · models: {each['models']} · {each['proves'] or 'heuristic'}"
-            if each["anytime"]:
-                facts += " · stops at any time"
-            out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
-            sentence = f"{each['does'][0].upper()}{each['does'][1:]}. {each['source']}. For {each['attributes']}."
-            out.print(Padding(Text(sentence), (0, 0, 0, 2)))
-        out.print()
-        for kind in dict.fromkeys(each["recoding"] for each in listed):
-            out.print(f"[bold]{kind}[/]: {recoding_words(kind)}.")
-        for word, meaning in MODEL_WORDS.items():
-            out.print(f"models [bold]{word}[/]: {meaning}.")
-
-    emit({"algorithms": listed}, show)
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help="The table.")],
+    data: o.Data,
     algorithms: Annotated[
         str, typer.Option(help="all, or names separated by commas; with parameters: mondrian:strict=true.")
     ] = "all",
-    job: Annotated[Path | None, typer.Option("--job", help="A job file (`kanopy init` writes one).")] = None,
-    quasi: Annotated[str | None, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")] = None,
-    suppress: Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="A folder with hierarchies.")] = None,
-    metric: Annotated[str | None, typer.Option(help="The loss to rank by.")] = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", "-s", help="Sensitive columns.")] = None,
-    identifiers: Annotated[str | None, typer.Option(help="Columns that never leave.")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)] = None,
-    population: Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")] = None,
-    budget: Annotated[str, typer.Option(help="Time for each algorithm that takes a budget.")] = "5s",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The comparison: .html, .csv, .json, .svg or .png.")
-    ] = None,
-    json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+    job: o.JobFile = None,
+    quasi: o.Quasi = None,
+    k: o.K = None,
+    suppress: o.Suppress = None,
+    hierarchies: o.Hierarchies = None,
+    metric: o.Metric = None,
+    sensitive: o.Sensitive = None,
+    identifiers: o.Identifiers = None,
+    model: o.Models = None,
+    population: o.Population = None,
+    missing: o.Missing = None,
+    missing_tokens: o.MissingTokens = None,
+    budget: o.Budget = "5s",
+    output: o.OutputFile = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
-    """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side."""
+    """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side.
+
+    The output may be a page (.html), a table (.csv), or a picture (.svg, .png, .json for Vega-Lite).
+    """
     from kanopy._files import write_whole
-    from kanopy._job.job import Job
-    from kanopy._table.sinks import check_writable
-    from kanopy._table.sources import local_path, read_table
-    from kanopy.cli.release import _changes, _found
+    from kanopy._progress import Clock
     from kanopy.release.compare import compare as run
 
-    begin(json_mode)
-    given = Job.read(job) if job is not None else Job()
-    changes = _changes(quasi=quasi, k=k, suppress=suppress, metric=metric, sensitive=sensitive, identifiers=identifiers)
-    if model:
-        changes["models"] = (*given.models, *model)
-    wanted = given.replaced(**changes) if changes else given
-    if hierarchies is not None:
-        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
-    if output is not None:
-        inputs = [path for path in (local_path(data), job) if path is not None]
-        check_writable(output, inputs, table=False)
-        if output.suffix not in SUFFIXES:
-            raise DataError(f"Cannot write a comparison as {output.name!r}. Known suffixes: {', '.join(SUFFIXES)}.")
+    begin(json)
+    clock = Clock(())
+    wanted = o.job_of(
+        job, models=model, hierarchies=hierarchies, quasi=quasi, k=k, suppress=suppress, metric=metric,
+        sensitive=sensitive, identifiers=identifiers, missing=missing, missing_tokens=missing_tokens,
+    )  # fmt: skip
+    check_outputs(inputs_of(data, job, population, *wanted.hierarchies.values()), output, suffixes=SUFFIXES)
     names = [part for part in (each.strip() for each in algorithms.split(",")) if part]
     with progress_bar() as show:
-        found = run(read_table(data), wanted, algorithms=names, budget=budget, population=population, progress=show)
+        frame = read_data(data, encoding).frame
+        found = run(frame, wanted, algorithms=names, budget=budget, population=population, progress=show)
     if output is not None:
         write_whole(output, _drawn(found, output, data))
     if found.stopped:
         note("Stopped: what is missing was not run.")
-    emit(found.to_dict(), lambda out: _show(out, found, output))
+    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, output))
 
 
 def _drawn(found: Any, output: Path, source: str) -> bytes:
@@ -109,7 +75,7 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
     entries = [entry.to_dict() for entry in found.solved if found.metric in entry.losses]
     chart = loss_bars(entries, found.metric)
     if output.suffix == ".json":
-        return json.dumps(standalone(chart), indent=1).encode("utf-8")
+        return json_module.dumps(standalone(chart), indent=1).encode("utf-8")
     return picture(chart, output.suffix[1:])
 
 
@@ -169,6 +135,5 @@ def _number(value: float | None) -> str:
 
 
 def attach(app: typer.Typer) -> None:
-    """Add the commands to the `kanopy` application."""
-    app.command("algorithms")(algorithms)
+    """Add the command to the `kanopy` application."""
     app.command("compare")(compare)

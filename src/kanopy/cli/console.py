@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,31 @@ def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> N
         show(console())
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the singular for one.
+
+    >>> counted(1, "row"), counted(2000, "class")
+    ('1 row', '2,000 classes')
+    """
+    plural = noun if number == 1 else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+_SPOKEN = re.compile(
+    r"\b(quasi|text|sensitive|identifiers|missing|unknown|suppress|algorithm|embedding|encoding|population|measure)"
+    r"=(?:'([^']*)'|(…))"
+)
+
+
+def spoken(message: str) -> str:
+    """A message of the library as advice for the command line: options instead of Python.
+
+    >>> spoken("Name the columns (quasi=…), or choose missing='suppress'.")
+    'Name the columns (--quasi …), or choose --missing suppress.'
+    """
+    return _SPOKEN.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
+
+
 def note(text: str) -> None:
     """A remark for the user, always on standard error."""
     from rich.console import Console
@@ -49,12 +75,11 @@ def fail(error: KanopyError) -> int:
     from rich.console import Console
     from rich.text import Text
 
+    message = spoken(str(error))
     if _json_mode:
-        sys.stdout.write(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}) + "\n")
+        sys.stdout.write(json.dumps({"error": {"kind": type(error).__name__, "message": message}}) + "\n")
     title = "No solution: " if error.exit_status == 1 else "" if error.exit_status == 130 else "Error: "
-    text = Text(title, style="bold red" if error.exit_status == 2 else "bold yellow").append(
-        str(error), style="default"
-    )
+    text = Text(title, style="bold red" if error.exit_status == 2 else "bold yellow").append(message, style="default")
     Console(stderr=True, highlight=False).print(text)
     return error.exit_status
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import Cancelled, DataError, JobError
+from kanopy._errors import Cancelled, JobError
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, progress_bar
+from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 SUFFIXES = (".html", ".svg", ".png", ".csv", ".json")
 
@@ -41,58 +43,55 @@ def parse_ks(text: str) -> list[int]:
 
 
 def explore(
-    data: Annotated[str, typer.Argument(help="The table.")],
+    data: o.Data,
     k: Annotated[str, typer.Option("--k", "-k", help="Values of k: 2..20, or 5,10,50.")] = "2..20",
-    job: Annotated[Path | None, typer.Option("--job", help="A job file (`kanopy init` writes one).")] = None,
-    quasi: Annotated[str | None, typer.Option("--quasi", "-q", help="Quasi-identifiers, separated by commas.")] = None,
-    hierarchies: Annotated[Path | None, typer.Option(help="A folder with hierarchies.")] = None,
+    job: o.JobFile = None,
+    quasi: o.Quasi = None,
+    hierarchies: o.Hierarchies = None,
     suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
+    model: o.Models = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--models", help="A set of models, joined by +; repeatable, '' for k alone."),
+        typer.Option("--models", help="A set of models to try, joined by +; repeatable, '' for none but k."),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
-    metric: Annotated[str | None, typer.Option(help="The loss to minimise and to show.")] = None,
-    population: Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")] = None,
-    identifiers: Annotated[str | None, typer.Option(help="Columns that never leave.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The map: .html, .svg, .png, .csv or .json (Vega-Lite).")
-    ] = None,
+    metric: o.Metric = None,
+    population: o.Population = None,
+    sensitive: o.Sensitive = None,
+    identifiers: o.Identifiers = None,
+    missing: o.Missing = None,
+    missing_tokens: o.MissingTokens = None,
+    output: o.OutputFile = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
     ] = None,
-    json_mode: Annotated[bool, typer.Option("--json", help="Print the points as one JSON object.")] = False,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
-    """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats."""
+    """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats.
+
+    The output may be a page (.html), a table (.csv), or a picture (.svg, .png, .json for Vega-Lite).
+    """
     from kanopy._files import write_whole
-    from kanopy._job.job import Job
-    from kanopy._table.sinks import check_writable
-    from kanopy._table.sources import local_path, read_table
-    from kanopy.cli.release import _changes, _found
+    from kanopy._progress import Clock
     from kanopy.release.explore import explore as run
 
-    begin(json_mode)
+    begin(json)
+    clock = Clock(())
     ks = parse_ks(k)
-    given = Job.read(job) if job is not None else Job()
-    changes = _changes(quasi=quasi, metric=metric, identifiers=identifiers)
-    wanted = given.replaced(**changes) if changes else given
-    if hierarchies is not None:
-        wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **_found(hierarchies, wanted)})
-    inputs = [path for path in (local_path(data), job) if path is not None]
-    if output is not None:
-        check_writable(output, inputs, table=False)
-        if output.suffix not in SUFFIXES:
-            raise DataError(f"Cannot draw the map as {output.name!r}. Known suffixes: {', '.join(SUFFIXES)}.")
-    if state is not None:
-        check_writable(state, inputs, table=False)
+    wanted = o.job_of(
+        job, models=model, hierarchies=hierarchies, quasi=quasi, metric=metric, sensitive=sensitive,
+        identifiers=identifiers, missing=missing, missing_tokens=missing_tokens,
+    )  # fmt: skip
+    check_outputs(inputs_of(data, job, population, *wanted.hierarchies.values()), output, state, suffixes=SUFFIXES)
     sets = None
     if models:
-        sets = [[each.strip() for each in text.split("+") if each.strip()] for text in models]
+        sets = [[*wanted.models, *(each.strip() for each in text.split("+") if each.strip())] for text in models]
     with progress_bar() as show:
         try:
             found = run(
-                read_table(data), wanted, ks=ks, progress=show, state=state, population=population, models=sets,
-                limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
+                read_data(data, encoding).frame, wanted, ks=ks, progress=show, state=state, population=population,
+                models=sets, limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
                 algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -100,7 +99,7 @@ def explore(
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
         write_whole(output, _drawn(found, output, data))
-    emit(found.to_dict(), lambda out: _show(out, found, output))
+    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, output))
 
 
 def _drawn(found: Any, output: Path, source: str) -> bytes:
@@ -115,7 +114,7 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
         return page.encode("utf-8")
     chart = risk_map(points, found.metric)
     if output.suffix == ".json":
-        return json.dumps(standalone(chart), indent=1).encode("utf-8")
+        return json_module.dumps(standalone(chart), indent=1).encode("utf-8")
     return picture(chart, output.suffix[1:])
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kanopy._errors import InputError
+from kanopy.cli import options as o
 from kanopy.cli import semantics
 from kanopy.cli.console import begin, emit
+from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.base import Builder
@@ -24,10 +25,7 @@ hierarchy = typer.Typer(help="Build, look at, choose and compare generalization 
 LARGEST_LISTING = 5_000_000
 """Level tables with more entries than this are not listed in JSON."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Data = Annotated[str, typer.Argument(help="A CSV, Parquet, Excel or database source.")]
 ColumnName = Annotated[str, typer.Argument(help="The column.")]
-Missing = Annotated[list[str] | None, typer.Option(help="A text that means missing, such as '?'; may be repeated.")]
 
 
 def attach(app: typer.Typer) -> None:
@@ -36,83 +34,57 @@ def attach(app: typer.Typer) -> None:
     app.add_typer(hierarchy, name="hierarchy")
 
 
-@hierarchy.command("methods")
-def methods(json: Json = False) -> None:
-    """List the methods that build hierarchies, with their parameters."""
-    begin(json)
-    from kanopy.hierarchy.builders.registry import BUILDERS
-
-    listed: list[dict[str, Any]] = [
-        {
-            "name": name,
-            "summary": kind.summary,
-            "parameters": {field.name: _default(field) for field in dataclasses.fields(kind)},
-            "kinds": sorted(kind.fits),
-        }
-        for name, kind in BUILDERS.items()
-    ]
-
-    def show(console: Any) -> None:
-        from rich.table import Table
-
-        table = Table("method", "what it does", "parameters", box=None, pad_edge=False)
-        for entry in listed:
-            parameters = ", ".join(f"{key}={value}" for key, value in entry["parameters"].items())
-            table.add_row(str(entry["name"]), str(entry["summary"]), parameters)
-        console.print(table)
-
-    emit({"methods": listed}, show)
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default is not dataclasses.MISSING:
-        return list(field.default) if isinstance(field.default, tuple) else field.default
-    return {}
-
-
 @hierarchy.command("build")
 def build(
-    data: Data,
+    data: o.Data,
     column: ColumnName,
     method: Annotated[str, typer.Option("--method", "-m", help="See `kanopy hierarchy methods`.")] = "auto",
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A parameter: name=value.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A .csv, .json or .dot file.")] = None,
-    k: Annotated[int, typer.Option("-k", help="For method auto: the smallest group.")] = 5,
+    param: o.Param = None,
+    output: o.OutputFile = None,
+    k: o.K = None,
     levels: Annotated[
         int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
     senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
-    missing: Missing = None,
-    json: Json = False,
+    missing_tokens: o.MissingTokens = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
-    """Build a hierarchy from the values of a column."""
+    """Build a hierarchy from the values of a column; written as .csv, .json or .dot.
+
+    The method auto takes the best for groups of k rows (5 unless said).
+    """
     begin(json)
-    from kanopy.hierarchy.builders.registry import make_builder
+    from kanopy._parameters import pairs, parse
+    from kanopy.hierarchy.builders.registry import builder_class, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy
 
-    parameters = dict(parse_parameter(text) for text in param or ())
+    check_outputs(inputs_of(data), output)
     given = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
-    parameters.update({name: value for name, value in given.items() if value is not None})
+    named = {name: value for name, value in given.items() if value is not None}
     proposal: Proposal | None = None
-    reduced = _column(data, column, missing)
     if method == "auto":
+        from kanopy._kinds import Whole, taken
         from kanopy.hierarchy.suggest import suggest_hierarchies
 
-        best = suggest_hierarchies(reduced, k=int(parameters.pop("k", k)))[0]
-        if parameters:
+        texts = pairs(param or ())
+        smallest = taken(Whole(1), Whole(1).read(texts.pop("k", str(5 if k is None else k))), "k")
+        if texts or named:
             raise InputError("The method auto takes no parameter but k. Name a method with --method.")
+        reduced = _column(data, column, missing_tokens, encoding)
+        best = suggest_hierarchies(reduced, k=smallest)[0]
         builder, built = best.builder, best.hierarchy
     else:
-        builder = make_builder(method, **parameters)
+        builder = make_builder(method, **parse(builder_class(method), param or ()), **named)
+        reduced = _column(data, column, missing_tokens, encoding)
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)
             built = proposal.hierarchy
         else:
             built = builder.build_column(reduced)
     if output is not None:
-        _check_output(output, data)
         write_hierarchy(built, output)
         if proposal is not None:
             semantics.write_senses_of(proposal, output)
@@ -130,47 +102,14 @@ def build(
     emit(result | (semantics.proposal_json(proposal) if json and proposal is not None else {}), show)
 
 
-def parse_parameter(text: str) -> tuple[str, Any]:
-    """A parameter as typed: JSON, a comma-separated list, or plain text.
-
-    >>> [parse_parameter(text)[1] for text in ("k=5", "widths=5,10,20", "chain=false", "label={low}–{high}")]
-    [5, (5, 10, 20), False, '{low}–{high}']
-    """
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"A parameter is written name=value, not {text!r}.")
-    return name.strip().replace("-", "_"), _parsed(value)
-
-
-def _parsed(value: str) -> Any:
-    lowered = value.strip().casefold()
-    if lowered in ("true", "yes", "false", "no"):
-        return lowered in ("true", "yes")
-    if lowered == "none":
-        return None
-    try:
-        return json_module.loads(value)
-    except json_module.JSONDecodeError:
-        if "," in value and "{" not in value:
-            return tuple(_parsed(part.strip()) for part in value.split(",") if part.strip())
-        return value
-
-
-def _column(data: str, column: str, missing: list[str] | None) -> Column:
+def _column(data: str, column: str, tokens: list[str] | None, encoding: str | None) -> Column:
     """The values of one column, with the given texts taken for missing."""
-    from kanopy._table.sources import read_table
     from kanopy.hierarchy.column import column_of
 
-    series = read_table(data, columns=[column])[column]
-    if missing:
-        wanted = set(missing)
-        return column_of([None if str(value) in wanted else value for value in series.to_list()], name=column)
+    series = read_data(data, encoding, [column]).frame[column]
+    if missing := set(o.columns(tokens)):
+        return column_of([None if str(value) in missing else value for value in series.to_list()], name=column)
     return column_of(series, name=column)
-
-
-def _check_output(output: Path, data: str) -> None:
-    if Path(data).exists() and output.exists() and output.resolve() == Path(data).resolve():
-        raise InputError(f"{output} is the data itself. Choose another file for the hierarchy.")
 
 
 def build_json(builder: Builder, h: Hierarchy, column: Column) -> dict[str, Any]:
@@ -236,7 +175,7 @@ def show_file(
     html: Annotated[Path | None, typer.Option(help="Also write an interactive page into this file.")] = None,
     level: Annotated[int | None, typer.Option(help="Mark the nodes of this level in the drawings.")] = None,
     lines: Annotated[int, typer.Option(help="About how many lines to print.")] = 60,
-    json: Json = False,
+    json: o.Json = False,
 ) -> None:
     """Show a hierarchy as a tree, folded when it is large."""
     begin(json)
@@ -245,11 +184,11 @@ def show_file(
     from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.report.drawings.tree import tree_html, tree_svg, tree_text
 
+    check_outputs([file], svg, html)
     h = read_hierarchy(file, require_nesting=False)
     written = []
     for target, draw in ((svg, tree_svg), (html, tree_html)):
         if target is not None:
-            _check_output(target, str(file))
             write_whole(target, draw(h, level=level))
             written.append(str(target))
 
@@ -277,22 +216,24 @@ def show_file(
 
 @hierarchy.command("suggest")
 def suggest(
-    data: Data,
+    data: o.Data,
     column: ColumnName,
-    k: Annotated[int, typer.Option("-k", help="The smallest group.")] = 5,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the best one here.")] = None,
-    missing: Missing = None,
-    json: Json = False,
+    k: o.K = 5,
+    output: o.OutputFile = None,
+    missing_tokens: o.MissingTokens = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
     """Try the methods that fit a column and rank them by the loss they cause."""
     begin(json)
     from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
 
-    ranking = suggest_hierarchies(_column(data, column, missing), k=k)
+    check_outputs(inputs_of(data), output)
+    k = 5 if k is None else k
+    ranking = suggest_hierarchies(_column(data, column, missing_tokens, encoding), k=k)
     note = halving_note(ranking)
     if output is not None:
-        _check_output(output, data)
         write_hierarchy(ranking[0].hierarchy, output)
     listed = [
         {
@@ -341,9 +282,10 @@ def compare(
     files: Annotated[list[Path], typer.Argument(help="Two or more hierarchy files.")],
     data: Annotated[str | None, typer.Option(help="Data on which to measure the loss.")] = None,
     column: Annotated[str | None, typer.Option(help="The column of the data.")] = None,
-    k: Annotated[int, typer.Option("-k", help="The smallest group.")] = 5,
-    missing: Missing = None,
-    json: Json = False,
+    k: o.K = 5,
+    missing_tokens: o.MissingTokens = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
     """Compare hierarchies: levels, nodes per level, shared groupings, and the loss on data."""
     begin(json)
@@ -355,7 +297,8 @@ def compare(
         raise InputError("To measure the loss give both --data and --column.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
     found = compare_hierarchies(hierarchies)
-    reduced = None if data is None or column is None else _column(data, column, missing)
+    reduced = None if data is None or column is None else _column(data, column, missing_tokens, encoding)
+    k = 5 if k is None else k
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [
         {

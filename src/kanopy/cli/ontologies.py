@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import InputError
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit
+from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
     from kanopy.ontology.similarity.words import WordPair
     from kanopy.ontology.taxonomy import Taxonomy
 
 ontology = typer.Typer(help="Compile and inspect ontologies.", no_args_is_help=True)
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
 def attach(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def compile_ontology(
     output: Annotated[Path, typer.Option("--output", "-o", help="The compiled file to write (.npz).")],
     name: Annotated[str, typer.Option(help="What to call the ontology.")] = "",
     is_a: Annotated[list[str] | None, typer.Option(help="A relation that counts as is-a; may be repeated.")] = None,
-    json: Json = False,
+    json: o.Json = False,
 ) -> None:
     """Compile an ontology into one small file that loads fast."""
     begin(json)
@@ -42,8 +42,7 @@ def compile_ontology(
 
     if output.suffix != ".npz":
         raise InputError(f"Compiled ontologies end in .npz; {output.name!r} does not. Use -o {output.stem}.npz.")
-    if not output.resolve().parent.is_dir():
-        raise InputError(f"There is no folder {output.parent} to write to. Make it first.")
+    check_outputs([source], output)
     taxonomy = read_ontology(source, is_a=is_a or (), name=name)
     save_ontology(taxonomy, output)
     _show_info(taxonomy, str(output))
@@ -52,7 +51,7 @@ def compile_ontology(
 @ontology.command("info")
 def info(
     name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet",
-    json: Json = False,
+    json: o.Json = False,
 ) -> None:
     """What an ontology holds."""
     begin(json)
@@ -102,7 +101,7 @@ def similarity(
     benchmark: Annotated[
         Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
     ] = None,
-    json: Json = False,
+    json: o.Json = False,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""
     begin(json)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, progress_bar
 
 STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
@@ -15,7 +16,7 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 def reproduce(
     paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010 or yaseen2018")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print claims and curves as one JSON object.")] = False,
+    json: o.Json = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,

@@ -7,52 +7,49 @@ from typing import Annotated, Any
 
 import typer
 
-from kanopy.cli.console import begin, emit, progress_bar
+from kanopy.cli import options as o
+from kanopy.cli.console import begin, counted, emit, progress_bar
+from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
 
 
 def risk(
-    data: Annotated[str, typer.Argument(help="The table to look at, before or after anything is done to it.")],
-    quasi: Annotated[
-        str | None,
-        typer.Option("--quasi", "-q", help="Columns others may know, separated by commas [default: suggested]."),
-    ] = None,
-    sensitive: Annotated[str | None, typer.Option("--sensitive", "-s", help="Columns nobody should learn.")] = None,
+    data: o.Data,
+    quasi: o.Quasi = None,
+    sensitive: o.Sensitive = None,
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
-    sampling_fraction: Annotated[
-        str | None, typer.Option(help="Share of the population that is in the table, e.g. 5%.")
-    ] = None,
-    population: Annotated[str | None, typer.Option(help="A table of the whole population (k-map).")] = None,
+    sampling_fraction: o.SamplingFraction = None,
+    population: o.Population = None,
     released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
-    key: Annotated[str | None, typer.Option(help="A column that tells which rows of both belong together.")] = None,
-    hierarchies: Annotated[
-        Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
-    ] = None,
+    key: o.LinkingKey = None,
+    hierarchies: o.ReleaseHierarchies = None,
     threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
     subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
-    seed: Annotated[int, typer.Option(help="For the sample of people when an attack must be sampled.")] = 0,
-    report: Annotated[Path | None, typer.Option(help="Write a page (.html) or the numbers (.json).")] = None,
-    json_mode: Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")] = False,
+    seed: o.Seed = 0,
+    report: o.Report = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
 ) -> None:
-    """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure."""
+    """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure.
+
+    Without --quasi the columns that identify people are suggested.
+    """
     from kanopy._files import write_whole
-    from kanopy._kinds import as_share
-    from kanopy._progress import Step
-    from kanopy._table.sinks import check_writable
-    from kanopy._table.sources import local_path, read_table
+    from kanopy._kinds import Share, Whole, taken
+    from kanopy._progress import Clock, Step
     from kanopy.study.risk import assess_risk
 
-    begin(json_mode)
-    inputs = [path for name in (data, population, released) if name and (path := local_path(name)) is not None]
-    if report is not None:
-        check_writable(report, inputs, table=False)
-    columns, confidential = _names(quasi), _names(sensitive)
-    accepted = as_share(threshold, "risk threshold")
-    fraction = None if sampling_fraction is None else as_share(sampling_fraction, "sampling fraction")
+    begin(json)
+    clock = Clock(())
+    check_outputs(inputs_of(data, population, released), report)
+    columns, confidential = list(o.columns(quasi)), list(o.columns(sensitive))
+    accepted = float(taken(Share(), threshold, "threshold"))
+    fraction = None if sampling_fraction is None else float(taken(Share(), sampling_fraction, "sampling-fraction"))
+    taken(Whole(0), seed, "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        table = read_table(data)
-        everyone = None if population is None else read_table(population)
-        release = None if released is None else read_table(released)
+        table = read_data(data, encoding).frame
+        everyone = None if population is None else read_data(population, encoding).frame
+        release = None if released is None else read_data(released, encoding).frame
         show(Step("assessing", None, ""))
         found = assess_risk(
             table,
@@ -63,35 +60,19 @@ def risk(
             population=everyone,
             released=release,
             key=key,
-            hierarchies=_hierarchies(hierarchies, columns or table.columns),
+            hierarchies=hierarchies_in(hierarchies, columns or table.columns),
             threshold=accepted,
             largest_subset=subsets,
             seed=seed,
         )
         if report is not None:
-            write_whole(report, _report(found, report, data))
-    emit(found.to_dict(), lambda out: _show(out, found, report))
+            write_whole(report, page_or_numbers(found, report, data))
+    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def _hierarchies(folder: Path | None, columns: list[str]) -> dict[str, Any]:
-    from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
-
-    if folder is None:
-        return {}
-    return {name: read_hierarchy(path, column=name) for name, path in find_hierarchies(folder, columns).items()}
-
-
-def _report(found: Any, path: Path, source: str) -> bytes:
-    import json
-
-    if path.suffix == ".json":
-        return json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8")
-    text: str = found.to_html(Path(source).name)
-    return text.encode("utf-8")
+def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
+    """A study as a page or as its numbers, by the suffix of the file."""
+    return report_bytes(found, path) if path.suffix == ".json" else found.to_html(Path(source).name).encode("utf-8")
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:
@@ -118,8 +99,8 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     table.add_row("marketer", "", f"{found.marketer:.2%}", "links everybody to a register")
     out.print(table)
     out.print(
-        f"{sizes.classes:,} classes, the smallest of {sizes.smallest_class:,}; {sizes.unique_rows:,} rows "
-        f"({sizes.unique_share:.2%}) are unique; {found.suppressed_rows:,} are suppressed."
+        f"{counted(sizes.classes, 'class')}, the smallest of {counted(sizes.smallest_class, 'row')}; "
+        f"{counted(sizes.unique_rows, 'row')} ({sizes.unique_share:.2%}) unique, {found.suppressed_rows:,} suppressed."
     )
     if found.journalist.k_map is not None:
         out.print(f"k-map: every row shares its values with at least {found.journalist.k_map:,} of the population.")
@@ -147,7 +128,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     for each in found.disclosure:
         out.print(
             Text(
-                f"{each.column}: {each.certain_rows:,} rows are in classes with a single value; best guess "
+                f"{each.column}: {counted(each.certain_rows, 'row')} in classes with a single value; best guess "
                 f"{each.expected_confidence:.1%} instead of {each.baseline:.1%}."
             )
         )

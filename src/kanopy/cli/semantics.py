@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import InputError
+from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit
+from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
 SHOWN_WORST = 8
 SHOWN_FAULTS = 12
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-OntologyName = Annotated[str, typer.Option("--ontology", help="`wordnet`, or a file.")]
-MeasureName = Annotated[str, typer.Option("--measure", "-m", help="A similarity measure.")]
 Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
@@ -36,8 +35,8 @@ def attach(hierarchy: typer.Typer) -> None:
 
 def evaluate(
     files: Annotated[list[Path], typer.Argument(help="Hierarchy files.")],
-    ontology: OntologyName = "wordnet",
-    measure: MeasureName = "wu-palmer",
+    ontology: o.Ontology = "wordnet",
+    measure: o.Measure = "wu-palmer",
     weights: Weights = "constant",
     senses: SensesFile = None,
     write_senses: Annotated[
@@ -45,7 +44,7 @@ def evaluate(
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
-    json: Json = False,
+    json: o.Json = False,
 ) -> None:
     """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
     begin(json)
@@ -56,6 +55,7 @@ def evaluate(
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
+    check_outputs(files, svg, html)
     weighing = parse_weights(weights)
     if write_senses and senses is not None and len(files) > 1:
         raise InputError("Several hierarchies cannot write one senses file. Leave out --senses, or give one hierarchy.")
@@ -90,13 +90,13 @@ def evaluate(
 
 def improve(
     file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
-    ontology: OntologyName = "wordnet",
-    measure: MeasureName = "wu-palmer",
+    ontology: o.Ontology = "wordnet",
+    measure: o.Measure = "wu-palmer",
     weights: Weights = "constant",
     senses: SensesFile = None,
     max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the improved hierarchy here.")] = None,
-    json: Json = False,
+    output: o.OutputFile = None,
+    json: o.Json = False,
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
     begin(json)
@@ -108,6 +108,7 @@ def improve(
     from kanopy.ontology.load import load_ontology
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
+    check_outputs([file], output)
     weighing = parse_weights(weights)
     h = read_hierarchy(file)
     taxonomy = load_ontology(ontology)
@@ -117,8 +118,6 @@ def improve(
     after = evaluate_hierarchy(found.hierarchy, taxonomy, measure=measure, weights=weighing, senses=found.senses)
     written: list[str] = []
     if output is not None:
-        if output.resolve() == file.resolve():
-            raise InputError(f"{output} is the hierarchy itself. Choose another file, so that the original is kept.")
         write_hierarchy(found.hierarchy, output)
         # The senses go beside it: without them a later evaluation could read a label in another sense.
         target = senses_path(output)

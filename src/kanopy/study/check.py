@@ -39,7 +39,7 @@ class ModelCheck(Short):
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "model": self.model,
+            "name": self.model,
             "explanation": self.explanation,
             "holds": self.holds,
             "failing_classes": self.failing_classes,
@@ -78,15 +78,16 @@ class Check(Short):
         return {
             "rows": self.rows,
             "classes": self.classes,
-            "k": self.k,
+            "smallest_class": self.k,
             "unique_rows": self.unique_rows,
-            "suppressed_rows": self.suppressed_rows,
+            "suppressed": self.suppressed_rows,
             "average_class": self.average_class,
             "largest_class": self.largest_class,
             "highest_risk": self.highest_risk,
             "average_risk": self.average_risk,
             "sensitive": self.sensitive,
             "models": [model.to_dict() for model in self.models],
+            "holds": self.holds,
         }
 
     def _repr_html_(self) -> str:

@@ -91,7 +91,7 @@ class RiskAssessment(Short):
         """Plain data without any value of the table: what `kanopy risk --json` prints."""
         return {
             "rows": self.rows,
-            "suppressed_rows": self.suppressed_rows,
+            "suppressed": self.suppressed_rows,
             "quasi_identifiers": list(self.quasi),
             "quasi_identifiers_suggested": self.suggested_quasi,
             "threshold": {
@@ -99,7 +99,7 @@ class RiskAssessment(Short):
                 "rows": self.rows_above_threshold,
                 "share": self.share_above_threshold,
             },
-            "k": self.sizes.smallest_class,
+            "smallest_class": self.sizes.smallest_class,
             "prosecutor": {"highest": self.sizes.highest_prosecutor, "average": self.sizes.average_prosecutor},
             "journalist": self.journalist.to_dict(),
             "marketer": self.marketer,

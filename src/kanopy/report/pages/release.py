@@ -166,7 +166,7 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
         ),
         (
             "Smallest group",
-            plural(after["k"], "row"),
+            plural(after["smallest_class"], "row"),
             f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average",
         ),
         (

@@ -57,7 +57,7 @@ def _suggested(found: Mapping[str, Any]) -> bool:
 def tiles(found: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
     tiles: list[Tile] = [
-        ("Smallest group", plural(found["k"], "row"), f"{plural(found['classes'], 'group')} in all"),
+        ("Smallest group", plural(found["smallest_class"], "row"), f"{plural(found['classes'], 'group')} in all"),
         ("Highest risk", percent(found["prosecutor"]["highest"]), "one over the smallest group"),
         ("Average risk", percent(found["prosecutor"]["average"]), "of a row picked at random"),
         ("Rows that stand alone", percent(found["unique_share"]), whole(found["unique_rows"])),

@@ -59,7 +59,7 @@ def groups(found: Found, after: Found | None = None) -> str:
     described = (
         "Share of rows by the size of their group, before and after. "
         f"Before, {percent(found['unique_share'])} of rows were alone; "
-        f"after, the smallest group has {plural(after['k'], 'row')}."
+        f"after, the smallest group has {plural(after['smallest_class'], 'row')}."
     )
     heads = [_SIZE, "Groups before", "Rows before", "Groups after", "Rows after"]
     alone = f"Before, {plural(found['unique_rows'], 'row')} of {whole(found['rows'])} stood alone"

@@ -1,0 +1,81 @@
+"""`kanopy check`: how anonymous is a table as it stands, and do the models hold?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from kanopy.cli import options as o
+from kanopy.cli.console import begin, counted, emit
+from kanopy.cli.files import hierarchies_in, read_data
+
+
+def check(
+    data: o.Data,
+    quasi: o.Quasi = None,
+    k: o.K = None,
+    sensitive: o.Sensitive = None,
+    model: o.Models = None,
+    population: o.Population = None,
+    hierarchies: o.Hierarchies = None,
+    job: o.JobFile = None,
+    encoding: o.Encoding = None,
+    json: o.Json = False,
+) -> None:
+    """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold."""
+    from kanopy._errors import JobError
+    from kanopy._progress import Clock
+    from kanopy.privacy.models import make_models
+    from kanopy.study.check import check as look
+
+    begin(json)
+    clock = Clock(())
+    wanted = o.job_of(job, quasi=quasi, k=k, sensitive=sensitive, population=population)
+    if not wanted.quasi:
+        raise JobError("Name the columns that others may know (--quasi).")
+    asked = wanted.k if k is not None or job is not None else None
+    own = make_models([*([f"k:{asked}"] if asked else []), *wanted.models, *(model or [])])
+    named = [name for each in own for name in (*each.sensitive, *each.quasi)]
+    found = look(
+        read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
+        hierarchies=hierarchies_in(hierarchies, named),
+    )  # fmt: skip
+
+    def show(out: Any) -> None:
+        verdict = "[bold green]✓[/]" if found.k >= 2 and found.holds else "[bold red]✗[/]"
+        falls = "falls" if found.rows == 1 else "fall"
+        out.print(
+            f"{verdict} {counted(found.rows, 'row')} {falls} into {counted(found.classes, 'class')}; the smallest has "
+            f"{counted(found.k, 'row')}."
+        )
+        out.print(
+            f"{counted(found.unique_rows, 'row')} ({found.unique_rows / found.rows:.2%}) unique, "
+            f"{found.suppressed_rows:,} suppressed. An average class has {found.average_class:,.1f} rows."
+        )
+        out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
+        for name, numbers in found.sensitive.items():
+            out.print(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}.")
+        for each in found.models:
+            _show_model(out, each)
+
+    emit({"k": asked, **found.to_dict(), "seconds": clock.total()}, show)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_model(out: Any, each: Any) -> None:
+    from rich.text import Text
+
+    mark = Text("✓ ", style="bold green") if each.holds else Text("✗ ", style="bold red")
+    out.print(mark.append(f"{each.model}: {each.explanation}", style="default"))
+    if not each.holds:
+        classes, rows = counted(each.failing_classes, "class"), counted(each.failing_rows, "row")
+        out.print(Text(f"  {classes} with {rows} {'fails' if each.failing_classes == 1 else 'fail'}, among them:"))
+        for example in each.examples:
+            out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))
+
+
+def attach(app: typer.Typer) -> None:
+    """Add the command to the `kanopy` application."""
+    app.command("check")(check)

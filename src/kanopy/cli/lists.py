@@ -1,0 +1,145 @@
+"""`kanopy algorithms`, `kanopy models` and `kanopy hierarchy methods`: what there is, and the parameters of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli import options as o
+from kanopy.cli.console import begin, emit
+
+Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
+
+
+def algorithms(name: Name = None, json: o.Json = False) -> None:
+    """List the algorithms: what each does, its recoding, the models it supports, what it proves."""
+    from kanopy.masking.algorithms.registry import MASKINGS
+    from kanopy.release.catalogue import MODEL_WORDS, recoding_words
+    from kanopy.release.catalogue import algorithms as entries
+    from kanopy.search.algorithms import ALGORITHMS, algorithm_class
+
+    begin(json)
+    listed = entries()
+    classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
+    if name is not None:
+        chosen = _chosen("algorithm", name, classes)
+        listed = [{**each, **_declared(classes[chosen] or algorithm_class(chosen))} for each in listed
+                  if each["name"] == chosen]  # fmt: skip
+
+    def show(out: Any) -> None:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        for each in listed:
+            facts = f"  {each['recoding']} · models: {each['models']} · {each['proves'] or 'heuristic'}"
+            if each["anytime"]:
+                facts += " · stops at any time"
+            out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
+            sentence = f"{each['does'][0].upper()}{each['does'][1:]}. {each['source']}. For {each['attributes']}."
+            out.print(Padding(Text(sentence), (0, 0, 0, 2)))
+            _show_declared(out, each)
+        if name is None:
+            out.print()
+            for kind in dict.fromkeys(each["recoding"] for each in listed):
+                out.print(f"[bold]{kind}[/]: {recoding_words(kind)}.")
+            for word, meaning in MODEL_WORDS.items():
+                out.print(f"models [bold]{word}[/]: {meaning}.")
+
+    emit({"algorithms": listed}, show)
+
+
+def models(name: Name = None, json: o.Json = False) -> None:
+    """List the privacy models, each with one sentence and an example."""
+    from kanopy.privacy.models import MODELS
+
+    begin(json)
+    chosen = MODELS if name is None else {(own := _chosen("privacy model", name, MODELS)): MODELS[own]}
+    listed: list[dict[str, Any]] = [
+        {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
+        | (_declared(kind) if name is not None else {})
+        for each, kind in chosen.items()
+    ]
+    _emit_table("models", listed, {"model": "name", "in one sentence": "summary", "--model": "example"})
+
+
+def methods(name: Name = None, json: o.Json = False) -> None:
+    """List the methods that build hierarchies, with their parameters."""
+    from kanopy._parameters import defaults
+    from kanopy.hierarchy.builders.registry import BUILDERS
+
+    begin(json)
+    chosen = BUILDERS if name is None else {(own := _chosen("method", name, BUILDERS)): BUILDERS[own]}
+    listed: list[dict[str, Any]] = [
+        {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
+        | (_declared(kind) if name is not None else {})
+        for each, kind in chosen.items()
+    ]
+    _emit_table("methods", listed, {"method": "name", "what it does": "summary", "parameters": "parameters"})
+
+
+def _chosen(what: str, name: str, known: Mapping[str, Any]) -> str:
+    from kanopy._errors import JobError, near_miss
+
+    for spelled in (name, name.replace("_", "-"), name.replace("-", "_")):
+        if spelled in known:
+            return spelled
+    raise JobError(f"There is no {what} called {name!r}. {near_miss(name, known)}")
+
+
+def _declared(kind: type) -> dict[str, Any]:
+    from kanopy._parameters import describe
+
+    return {"declared": describe(kind)}
+
+
+def _first_line(kind: type) -> str:
+    """The opening of the docstring: definition and paper."""
+    return " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+
+
+def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) -> None:
+    def show(out: Any) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(header_style="bold", box=None, pad_edge=False)
+        for title in titles:
+            table.add_column(title, overflow="fold")
+        for each in listed:
+            cells = [each[field] for field in titles.values()]
+            shown = [
+                ", ".join(f"{n}={v}" for n, v in cell.items()) if isinstance(cell, dict) else cell for cell in cells
+            ]
+            table.add_row(Text(shown[0], style="bold"), *map(Text, shown[1:]))
+        out.print(table)
+        for each in listed:
+            _show_declared(out, each)
+
+    emit({key: listed}, show)
+
+
+def _show_declared(out: Any, entry: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    if "declared" not in entry:
+        return
+    if not entry["declared"]:
+        out.print("It has no parameters.")
+        return
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    for title in ("parameter", "default", "meaning", "values"):
+        table.add_column(title, overflow="fold")
+    for each in entry["declared"]:
+        default = "required" if each["required"] else str(each["default"])
+        table.add_row(Text(each["name"], style="bold"), Text(default), Text(each["meaning"]), Text(each["kind"]))
+    out.print(table)
+
+
+def attach(app: typer.Typer, hierarchy: typer.Typer) -> None:
+    """Add the commands to the `kanopy` application."""
+    app.command("algorithms")(algorithms)
+    app.command("models")(models)
+    hierarchy.command("methods")(methods)
