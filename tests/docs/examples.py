@@ -35,7 +35,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "docs" / "files"
-LANGUAGES = {"python", "console", "sh", "toml", "json", "csv", "text", "r"}
+LANGUAGES = {"python", "console", "sh", "toml", "json", "csv", "text"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^( *)```(\w*)(.*)$")
 NOT_RUN = re.compile(r"<!--\s*not run: (.+?)\s*-->")
@@ -82,11 +82,10 @@ class Reader:
         self.status = 0
         shutil.copytree(FILES, folder, dirs_exist_ok=True)
 
-    def follow(self, page: Path) -> list[str]:
+    def follow(self, text: str, place: str) -> list[str]:
         """Run all blocks; what did not come out as the page says, in words."""
         wrong: list[str] = []
-        place = page.relative_to(ROOT)
-        for block in blocks(page.read_text(encoding="utf-8")):
+        for block in blocks(text):
             try:
                 found = self._run(block, f"{place}:{block.line}")
             except Exception as error:

@@ -9,14 +9,14 @@ import pytest
 
 from tests.docs.examples import ROOT, Reader, blocks
 
-PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)]
 EXAMPLES = [page for page in PAGES if "```" in page.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_say_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    wrong = Reader(tmp_path).follow(page)
+    wrong = Reader(tmp_path).follow(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -38,7 +38,6 @@ def test_no_code_hides_in_indentation() -> None:
 
 def test_a_wrong_example_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "invented.md"
     texts = {
         "```python\n>>> 1 + 1\n3\n```": "Expected",
         "```python\nx = 1\n```": "without >>>",
@@ -48,6 +47,5 @@ def test_a_wrong_example_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "```toml\nk = \n```": "TOMLDecodeError",
     }
     for text, said in texts.items():
-        monkeypatch.setattr(Path, "read_text", lambda self, encoding, text=text: text)
-        (wrong,) = Reader(tmp_path).follow(page)
+        (wrong,) = Reader(tmp_path).follow(text, "page.md")
         assert said in wrong, text
