@@ -18,6 +18,7 @@ import kanopy
 from kanopy._core.classes import Domain
 from kanopy._errors import NoSolution, VerificationFailed
 from kanopy.engine.local import LocalEngine
+from kanopy.metrics.full_domain import METRICS
 from kanopy.privacy.models import make_models
 from kanopy.privacy.personal import Constrained
 from kanopy.release.solution_file import check_reusable
@@ -280,3 +281,17 @@ def test_applying_again_compares_with_the_same_population() -> None:
     job = kanopy.Job(quasi=["zip"], k=2, models=["k-map:4"])
     found = kanopy.anonymize(table, job, population={"zip": ["1", "2"] * 4})
     assert found.apply(table).levels == found.levels
+
+
+@pytest.mark.parametrize("metric", list(METRICS))
+def test_a_result_reports_the_number_that_was_minimized(metric: str) -> None:
+    """`height` was reported without the weights, and `precision` by the lowest level of a value that stands on many."""
+    race = kanopy.Hierarchy.from_rows([["w", "w", "w", "*"], ["b", "other", "all", "*"], ["a", "other", "all", "*"]])
+    people = {"race": ["w", "w", "b", "a", "b", "a", "w", "a"], "age": [30, 30, 41, 42, 50, 51, 33, 58]}
+    job = kanopy.Job(
+        quasi=["race", "age"], k=2, algorithm="optimal", metric=metric, weights={"race": 3.0}, suppress="25%",
+        hierarchies={"race": race, "age": {"method": "widths", "widths": [10, 20]}},
+    )  # fmt: skip
+    result = kanopy.anonymize(people, job)
+    assert result.losses[metric] == pytest.approx(result.solution.score)
+    assert result.score == result.losses[metric]

@@ -37,6 +37,17 @@ class AttributeCosts:
             return np.zeros_like(np.asarray(cost, np.float64))
         return np.maximum(0.0, (np.asarray(cost) - self.offset) / self.scale)
 
+    def whole(self, hierarchy: Hierarchy, marginal: Longs, level: int = 0) -> float:
+        """The cost if every row were suppressed."""
+        return float(self.totals[level] + np.dot(marginal, self.extras[level][hierarchy.level(level).codes]))
+
+    def keep_of_nodes(self, hierarchy: Hierarchy) -> Floats:
+        """Per node what a row published at it keeps, that is what suppressing it would cost; at its lowest level."""
+        keep = np.zeros(hierarchy.node_count)
+        for level in range(hierarchy.height, -1, -1):
+            keep[hierarchy.level(level).nodes] = self.extras[level]
+        return keep
+
 
 @dataclass(frozen=True)
 class AttributeMetric:

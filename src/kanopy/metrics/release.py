@@ -9,7 +9,16 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy._core.classes import Domain, Recoding
-from kanopy.metrics.full_domain import AverageClassSize, Discernibility, GeometricLoss, Loss
+from kanopy.metrics.full_domain import (
+    AttributeMetric,
+    AverageClassSize,
+    Discernibility,
+    Entropy,
+    GeometricLoss,
+    Height,
+    Loss,
+    Precision,
+)  # fmt: skip
 
 
 def attribute_losses(domain: Domain, recoding: Recoding) -> Floats:
@@ -30,11 +39,14 @@ def column_losses(domain: Domain, recoding: Recoding) -> dict[str, float]:
     return dict(zip(domain.names, attribute_losses(domain, recoding).tolist(), strict=True))
 
 
-def release_losses(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> dict[str, float]:
-    """Every metric that is defined for a release, by name.
+def release_losses(
+    domain: Domain, recoding: Recoding, weights: Sequence[float], levels: Sequence[int] | None = None
+) -> dict[str, float]:
+    """Every metric that is defined for a release, by name, as searches compute it.
 
-    `precision`, `entropy` and `height` need the level of each published value; they are left out for labels that
-    do not come from a hierarchy.
+    `precision`, `entropy` and `height` need the level of each published value: that of its column where `levels` says
+    so (full-domain releases), else the lowest one at which its hierarchy node stands. They are left out for labels that
+    do not come from a hierarchy, and `height` where columns have no level.
     """
     losses = attribute_losses(domain, recoding)
     classes = recoding.classes
@@ -46,63 +58,24 @@ def release_losses(domain: Domain, recoding: Recoding, weights: Sequence[float])
         "aecs": AverageClassSize().score(domain.rows, classes.count, suppressed, squares),
         "discernibility": Discernibility().score(domain.rows, classes.count, suppressed, squares),
     }
-    if all(len(nodes) and (nodes >= 0).all() for nodes in recoding.nodes) and recoding.nodes:
-        result["precision"] = _precision(domain, recoding, weights)
-        result["entropy"] = _entropy(domain, recoding, weights)
+    if recoding.nodes and all(len(nodes) and (nodes >= 0).all() for nodes in recoding.nodes):
+        for metric in (Precision(), Entropy(), *([] if levels is None else [Height()])):
+            losses = np.array([_loss(metric, domain, recoding, j, levels) for j in range(domain.width)])
+            result[metric.name] = float(metric.combine(losses, weights))
     return result
+
+
+def _loss(metric: AttributeMetric, domain: Domain, recoding: Recoding, j: int, levels: Sequence[int] | None) -> float:
+    """What a column loses: all that can be lost, less what the published rows keep of it."""
+    hierarchy, marginal = domain.hierarchies[j], domain.marginals[j]
+    cost = metric.costs(hierarchy, marginal, domain.rows)
+    level = 0 if levels is None else levels[j]
+    # The labels of a full-domain release are those of its level, in the same order.
+    keep = cost.keep_of_nodes(hierarchy)[recoding.nodes[j]] if levels is None else cost.extras[level]
+    kept = _total(recoding.group_sizes, keep[recoding.codes[:, j]])
+    return float(cost.loss(cost.whole(hierarchy, marginal, level) - kept))
 
 
 def _total(sizes: npt.NDArray[np.int64], values: Floats) -> float:
     """The sum of products. Not `np.dot`: on a busy machine its threads wait longer than the sum takes."""
     return float((sizes * values).sum())
-
-
-def _mean(losses: Sequence[float], weights: Sequence[float]) -> float:
-    return float(np.dot(losses, weights) / sum(weights))
-
-
-def _precision(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> float:
-    losses = []
-    for j, hierarchy in enumerate(domain.hierarchies):
-        height = max(hierarchy.height, 1)
-        part = _lowest_level_of_nodes(domain, j)[recoding.nodes[j]] / height
-        covered = _total(recoding.group_sizes, part[recoding.codes[:, j]]) + recoding.suppressed_rows
-        losses.append(covered / domain.rows)
-    return _mean(losses, weights)
-
-
-def _lowest_level_of_nodes(domain: Domain, j: int) -> Floats:
-    """The lowest level at which each node appears."""
-    hierarchy = domain.hierarchies[j]
-    level = np.zeros(hierarchy.node_count)
-    for i in range(hierarchy.height, -1, -1):
-        level[hierarchy.level(i).nodes] = i
-    return level
-
-
-def _entropy(domain: Domain, recoding: Recoding, weights: Sequence[float]) -> float:
-    losses = []
-    kept_rows = domain.rows - domain.excluded_rows
-    for j, marginal in enumerate(domain.marginals):
-        under = _rows_under_nodes(domain, j)
-        present = marginal[marginal > 0]
-        most = float((present * np.log2(kept_rows / present)).sum())
-        gain = np.zeros(len(recoding.nodes[j]))
-        rows = under[recoding.nodes[j]]
-        gain[rows > 0] = np.log2(kept_rows / rows[rows > 0])
-        kept = _total(recoding.group_sizes, gain[recoding.codes[:, j]])
-        # Rows suppressed from the start cost as much as the average suppressed row.
-        excluded = domain.excluded_rows * (most / kept_rows)
-        whole = most + excluded
-        losses.append((most - kept + excluded) / whole if whole > 0 else 0.0)
-    return _mean(losses, weights)
-
-
-def _rows_under_nodes(domain: Domain, j: int) -> Floats:
-    """How many rows hold a value under each node of the hierarchy."""
-    hierarchy, marginal = domain.hierarchies[j], domain.marginals[j]
-    rows = np.zeros(hierarchy.node_count)
-    for i in range(hierarchy.height + 1):
-        level = hierarchy.level(i)
-        rows[level.nodes] = np.bincount(level.codes, weights=marginal, minlength=level.size)
-    return rows

@@ -142,12 +142,12 @@ class Result:
         from kanopy.metrics.release import release_losses
 
         domain, recoding, k = self.prepared.domain, solution.recoding, self.job.k
-        losses = release_losses(domain, recoding, [self.job.weights.get(name, 1.0) for name in domain.names])
+        weights = [self.job.weights.get(name, 1.0) for name in domain.names]
+        losses = release_losses(domain, recoding, weights, solution.levels)
         extended = with_extents(domain, recoding)
         if solution.levels is None:
             return losses | local_losses(domain, extended, k)
         # A full-domain release has no clusters of its own: only the measures of its classes apply.
-        losses["height"] = float(sum(solution.levels))
         return losses | {name: LOCAL_LOSSES[name](domain, extended, k) for name in ("AVG_merged", "LM", "GCP")}
 
     @cached_property

@@ -168,10 +168,8 @@ class Forest:
     @cached_property
     def _whole(self) -> list[float]:
         """Per column the cost if every row were suppressed."""
-        return [
-            float(cost.totals[0] + np.dot(marginal, cost.extras[0][h.level(0).codes]))
-            for cost, h, marginal in zip(self.costs, self.domain.hierarchies, self.domain.marginals, strict=True)
-        ]
+        columns = zip(self.costs, self.domain.hierarchies, self.domain.marginals, strict=True)
+        return [cost.whole(hierarchy, marginal) for cost, hierarchy, marginal in columns]
 
     def published(self, at: Ints) -> Ints:
         """`[tuple, column]`: hierarchy nodes, given the tree nodes of the records."""
@@ -208,7 +206,7 @@ def plant_forest(problem: Problem) -> Forest:
         codes = [number.setdefault(hierarchy.label(int(node)), len(number)) for node in tree.node]
         trees.append(tree)
         costs.append(cost)
-        keeps.append(_keep_of_nodes(hierarchy, cost)[tree.node])
+        keeps.append(cost.keep_of_nodes(hierarchy)[tree.node])
         label_codes.append(np.array(codes, np.int32))
         label_counts.append(len(number))
         columns.append(tree.leaf_of_value[domain.tuples[:, j]])
@@ -232,11 +230,3 @@ def plant_forest(problem: Problem) -> Forest:
         np.concatenate(label_codes), tuple(label_counts), np.ascontiguousarray(leaves), counts, record, tuple(costs),
         tuple(tuple(level + int(start[j]) for level in tree.levels) for j, tree in enumerate(trees)),
     )  # fmt: skip
-
-
-def _keep_of_nodes(hierarchy: Hierarchy, cost: AttributeCosts) -> Floats:
-    """Per hierarchy node what suppressing a row published at it would cost; at its lowest level, as releases count."""
-    keep = np.zeros(hierarchy.node_count)
-    for level in range(hierarchy.height, -1, -1):
-        keep[hierarchy.level(level).nodes] = cost.extras[level]
-    return keep
