@@ -42,6 +42,7 @@ class EveryK:
         size, width = problem.lattice.size, problem.domain.width
         self._place = np.full(size, -1, np.int64)
         self._numbers: list[int] = []
+        self._levels: list[Levels] = []
         self._classes = np.zeros((64, most_k), np.int64)
         self._rows = np.zeros((64, most_k), np.int64)
         self._sums = np.zeros((64, most_k, width))
@@ -115,9 +116,9 @@ class EveryK:
         return best_of(scores, lambda place: self._judgement(place, k, most))
 
     def _judgement(self, place: int, k: int, most: int) -> LevelJudgement:
-        levels = self.lattice.levels(self._numbers[place])
         gone = int(self._rows[place, k - 1])
         kept = int(self._all_classes[place] - self._classes[place, k - 1])
+        levels = self._levels[place]
         score = self.problem.score(levels, kept, gone, 0, self._sums[place, k - 1])
         return LevelJudgement(
             feasible=gone <= most, score=score, suppressed_rows=gone, levels=levels, classes=kept,
@@ -139,11 +140,14 @@ class EveryK:
             table.keys, table.sizes, packing.word, packing.shift, packing.mask, extra, start,
             self._classes[place], self._sums[place],
         )  # fmt: skip
-        own = np.diff(self._classes[place], prepend=0) * np.arange(self.most_k)
-        self._rows[place] = np.cumsum(own)
+        below = self._classes[place]
+        own = below.copy()
+        own[1:] -= below[:-1]
+        np.cumsum(own * np.arange(self.most_k), out=self._rows[place])
         self._totals[place] = [cost.totals[level] for cost, level in zip(problem.costs, levels, strict=True)]
         self._all_classes[place] = table.count
         self._numbers.append(number)
+        self._levels.append(levels)
         self._place[number] = place
         problem.judged += 1
         return place
