@@ -1,7 +1,7 @@
 """Walks over parent arrays in which every parent has a larger number than its children.
 
 One pass in node order is enough for each, so a chain of a million nodes costs no more than a bush of the same
-size. The plain twins jump pointers (depth doubles each round) or simply loop.
+size. The plain twins simply loop.
 """
 
 from __future__ import annotations
@@ -10,27 +10,6 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import kernel
-
-
-def _depths_plain(parent: Ints) -> Ints:
-    depth = (parent >= 0).astype(np.int32)
-    jump = parent.copy()
-    while (jump >= 0).any():
-        inside = jump >= 0
-        depth[inside] += depth[jump[inside]]
-        jump[inside] = jump[jump[inside]]
-    return depth
-
-
-@kernel(_depths_plain)
-def depths(parent: Ints) -> Ints:
-    """Edges from each node up to its root."""
-    depth = np.zeros(len(parent), np.int32)
-    for node in range(len(parent) - 1, -1, -1):
-        above = parent[node]
-        if above >= 0:
-            depth[node] = depth[above] + 1
-    return depth
 
 
 def _subtree_sums_plain(parent: Ints, own: Longs) -> Longs:

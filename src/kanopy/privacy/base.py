@@ -113,6 +113,8 @@ class Model(Declared):
             value = getattr(self, each.name)
             if value != each.default:
                 plain[each.name] = list(value) if isinstance(value, tuple) else value
+                if isinstance(value, Mapping):
+                    plain[each.name] = dict(value)
         return plain
 
 

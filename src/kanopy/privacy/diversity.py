@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -228,7 +228,3 @@ class LPlus(LimitedShares):
                 f"The model 'l-plus' names values that {self.column!r} does not have: {some(strangers)}. "
                 f"It has {some(found.values)}."
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {"name": self.name, "column": self.column, "thresholds": dict(self.thresholds)}
-        return plain if self.other == 1 else {**plain, "other": self.other}

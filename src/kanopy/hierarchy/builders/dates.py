@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import re
 from collections.abc import Iterable
@@ -20,6 +19,15 @@ from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year", "iso_year", "decade", "century")
+_CALENDAR = {
+    "day": (1, "day"),
+    "month": (1, "month"),
+    "quarter": (3, "month"),
+    "year": (1, "year"),
+    "decade": (10, "year"),
+    "century": (100, "year"),
+}
+"""Granularities that are so many units of the calendar."""
 _MULTIPLE = re.compile(r"(\d+) ?(day|month|year)s?")
 Span = tuple[str, dt.datetime, dt.datetime]
 """A label, the moment a period begins, and the moment the next one begins."""
@@ -159,39 +167,27 @@ def period(granularity: str, moment: dt.datetime) -> Span:
         return moment.strftime(granularity), day, day + dt.timedelta(days=1)
     if match := _MULTIPLE.fullmatch(granularity):
         return _multiple(int(match[1]), match[2], day)
-    if granularity == "minute":
-        start = moment.replace(second=0, microsecond=0)
-        return start.isoformat(timespec="minutes"), start, start + dt.timedelta(minutes=1)
-    if granularity == "hour":
-        start = moment.replace(minute=0, second=0, microsecond=0)
-        return start.isoformat(timespec="hours"), start, start + dt.timedelta(hours=1)
-    if granularity == "day":
-        return day.date().isoformat(), day, day + dt.timedelta(days=1)
+    if granularity in ("minute", "hour"):
+        start = moment.replace(minute=moment.minute if granularity == "minute" else 0, second=0, microsecond=0)
+        units = f"{granularity}s"
+        return start.isoformat(timespec=units), start, start + dt.timedelta(**{units: 1})
     if granularity == "week":
         start = day - dt.timedelta(days=day.weekday())
         year, week, _ = day.isocalendar()
         return f"{year:04}-W{week:02}", start, start + dt.timedelta(days=7)
     if granularity == "iso_year":
         year = day.isocalendar().year
-        start = dt.datetime.combine(dt.date.fromisocalendar(year, 1, 1), dt.time())
-        stop = dt.datetime.combine(dt.date.fromisocalendar(year + 1, 1, 1), dt.time())
-        return f"ISO {year:04}", start, stop
-    if granularity == "month":
-        days = calendar.monthrange(day.year, day.month)[1]
-        start = day.replace(day=1)
-        return f"{day.year:04}-{day.month:02}", start, start + dt.timedelta(days=days)
-    if granularity == "quarter":
-        quarter = (day.month - 1) // 3
-        _, start, stop = _multiple(3, "month", day)
-        return f"{day.year:04}-Q{quarter + 1}", start, stop
-    years = {"year": 1, "decade": 10, "century": 100}.get(granularity)
-    if years is None:
+        begin, end = (dt.date.fromisocalendar(each, 1, 1) for each in (year, year + 1))
+        return f"ISO {year:04}", dt.datetime.combine(begin, dt.time()), dt.datetime.combine(end, dt.time())
+    if granularity not in _CALENDAR:
         raise HierarchyError(
             f"There is no granularity {granularity!r}. {near_miss(granularity, GRANULARITIES)} Multiples such as "
             "'5 years' and formats such as '%B' work too."
         )
-    label, start, stop = _multiple(years, "year", day)
-    if granularity == "decade":
+    label, start, stop = _multiple(*_CALENDAR[granularity], day)
+    if granularity == "quarter":
+        label = f"{day.year:04}-Q{(day.month + 2) // 3}"
+    elif granularity == "decade":
         label = f"{day.year // 10 * 10}s"
     return label, start, stop
 
@@ -209,7 +205,7 @@ def _multiple(number: int, unit: str, day: dt.datetime) -> Span:
     if unit == "month":
         index = (day.year * 12 + day.month - 1) // number * number
         start, stop = _month(index), _month(index + number)
-        label = f"{start:%Y-%m}" + (f"–{stop - one:%Y-%m}" if number > 1 else "")
+        label = f"{start.year:04}-{start.month:02}" + (f"–{stop - one:%Y-%m}" if number > 1 else "")
         return label, start, stop
     year = day.year // number * number
     label = f"{year:04}" + (f"–{year + number - 1:04}" if number > 1 else "")

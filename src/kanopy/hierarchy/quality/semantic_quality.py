@@ -100,11 +100,7 @@ class SemanticQuality(Drawn):
             "weights": list(self.weights),
             "levels": [
                 {
-                    "level": level.level,
-                    "gsl": level.gsl,
-                    "mean": level.mean,
-                    "sd": level.sd,
-                    "weighted": level.weighted,
+                    **vars(level),
                     "worst": [{"leaf": t.leaf, "ancestor": t.ancestor, "loss": t.loss} for t in level.worst],
                 }
                 for level in self.levels
