@@ -16,7 +16,7 @@ from kanopy._core.classes import Domain
 from kanopy._errors import JobError
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import metric_named
-from kanopy.privacy.models import DistinctDiversity, KAnonymity
+from kanopy.privacy import DistinctDiversity, KAnonymity
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.bound.certificate import certify, find_dishonest
 from kanopy.search.bound.ladders import Rung, make_ladders

@@ -38,5 +38,21 @@ if TYPE_CHECKING:
 else:
     from kanopy._lazy import lazy_names
 
-    # The module of the dictionary imports every model, so it is the home of all of them.
-    __getattr__, __dir__ = lazy_names(globals(), {"kanopy.privacy.models": __all__})
+    __getattr__, __dir__ = lazy_names(
+        globals(),
+        {
+            "kanopy.privacy.base": ("Model",),
+            "kanopy.privacy.closeness": (
+                "BasicLikeness", "DeltaDisclosure", "EnhancedLikeness", "EqualCloseness", "HierarchicalCloseness",
+                "OrderedCloseness",
+            ),
+            "kanopy.privacy.diversity": (
+                "AlphaK", "DistinctDiversity", "EntropyDiversity", "LPlus", "PSensitive", "RecursiveDiversity",
+            ),
+            "kanopy.privacy.models": ("MODELS", "make_model"),
+            "kanopy.privacy.personal": ("Constrained", "EpsilonM", "Guarding"),
+            "kanopy.privacy.sizes": (
+                "AverageRisk", "DeltaPresence", "KAnonymity", "KMap", "PopulationUniqueness", "Uniqueness",
+            ),
+        },
+    )  # fmt: skip

@@ -10,61 +10,37 @@ from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss
 from kanopy._kinds import collected, refuse
 from kanopy._parameters import make, parameters_of
+from kanopy.privacy import closeness, diversity, personal, sizes
 from kanopy.privacy.base import Model
-from kanopy.privacy.closeness import (
-    BasicLikeness,
-    DeltaDisclosure,
-    EnhancedLikeness,
-    EqualCloseness,
-    HierarchicalCloseness,
-    OrderedCloseness,
-)
-from kanopy.privacy.diversity import (
-    AlphaK,
-    DistinctDiversity,
-    EntropyDiversity,
-    LPlus,
-    PSensitive,
-    RecursiveDiversity,
-)
-from kanopy.privacy.personal import Constrained, EpsilonM, Guarding
-from kanopy.privacy.sizes import AverageRisk, DeltaPresence, KAnonymity, KMap, PopulationUniqueness, Uniqueness
+from kanopy.privacy.sizes import KAnonymity
 
 MODELS: dict[str, type[Model]] = {
-    "k": KAnonymity,
-    "p-sensitive": PSensitive,
-    "l-distinct": DistinctDiversity,
-    "l-entropy": EntropyDiversity,
-    "l-recursive": RecursiveDiversity,
-    "l-plus": LPlus,
-    "t-equal": EqualCloseness,
-    "t-ordered": OrderedCloseness,
-    "t-hierarchical": HierarchicalCloseness,
-    "alpha-k": AlphaK,
-    "delta-disclosure": DeltaDisclosure,
-    "beta-basic": BasicLikeness,
-    "beta-enhanced": EnhancedLikeness,
-    "epsilon-m": EpsilonM,
-    "delta-presence": DeltaPresence,
-    "k-map": KMap,
-    "risk-average": AverageRisk,
-    "uniqueness": Uniqueness,
-    "population-uniqueness": PopulationUniqueness,
-    "constrained": Constrained,
-    "guarding": Guarding,
+    "k": sizes.KAnonymity,
+    "p-sensitive": diversity.PSensitive,
+    "l-distinct": diversity.DistinctDiversity,
+    "l-entropy": diversity.EntropyDiversity,
+    "l-recursive": diversity.RecursiveDiversity,
+    "l-plus": diversity.LPlus,
+    "t-equal": closeness.EqualCloseness,
+    "t-ordered": closeness.OrderedCloseness,
+    "t-hierarchical": closeness.HierarchicalCloseness,
+    "alpha-k": diversity.AlphaK,
+    "delta-disclosure": closeness.DeltaDisclosure,
+    "beta-basic": closeness.BasicLikeness,
+    "beta-enhanced": closeness.EnhancedLikeness,
+    "epsilon-m": personal.EpsilonM,
+    "delta-presence": sizes.DeltaPresence,
+    "k-map": sizes.KMap,
+    "risk-average": sizes.AverageRisk,
+    "uniqueness": sizes.Uniqueness,
+    "population-uniqueness": sizes.PopulationUniqueness,
+    "constrained": personal.Constrained,
+    "guarding": personal.Guarding,
 }
 
 __all__ = [
-    "MODELS",
-    "KAnonymity",
-    "Mask",
-    "Model",
-    "ModelSource",
-    "failing",
-    "make_model",
-    "make_models",
-    "parse_model",
-]
+    "MODELS", "KAnonymity", "Mask", "Model", "ModelSource", "failing", "make_model", "make_models", "parse_model",
+]  # fmt: skip
 
 ModelSource = Model | str | Mapping[str, Any]
 """A model, its short form such as `t-equal:income:0.2`, or `{"name": "t-equal", "column": "income", "t": 0.2}`."""
@@ -98,11 +74,11 @@ def parse_model(text: str) -> Model:
         raise JobError(f"{text!r} needs one parameter part. {usage}")
     # A column may have a colon in its name, labels may too: the last part holds the parameters.
     values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in known else {}
-    if kind is LPlus:
+    if kind is diversity.LPlus:
         thresholds = known["thresholds"].kind.read(rest[-1])
         if isinstance(thresholds, str):
             raise JobError(f"{thresholds!r} is not a threshold such as HIV=5. {usage}")
-        return make(LPlus, {**values, "other": thresholds.pop("*", 1.0), "thresholds": thresholds}, f" {usage}")
+        return make(kind, {**values, "other": thresholds.pop("*", 1.0), "thresholds": thresholds}, f" {usage}")
     parts = [part.strip() for part in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
     if not sum(known[each].required for each in names) <= len(parts) <= len(names) or not all(parts):
         raise JobError(
