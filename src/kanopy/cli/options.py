@@ -142,17 +142,3 @@ def job_of(
             note(f"{hierarchies} has no hierarchy for {some(without)}: built from the data.")
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **found})
     return wanted
-
-
-def parameters_for(algorithm: str, texts: list[str] | None) -> dict[str, Any]:
-    """The `--param` options of an algorithm, each read as the kind that it declares."""
-    from kanopy._parameters import parse
-    from kanopy.masking.names import MASKING_NAMES
-
-    if algorithm in MASKING_NAMES:
-        from kanopy.masking.job import MaskJob
-
-        return parse(MaskJob, texts or ())
-    from kanopy.search.algorithms import algorithm_class
-
-    return parse(algorithm_class(algorithm), texts or ())

@@ -56,6 +56,7 @@ def anonymize(
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._kinds import as_seconds
+    from kanopy.release.catalogue import parameters_for
 
     begin(json)
     settings: dict[str, Any] = {
@@ -67,7 +68,7 @@ def anonymize(
     if param:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
         named = o.job_of(job, algorithm=algorithm, local=local or None).algorithm
-        settings["parameters"] = o.parameters_for(named, param)
+        settings["parameters"] = parameters_for(named, param or ())
     wanted = o.job_of(job, models=model, hierarchies=hierarchies, **settings)
     if budget is not None:
         wanted = wanted.with_budget(budget)

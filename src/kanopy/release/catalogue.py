@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, Literal
 
-from kanopy._parameters import defaults
-from kanopy.search.solution import RECODINGS
+from kanopy._parameters import defaults, parse
+from kanopy.masking.names import MASKING_NAMES
+from kanopy.search.algorithms import algorithm_class
+from kanopy.search.solution import RECODINGS, About
 
 MODEL_WORDS = {
     "any": "all",
@@ -15,28 +19,31 @@ MODEL_WORDS = {
     "sizes": "k-anonymity",
 }
 
-_MEANING = "text by meaning; numbers and categories beside it"
-MASKING_ENTRIES: dict[str, dict[str, str]] = {
-    "fusion": {
-        "does": "replaces rare combinations by the most similar ones until each is shared by k rows",
-        "source": "Martínez 2010",
-        "search": "greedy",
-    },
-    "local-recoding": {
-        "does": "replaces values seen fewer than k times by the most similar frequent value",
-        "source": "Martínez 2010",
-        "search": "greedy",
-    },
-    "semantic-microaggregation": {
-        "does": "forms groups of k similar rows and publishes, for each, the value most similar to all of its own",
-        "source": "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity",
-        "search": "greedy",
-    },
-    "semantic-swapping": {
-        "does": "exchanges the values of rare rows for similar ones; a distortion that promises no k",
-        "source": "rank swapping (Moore 1996) with semantic similarity",
-        "search": "random",
-    },
+
+def _masking(does: str, source: str, search: str = "greedy", models: Literal["sizes", "none"] = "sizes") -> About:
+    return About(
+        does, source, search, "semantic distance", models=models, suppresses=False, level_limits=False, row_order=True,
+        seeded=True, attributes="text by meaning; numbers and categories beside it",
+    )  # fmt: skip
+
+
+MASKING_ENTRIES = {
+    "fusion": _masking(
+        "replaces rare combinations by the most similar ones until each is shared by k rows", "Martínez 2010"
+    ),
+    "local-recoding": _masking(
+        "replaces values seen fewer than k times by the most similar frequent value", "Martínez 2010"
+    ),
+    "semantic-microaggregation": _masking(
+        "forms groups of k similar rows and publishes, for each, the value most similar to all of its own",
+        "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity",
+    ),
+    "semantic-swapping": _masking(
+        "exchanges the values of rare rows for similar ones; a distortion that promises no k",
+        "rank swapping (Moore 1996) with semantic similarity",
+        "random",
+        "none",
+    ),
 }
 """Maskings substitute values by meaning instead of generalizing them."""
 
@@ -47,56 +54,33 @@ def algorithms() -> list[dict[str, Any]]:
     >>> [(each["name"], each["recoding"]) for each in algorithms()][:2]
     [('optimal', 'full-domain'), ('samarati', 'full-domain')]
     """
-    from kanopy.search.algorithms import ALGORITHMS, algorithm_class
-
-    found: list[dict[str, Any]] = []
-    for name in ALGORITHMS:
-        kind: Any = algorithm_class(name)
-        about = kind.about
-        found.append(
-            {
-                "name": name,
-                "recoding": kind.recoding,
-                "does": about.does,
-                "source": about.source,
-                "search": about.search,
-                "lowers": about.lowers,
-                "proves": about.proves,
-                "models": about.models,
-                "attributes": about.attributes,
-                "suppresses": about.suppresses,
-                "level_limits": about.level_limits,
-                "weights": about.weights,
-                "depends_on_row_order": about.row_order,
-                "seeded": about.seeded,
-                "anytime": about.anytime,
-                "parameters": defaults(kind),
-            }
-        )
-    found += [_masking_entry(name, words) for name, words in MASKING_ENTRIES.items()]
-    return found
-
-
-def _masking_entry(name: str, words: dict[str, str]) -> dict[str, Any]:
     from kanopy.masking.algorithms.registry import MASKINGS
+    from kanopy.search.algorithms import ALGORITHMS
 
-    kind = MASKINGS[name]
-    return {
-        "name": name,
-        "recoding": "substitution",
-        **words,
-        "lowers": "semantic distance",
-        "proves": "",
-        "models": "sizes" if kind.guarantees_k else "none",
-        "attributes": _MEANING,
-        "suppresses": False,
-        "level_limits": False,
-        "weights": True,
-        "depends_on_row_order": True,
-        "seeded": True,
-        "anytime": False,
-        "parameters": defaults(kind),
-    }
+    kinds = [(name, algorithm_class(name)) for name in ALGORITHMS]
+    return [
+        *(_entry(name, kind.recoding, kind.about, kind) for name, kind in kinds),
+        *(_entry(name, "substitution", about, MASKINGS[name]) for name, about in MASKING_ENTRIES.items()),
+    ]
+
+
+def _entry(name: str, recoding: str, about: About, kind: type) -> dict[str, Any]:
+    said = dataclasses.asdict(about)
+    said["depends_on_row_order"] = said.pop("row_order")
+    return {"name": name, "recoding": recoding, **said, "parameters": defaults(kind)}
+
+
+def parameters_for(algorithm: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Parameters of an algorithm from texts `name=value`, each read as the kind that it declares.
+
+    >>> parameters_for("mondrian", ["strict=true"])
+    {'strict': True}
+    """
+    if algorithm in MASKING_NAMES:
+        from kanopy.masking.job import MaskJob
+
+        return parse(MaskJob, texts)
+    return parse(algorithm_class(algorithm), texts)
 
 
 def recoding_words(recoding: str) -> str:

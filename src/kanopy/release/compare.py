@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
 from kanopy._shown import Short
 from kanopy.masking.names import MASKING_NAMES
+from kanopy.release.catalogue import parameters_for
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run, search
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
@@ -181,24 +181,10 @@ def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
         name = name.replace("_", "-")
         if name not in known:
             raise JobError(f"There is no algorithm called {name!r}. {near_miss(name, known)}")
-        found.append((name, _parameters(rest)))
+        found.append((name, parameters_for(name, rest.split("+") if rest else ())))
     if not found:
         raise JobError("Name at least one algorithm to compare, or all.")
     return [each for place, each in enumerate(found) if each not in found[:place]]
-
-
-def _parameters(text: str) -> dict[str, Any]:
-    """`strict=true+cut=widest` as a dictionary."""
-    found: dict[str, Any] = {}
-    for pair in text.split("+") if text else ():
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise JobError(f"Write parameters as name=value, several joined by +, not {pair!r}.")
-        try:
-            found[name.strip()] = tomllib.loads(f"x = {value}")["x"]
-        except tomllib.TOMLDecodeError:
-            found[name.strip()] = value.strip()
-    return found
 
 
 def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | None) -> tuple[str, dict[str, Any]]:
@@ -253,24 +239,9 @@ def _entry(
     notes = found.notes
     if masks:
         notes = (f"semantic quality {result.score:.4f} (1: as it was)", *result.notes)
-    published = result.rows - result.suppressed
-    return Entry(
-        algorithm=name,
-        parameters=parameters,
-        recoding=recoding,
-        seconds=seconds,
-        memory=peak,
-        # A masking has no hierarchies and so no losses of generalization: only what it protects and takes.
-        losses={} if masks else result.losses,
-        classes=result.classes,
-        smallest_class=result.smallest_class,
-        suppressed=result.suppressed,
-        highest_risk=1 / result.smallest_class if result.smallest_class else 0.0,
-        average_risk=result.classes / published if published else 0.0,
-        optimal=result.solution is not None and result.solution.optimal,
-        levels=result.levels,
-        notes=notes,
-    )
+    # A masking has no hierarchies and so no losses of generalization: only what it protects and takes.
+    losses = {} if masks else result.losses
+    return Entry(name, parameters, recoding, seconds, peak, losses, notes=notes, **result.figures())
 
 
 def _warm_up(domain: Domain, job: Job) -> None:

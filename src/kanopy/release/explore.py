@@ -263,7 +263,7 @@ class _Pool:
                 found = Solution("optimal", at_k.recoding(best.levels), best.score, best.levels, optimal=True)
                 release = self._released(case, k, limit, found)
                 releases[best.levels, best.suppressed_rows] = release
-            yield self._point(case, k, limit, best.score, release)
+            yield case.point(k, limit, loss=float(best.score), **release.figures())
         self.judged += every.judged
 
     def _alone(self, case: _Case, k: int, limit: float) -> Point:
@@ -276,26 +276,12 @@ class _Pool:
             return case.point(k, limit, reason=nothing.reason)
         self.judged += found.judged
         release = self._released(case, k, limit, found)
-        return self._point(case, k, limit, found.score if found.levels is not None else release.score, release)
+        loss = found.score if found.levels is not None else release.score
+        return case.point(k, limit, loss=float(loss), **release.figures())
 
     def _released(self, case: _Case, k: int, limit: float, found: Solution) -> Result:
         """The release itself, verified on its labels like any other."""
         return run(self.prepared, case.job.replaced(k=k, suppress=limit), found=found)
-
-    def _point(self, case: _Case, k: int, limit: float, loss: float, release: Result) -> Point:
-        published = release.rows - release.suppressed
-        return case.point(
-            k,
-            limit,
-            loss=float(loss),
-            highest_risk=1 / release.smallest_class if release.smallest_class else 0.0,
-            average_risk=release.classes / published if published else 0.0,
-            suppressed=release.suppressed,
-            classes=release.classes,
-            smallest_class=release.smallest_class,
-            levels=release.levels,
-            optimal=release.solution is not None and release.solution.optimal,
-        )
 
 
 def _marked(points: Sequence[Point]) -> tuple[Point, ...]:

@@ -171,6 +171,20 @@ class Result:
             return self.evaluation.semantic_quality
         return self.losses.get(self.metric, solution.score)
 
+    def figures(self) -> dict[str, Any]:
+        """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
+        classes over published rows."""
+        published = self.rows - self.suppressed
+        return {
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "suppressed": self.suppressed,
+            "highest_risk": 1 / self.smallest_class if self.smallest_class else 0.0,
+            "average_risk": self.classes / published if published else 0.0,
+            "optimal": self.solution is not None and self.solution.optimal,
+            "levels": self.levels,
+        }
+
     def summary(self) -> dict[str, Any]:
         """The numbers of the release as plain data: what `kanopy anonymize --json` and `kanopy mask --json` print.
 
@@ -191,7 +205,9 @@ class Result:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
-            **(self._of_masking() if solution is None else _of_search(solution)),
+            **(self._of_masking() if solution is None else {}),
+            "judged": 0 if solution is None else solution.judged,
+            "candidates": 0 if solution is None else solution.candidates,
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "notes": list(self.notes),
@@ -287,7 +303,3 @@ class Result:
             f"<Result: {self.rows:,} rows, {self.classes:,} classes, smallest {self.smallest_class:,}, "
             f"{self.suppressed:,} suppressed, {self.metric} {self.score:.4f}>"
         )
-
-
-def _of_search(solution: Solution) -> dict[str, Any]:
-    return {"judged": solution.judged, "candidates": solution.candidates}

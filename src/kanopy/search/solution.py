@@ -52,7 +52,8 @@ class About:
 
     `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
     that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide);
-    "rows" (those and what judges the release as a whole by its rows); or "sizes" (k-anonymity alone). `search` is how
+    "rows" (those and what judges the release as a whole by its rows); "sizes" (k-anonymity alone); or
+    "none". `search` is how
     it looks for a release, `lowers` the measure it tries to make small (nothing: the job's metric). `proves` says
     what is proved optimal, or is empty for a heuristic. `row_order` is whether permuting the rows may change the
     release.
@@ -63,7 +64,7 @@ class About:
     search: str = "greedy"
     lowers: str = "the job's metric"
     proves: str = ""
-    models: Literal["any", "monotone", "classes", "rows", "sizes"] = "classes"
+    models: Literal["any", "monotone", "classes", "rows", "sizes", "none"] = "classes"
     attributes: str = NESTING
     suppresses: bool = True
     level_limits: bool = True
@@ -77,7 +78,7 @@ class About:
         if self.models == "monotone":
             return model.monotonic_with_suppression and not model.of_release if suppressing else model.monotonic
         if self.models == "sizes":
-            return isinstance(model, KAnonymity)
+            return self.models == "sizes" and isinstance(model, KAnonymity)
         return self.models == "any" or not (
             model.needs_population or model.quasi or (model.of_release and self.models == "classes")
         )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Longs
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import Model, failing
@@ -45,7 +45,8 @@ def regroup(frame: pl.DataFrame, quasi: Sequence[str]) -> Verification:
     >>> regroup(frame, ["age", "sex"])
     Verification(rows=3, suppressed_rows=1, classes=1, smallest_class=2)
     """
-    sizes, suppressed = _class_sizes(frame, quasi)
+    table, suppressed = class_table(frame, quasi)
+    sizes = table["\0rows"].to_numpy()
     return Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
 
 
@@ -165,12 +166,6 @@ def _seen(
     if not empty.select(pl.all_horizontal((pl.all() == SUPPRESSED_LABEL).fill_null(False).all())).item():
         raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
     return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
-
-
-def _class_sizes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Longs, int]:
-    """Class sizes without the suppressed rows, and how many rows are suppressed."""
-    table, suppressed = class_table(frame, quasi)
-    return table["\0rows"].to_numpy().astype(np.int64), suppressed
 
 
 def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
