@@ -140,7 +140,7 @@ class ColumnReport(Short):
             "level_sizes": level_sizes(self.hierarchy),
             "weight": self.weight,
             "loss": self.loss,
-            "levels_used": [{"level": use.level, "rows": use.rows, "share": use.share} for use in self.level_uses],
+            "levels_used": [vars(use) for use in self.level_uses],
             "published_label_count": len(self.published_labels),
             "published_labels": list(self.published_labels[:MOST_LABELS]),
         }
@@ -159,14 +159,7 @@ class Suppression:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
-        return {
-            "rows": self.rows,
-            "share": self.share,
-            "violating": self.violating,
-            "excluded_by_policy": self.excluded,
-            "limit": self.limit,
-            "limit_rows": self.limit_rows,
-        }
+        return {"excluded_by_policy" if name == "excluded" else name: value for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, eq=False)

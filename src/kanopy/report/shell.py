@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kanopy import __version__
@@ -197,6 +197,21 @@ def explained(words: Iterable[tuple[str, object]]) -> Markup:
     """
     listing = "".join(f"<dt>{esc(name)}</dt><dd>{esc(text)}</dd>" for name, text in words)
     return Markup(f'<dl class="facts">{listing}</dl>' if listing else "")
+
+
+Column = tuple[str, str | Callable[[Any], object], Callable[[Any], str]]
+"""Head, the key of the value (or what finds it), and how it is written; what is not a text is set flush right."""
+
+
+def records(caption: str, found: Iterable[Any], columns: Sequence[Column]) -> Markup:
+    """A table of records.
+
+    >>> records("T", [{"a": "x", "b": 0.5}], [("A", "a", str), ("B", "b", "{:.0%}".format)]).count("50%")
+    1
+    """
+    rows = [[write(get(each) if callable(get) else each[get]) for _, get, write in columns] for each in found]
+    numbers = [place for place, (_, _, write) in enumerate(columns) if write is not str]
+    return table(caption, [head for head, _, _ in columns], rows, numbers)
 
 
 def table(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.compare import loss_and_time, loss_bars
-from kanopy.report.shell import bullets, drawing, section, shell, table
+from kanopy.report.shell import bullets, drawing, records, section, shell, table
 from kanopy.report.words import LOSS_WORDS, Markup, esc, figure, listed, percent, plural, seconds, whole
 
 
@@ -85,22 +85,19 @@ def _pictures(ranked: Sequence[Mapping[str, Any]], metric: str) -> str:
 def _measured(solved: Sequence[Mapping[str, Any]], metric: str) -> str:
     if not solved:
         return ""
-    heads = ["algorithm", "recoding", metric, "proved optimal", "classes", "smallest", "suppressed", "highest risk",
-             "average risk", "time", "memory"]  # fmt: skip
-    rows = [
-        [
-            entry["name"], entry["recoding"], figure(entry["losses"].get(metric)), "yes" if entry["optimal"] else "",
-            whole(entry["classes"]), whole(entry["smallest_class"]), whole(entry["suppressed"]),
-            percent(entry["highest_risk"]), percent(entry["average_risk"]), seconds(entry["seconds"]),
-            megabytes(entry["memory"]),
-        ]
-        for entry in solved
-    ]  # fmt: skip
+    listing = records("Releases, best first", solved, [
+        ("algorithm", "name", str), ("recoding", "recoding", str),
+        (metric, lambda entry: entry["losses"].get(metric), figure),
+        ("proved optimal", lambda entry: "yes" if entry["optimal"] else "", str),
+        ("classes", "classes", whole), ("smallest", "smallest_class", whole), ("suppressed", "suppressed", whole),
+        ("highest risk", "highest_risk", percent), ("average risk", "average_risk", percent),
+        ("time", "seconds", seconds), ("memory", "memory", megabytes),
+    ])  # fmt: skip
     words = (
         "The highest risk is the chance of singling out somebody of the smallest class, the average risk that of an "
         "average published row. Memory is what the search needed beyond the encoded table."
     )
-    return section("Measured", words, table("Releases, best first", heads, rows, [2, *range(4, 11)]))
+    return section("Measured", words, listing)
 
 
 def _losses(solved: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:

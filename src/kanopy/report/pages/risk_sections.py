@@ -12,7 +12,7 @@ from typing import Any
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts import assessment as charts
 from kanopy.report.charts.release import class_sizes, rows_at_risk
-from kanopy.report.shell import LEGEND, drawing, explained, fold, pair, section, table
+from kanopy.report.shell import LEGEND, drawing, explained, fold, pair, records, section, table
 from kanopy.report.words import listed, percent, plural, whole
 
 Found = Mapping[str, Any]
@@ -96,9 +96,9 @@ def attackers(found: Found, after: Found | None = None) -> str:
     ]  # fmt: skip
     if journalist["k_map"] is not None:
         lines += [
-            ("k-map", lambda f: _or_dash(f["journalist"]["k_map"], whole),
+            ("k-map", lambda f: "–" if f["journalist"]["k_map"] is None else whole(f["journalist"]["k_map"]),
              "At least so many people of the population share the values of any row."),
-            ("Presence, highest", lambda f: _or_dash(f["journalist"]["highest_presence"], percent),
+            ("Presence, highest", lambda f: percent(f["journalist"]["highest_presence"]),
              "The largest share of a population group that is in the table: how sure one can be that a member of it "
              "is."),
         ]  # fmt: skip
@@ -139,8 +139,8 @@ def _at_risk(sides: Sequence[Found]) -> str:
     return pair(picture, listing)
 
 
-def _or_dash(value: Any, word: Any) -> str:
-    return "–" if value is None else str(word(value))
+def _rows_and_share(found: tuple[int, float]) -> str:
+    return f"{whole(found[0])} ({percent(found[1])})"
 
 
 def population(found: Found, after: Found | None = None) -> str:
@@ -204,16 +204,11 @@ def columns(found: Found) -> str:
             cells[i, j] = cells[j, i] = each["unique_share"]
     heat = charts.heat(shown, cells, "Rows that stand alone by one column (diagonal) or two")
     largest = sorted(subsets, key=lambda each: (-each["unique_share"], len(each["columns"])))[:MOST_SUBSETS]
-    rows = [
-        [
-            " + ".join(each["columns"]),
-            whole(each["combinations"]),
-            percent(each["distinction"]),
-            percent(each["separation"]),
-            f"{whole(each['unique_rows'])} ({percent(each['unique_share'])})",
-        ]
-        for each in largest
-    ]
+    listing = records("Sets that single out most rows", largest, [
+        ("Columns", lambda each: " + ".join(each["columns"]), str), ("Combinations", "combinations", whole),
+        ("Distinction", "distinction", percent), ("Separation", "separation", percent),
+        ("Rows that stand alone", lambda each: (each["unique_rows"], each["unique_share"]), _rows_and_share),
+    ])  # fmt: skip
     facts = [("Suggested as quasi-identifiers", listed(identifying["suggested"], 20) or "none")]
     if identifying["identifiers"]:
         facts.append(("Name people directly", listed(identifying["identifiers"], 20)))
@@ -232,12 +227,7 @@ def columns(found: Found) -> str:
             drawing(chart, "separation", "Share of pairs told apart by each column"),
             drawing(heat, "pairs", "Share of rows that stand alone by pairs of columns"),
         ),
-        table(
-            "Sets that single out most rows",
-            ["Columns", "Combinations", "Distinction", "Separation", "Rows that stand alone"],
-            rows,
-            [1, 2, 3, 4],
-        ),
+        listing,
     )
 
 
@@ -246,19 +236,13 @@ def attacks(found: Found) -> str:
     tried = found["attacks"]
     if not tried:
         return ""
-    rows = [
-        [
-            each["kind"].capitalize(),
-            f"{each['found']:,.1f} ({percent(each['share'])})",
-            whole(each["certain"]),
-            whole(each["wrong"]),
-            whole(each["unmatched"]),
-            percent(each["highest_risk"]),
-            f"{each['median_candidates']:,.0f}",
-            ATTACKS.get(each["kind"], ""),
-        ]
-        for each in tried
-    ]
+    listing = records("Record linkage", tried, [
+        ("Attack", lambda each: each["kind"].capitalize(), str),
+        ("Found", lambda each: f"{each['found']:,.1f} ({percent(each['share'])})", "{}".format),
+        ("Certain", "certain", whole), ("Wrong", "wrong", whole), ("Unmatched", "unmatched", whole),
+        ("Highest risk", "highest_risk", percent), ("Candidates (median)", "median_candidates", "{:,.0f}".format),
+        ("How", lambda each: ATTACKS.get(each["kind"], ""), str),
+    ])  # fmt: skip
     people = tried[0]
     sample = "" if people["attempts"] == people["people"] else f" (a random sample of {whole(people['people'])})"
     words = [
@@ -274,12 +258,7 @@ def attacks(found: Found) -> str:
         "Someone knows the original quasi-identifiers of "
         f"{plural(people['attempts'], 'person', 'people')}{sample} and looks for their rows in the release; among "
         "several candidates one is picked at random.",
-        table(
-            "Record linkage",
-            ["Attack", "Found", "Certain", "Wrong", "Unmatched", "Highest risk", "Candidates (median)", "How"],
-            rows,
-            [1, 2, 3, 4, 5, 6],
-        ),
+        listing,
         explained(words),
     )
 
@@ -289,29 +268,24 @@ def disclosure(found: Found, after: Found | None = None) -> str:
     sides = [("", found)] if after is None else [("before", found), ("after", after)]
     if not found["disclosure"]:
         return ""
-    rows, pairs = [], []
-    for phase, side in sides:
-        for each in side["disclosure"]:
-            total = each["rows"] or 1
-            name = f"{each['column']}, {phase}" if phase else each["column"]
-            pairs.append((name, each["certain_rows"] / total))
-            rows.append(
-                [
-                    name,
-                    whole(each["distinct"]),
-                    f"{whole(each['certain_rows'])} ({percent(each['certain_rows'] / total)})",
-                    f"{whole(each['likely_rows'])} ({percent(each['likely_rows'] / total)})",
-                    percent(each["baseline"]),
-                    percent(each["expected_confidence"]),
-                    f"{each['information']:.2f} of {each['uncertainty']:.2f}",
-                    percent(each["largest_shift"]),
-                ]
-            )
+    given = [
+        {**each, "name": f"{each['column']}, {phase}" if phase else each["column"], "total": each["rows"] or 1}
+        for phase, side in sides
+        for each in side["disclosure"]
+    ]
+    # The two sides of a column stand together.
+    given = [given[i] for i in sorted(range(len(given)), key=lambda i: i % len(found["disclosure"]))]
     level = percent(found["disclosure"][0]["level"])
-    heads = [
-        "Column", "Fewest values in a group", "Rows with a single value", f"Rows {level} certain",
-        "Best guess for anybody", "Best guess by group", "Bits learned", "Largest shift",
-    ]  # fmt: skip
+    listing = records("Sensitive columns", given, [
+        ("Column", "name", str),
+        ("Fewest values in a group", "distinct", whole),
+        ("Rows with a single value", lambda e: (e["certain_rows"], e["certain_rows"] / e["total"]), _rows_and_share),
+        (f"Rows {level} certain", lambda e: (e["likely_rows"], e["likely_rows"] / e["total"]), _rows_and_share),
+        ("Best guess for anybody", "baseline", percent),
+        ("Best guess by group", "expected_confidence", percent),
+        ("Bits learned", lambda e: f"{e['information']:.2f} of {e['uncertainty']:.2f}", "{}".format),
+        ("Largest shift", "largest_shift", percent),
+    ])  # fmt: skip
     words = [
         (
             "Fewest values",
@@ -323,14 +297,14 @@ def disclosure(found: Found, after: Found | None = None) -> str:
         ("Bits learned", "how much of the uncertainty about the value the group takes away on average"),
         ("Largest shift", "how far the group least like the table differs from it (total variation)"),
     ]
-    order = sorted(range(len(rows)), key=lambda i: i % len(found["disclosure"]))
-    chart = charts.bars([pairs[i] for i in order], "Rows whose group holds a single value")
+    certain = [(each["name"], each["certain_rows"] / each["total"]) for each in given]
+    chart = charts.bars(certain, "Rows whose group holds a single value")
     return section(
         "What groups give away",
         "Who knows a person's group learns what its rows have in common, without knowing which row it is. A guess is "
         "given away if the group makes it much more certain than it was for anybody.",
         drawing(chart, "given", "Share of rows whose group holds a single value"),
-        table("Sensitive columns", heads, [rows[i] for i in order], range(1, 8)),
+        listing,
         explained(words),
     )
 
@@ -341,14 +315,8 @@ def examples(given_away: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def _examples(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        [
-            ", ".join(f"{column} = {value}" for column, value in line["class"].items()),
-            str(line["value"]),
-            whole(line["rows"]),
-            percent(line["confidence"]),
-        ]
-        for line in lines
-    ]
-    inner = table(f"Groups that give {name} away", ["Group", "Value", "Rows", "Certainty"], rows, [2, 3])
+    inner = records(f"Groups that give {name} away", lines, [
+        ("Group", lambda line: ", ".join(f"{column} = {value}" for column, value in line["class"].items()), str),
+        ("Value", "value", str), ("Rows", "rows", whole), ("Certainty", "confidence", percent),
+    ])  # fmt: skip
     return fold(name, "examples", inner)

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanopy.report.charts import assessment as charts
 from kanopy.report.charts.release import column_losses
-from kanopy.report.shell import LEGEND, bullets, drawing, explained, pair, section, table
+from kanopy.report.shell import LEGEND, Column, bullets, drawing, explained, pair, records, section, table
 from kanopy.report.words import Markup, esc, figure, listed, percent, plural, whole
 
 Found = Mapping[str, Any]
@@ -24,23 +24,14 @@ def losses(found: Found, beside: str = "") -> str:
     columns = found["columns"]
     drawn = column_losses({each["name"]: each["loss"] for each in columns})
     described = "Detail lost per column. " + "; ".join(f"{each['name']}: {percent(each['loss'])}" for each in columns)
-    rows = [
-        [
-            each["name"] + (" (quasi-identifier)" if each["name"] in found["quasi_identifiers"] else ""),
-            percent(each["loss"]),
-            "–" if each["range_loss"] is None else percent(each["range_loss"]),
-            percent(each["bits_kept"]),
-            whole(each["values_before"]),
-            whole(each["labels_after"]),
-            whole(each["changed_rows"]),
-            whole(each["hidden_rows"]),
-        ]
-        for each in columns
-    ]
-    heads = [
-        "Column", "Loss", "Width of intervals", "Information kept", "Values before", "Labels after", "Cells changed",
-        "Cells hidden",
-    ]  # fmt: skip
+    quasi = found["quasi_identifiers"]
+    listing = records("Columns", columns, [
+        ("Column", lambda each: each["name"] + (" (quasi-identifier)" if each["name"] in quasi else ""), str),
+        ("Loss", "loss", percent), ("Width of intervals", "range_loss", percent),
+        ("Information kept", "bits_kept", percent), ("Values before", "values_before", whole),
+        ("Labels after", "labels_after", whole), ("Cells changed", "changed_rows", whole),
+        ("Cells hidden", "hidden_rows", whole),
+    ])  # fmt: skip
     words = [
         ("Loss", "the share of the column's values that a published value could stand for, on average"),
         ("Width of intervals", "for numbers, how much of the range a published interval spans, on average"),
@@ -54,7 +45,7 @@ def losses(found: Found, beside: str = "") -> str:
         "Loss is how much of a column a published value could stand for: 0% is as exact as before, 100% says nothing. "
         "Rows that were left out count as 100%.",
         pair(drawing(drawn, "losses", described, "Greatest first."), beside),
-        table("Columns", heads, rows, range(1, 8)),
+        listing,
         explained(words),
     )
 
@@ -68,10 +59,13 @@ def distributions(found: Found, shares: Mapping[str, Mapping[str, Any]], least: 
         if drawn is None:
             continue
         chart = charts.before_after(drawn["bins"], drawn["before"], drawn["after"], each["name"])
-        moved = f"Total variation {percent(each['total_variation'])}, earth mover's {percent(each['earth_movers'])}."
-        caption = Markup(f"<b>{esc(each['name'])}</b>. {esc(moved)}")
-        pictures.append(drawing(chart, f"d{number}", f"{each['name']} before and after. {moved}", caption))
-    rows = [[each["name"], percent(each["total_variation"]), percent(each["earth_movers"])] for each in ordered]
+        distance = f"Total variation {percent(each['total_variation'])}, earth mover's {percent(each['earth_movers'])}."
+        caption = Markup(f"<b>{esc(each['name'])}</b>. {esc(distance)}")
+        pictures.append(drawing(chart, f"d{number}", f"{each['name']} before and after. {distance}", caption))
+    moved: list[Column] = [
+        ("Column", "name", str), ("Total variation", "total_variation", percent),
+        ("Earth mover's distance", "earth_movers", percent),
+    ]  # fmt: skip
     rare = f" Values that fewer than {whole(least)} rows have are lumped together and not named." if least > 1 else ""
     return section(
         "How the distributions moved",
@@ -80,7 +74,7 @@ def distributions(found: Found, shares: Mapping[str, Mapping[str, Any]], least: 
         f"over the range of the column.{rare}",
         f"<p>{LEGEND}</p>",
         pair(*pictures),
-        table("Distances", ["Column", "Total variation", "Earth mover's distance"], rows, [1, 2]),
+        records("Distances", ordered, moved),
     )
 
 
@@ -99,17 +93,12 @@ def pairs(found: Found) -> str:
             before[i, j] = before[j, i] = each["v_before"]
             change[i, j] = change[j, i] = each["v_after"] - each["v_before"]
     ordered = sorted(compared, key=lambda each: -each["total_variation"])[:MOST_PAIRS]
-    rows = [
-        [
-            f"{each['left']} × {each['right']}",
-            percent(each["total_variation"]),
-            figure(each["v_before"]),
-            figure(each["v_after"]),
-            figure(each["correlation_before"]),
-            figure(each["correlation_after"]),
-        ]
-        for each in ordered
-    ]
+    compared_by: list[Column] = [
+        ("Columns", lambda each: f"{each['left']} × {each['right']}", str),
+        ("Total variation", "total_variation", percent),
+        *((f"{name} {phase}", f"{key}_{phase}", figure)
+          for name, key in (("V", "v"), ("Correlation", "correlation")) for phase in ("before", "after")),
+    ]  # fmt: skip
     words = [
         ("Total variation", "the share of rows that would have to move for the table of both columns to be as before"),
         ("V", "Cramér's V: from 0 (the columns know nothing of each other) to 1 (one gives the other away)"),
@@ -123,12 +112,7 @@ def pairs(found: Found) -> str:
             drawing(charts.heat(names, before, "Association before"), "v1", "Association before"),
             drawing(charts.heat(names, change, "Change", diverging=True), "v2", "Change of association"),
         ),
-        table(
-            "Contingency tables that moved most",
-            ["Columns", "Total variation", "V before", "V after", "Correlation before", "Correlation after"],
-            rows,
-            [1, 2, 3, 4, 5],
-        ),
+        records("Contingency tables that moved most", ordered, compared_by),
         explained(words),
     )
 
@@ -166,15 +150,12 @@ def learning(found: Found) -> str:
     if not learners:
         return ""
     first = learners[0]
-    rows = [
-        [
-            each["learner"],
-            f"{percent(each['before'])} ± {each['spread_before'] * 100:.1f}",
-            f"{percent(each['after'])} ± {each['spread_after'] * 100:.1f}",
-            "–" if each["kept"] is None else percent(max(0.0, each["kept"])),
-        ]
-        for each in learners
-    ]
+    listing = records("Accuracy", learners, [
+        ("Learner", "learner", str),
+        *((phase.capitalize(), lambda each, phase=phase: (each[phase], each[f"spread_{phase}"]), _with_spread)
+          for phase in ("before", "after")),
+        ("Kept", lambda each: None if each["kept"] is None else max(0.0, each["kept"]), percent),
+    ])  # fmt: skip
     described = "; ".join(
         f"{each['learner']}: {percent(each['before'])}, {percent(each['after'])}" for each in learners
     )
@@ -190,9 +171,13 @@ def learning(found: Found) -> str:
         f"<p>{LEGEND}</p>",
         pair(
             drawing(charts.accuracy(learners), "learners", f"Accuracy before and after. {described}"),
-            table("Accuracy", ["Learner", "Before", "After", "Kept"], rows, [1, 2, 3]),
+            listing,
         ),
     )
+
+
+def _with_spread(found: tuple[float, float]) -> str:
+    return f"{percent(found[0])} ± {found[1] * 100:.1f}"
 
 
 def bounds(found: Found) -> str:
@@ -212,39 +197,35 @@ def bounds(found: Found) -> str:
             for e in own
         )
         pictures.append(drawing(charts.bound_ranges(own, name), f"b{number}", described, Markup(f"<b>{esc(name)}</b>")))
-    rows = [
-        [
-            each["column"],
-            each["statistic"],
-            *(
-                WITHHELD if each[key] is None else f"{each[key]:,.6g}"
-                for key in ("truth", "low", "high", "estimate")
-            ),
-            "yes" if each["holds"] else "no",
-        ]
-        for each in stated
-        if _open(each) or not each["holds"]
-    ]  # fmt: skip
-    same = [each["column"] for each in stated if each["column"] not in {row[0] for row in rows}]
+    shown = [each for each in stated if _open(each) or not each["holds"]]
+    listing = records("Bounds", shown, [
+        ("Column", "column", str), ("Statistic", "statistic", str), ("True", "truth", _or_withheld),
+        ("At least", "low", _or_withheld), ("At most", "high", _or_withheld),
+        ("By middles", "estimate", _or_withheld), ("Holds", lambda each: "yes" if each["holds"] else "no", str),
+    ])  # fmt: skip
+    same = [each["column"] for each in stated if each["column"] not in {every["column"] for every in shown}]
     exact = (
         f"<p>Exact, because published as they were: {esc(listed(list(dict.fromkeys(same)), 12))}.</p>" if same else ""
     )
     withheld = (
         "<p>Withheld are numbers that are, or would give away, an original value that too few rows have.</p>"
-        if any(WITHHELD in row for row in rows)
+        if WITHHELD in listing
         else ""
     )
-    heads = ["Column", "Statistic", "True", "At least", "At most", "By middles", "Holds"]
     return section(
         "Statistics that stay true",
         "Whatever the original values were, as long as each lies within its published interval the statistic lies "
         "within these bounds (the bar; the tick is the true value). A hidden cell may be anything between the ends of "
         "its column. “By middles” is what comes out if every interval is taken for its middle.",
         pair(*pictures),
-        table("Bounds", heads, rows, [2, 3, 4, 5]),
+        listing,
         withheld,
         exact,
     )
+
+
+def _or_withheld(value: float | None) -> str:
+    return WITHHELD if value is None else f"{value:,.6g}"
 
 
 def _open(bound: Found) -> bool:
