@@ -11,6 +11,14 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
+Shorts = npt.NDArray[np.int16]
+# The same with two axes: rows of equal length, one after the other. Compiled loops are told by name how many axes to
+# expect.
+IntRows = Ints
+LongRows = Longs
+FloatRows = Floats
+WordRows = Words
+ShortRows = Shorts
 
 SUPPRESSED_LABEL = "*"
 """What stands for a suppressed value, and at the top of a hierarchy."""

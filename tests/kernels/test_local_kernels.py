@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def test_agglomerate_merges_like_the_definition(domain: Domain, k: int) -> None:
             row = slice(at + level * size, at + (level + 1) * size)
             by_code = generator.random(size) * 1e-3
             weights[row] += level + by_code[layout.boxes.codes[row]]
-    joins = make_joins(layout.boxes._replace(weights=weights))
+    joins = make_joins(replace(layout.boxes, weights=weights))
     order, starts = np.arange(layout.records), np.array([0, layout.records])
     units, random = make_units(layout.records, domain.width), np.ones(1, np.uint64)
     results = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -273,11 +275,16 @@ def test_a_budget_too_small_for_the_first_release_says_so() -> None:
     assert any("larger budget" in note for note in found.notes)
 
 
-def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import kanopy.search.local.best.best as best
+    from kanopy._compiler import PLAIN, machine_code
+    from kanopy.search.local.best.neighbours_kernel import look_around
 
+    if PLAIN:
+        return
     said: list[str] = []
-    monkeypatch.setattr(best, "is_prepared", lambda kernels: False)
+    monkeypatch.setattr(machine_code, "folder", lambda: tmp_path)
+    monkeypatch.setattr(best, "KERNELS", [SimpleNamespace(code=machine_code.MachineCode(look_around.loop))])
     Best(steps=0).solve(
         Problem(table(100), [KAnonymity(3)]), Progress(lambda step: bool(said.append(str(step))) or True, interval=0.0)
     )

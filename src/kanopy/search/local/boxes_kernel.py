@@ -7,19 +7,16 @@ is a maximum, and the weight of a box (what each record in it loses) is a sum of
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import part_of_kernel
-
-Shorts = npt.NDArray[np.int16]
-Random = npt.NDArray[np.uint64]
+from kanopy._arrays import Floats, IntRows, Ints, LongRows, Shorts, Words
+from kanopy._compiler import Arrays, helper
 
 
-class Boxes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Boxes(Arrays):
     """All attributes end to end.
 
     `head[j]`: number of values, number of levels (the last may be the forbidden one), and where the attribute
@@ -27,8 +24,8 @@ class Boxes(NamedTuple):
     table would be too large and agreement is looked up level by level).
     """
 
-    tuples: Ints
-    head: Longs
+    tuples: IntRows
+    head: LongRows
     codes: Ints
     weights: Floats
     agree: Shorts
@@ -37,7 +34,7 @@ class Boxes(NamedTuple):
 VALUES, LEVELS, AT, AGREE = 0, 1, 2, 3
 
 
-@part_of_kernel
+@helper
 def agreement(boxes: Boxes, j: int, a: int, b: int) -> int:
     """The lowest level at which two values of attribute `j` are the same."""
     start = boxes.head[j, AGREE]
@@ -52,13 +49,13 @@ def agreement(boxes: Boxes, j: int, a: int, b: int) -> int:
     return level
 
 
-@part_of_kernel
+@helper
 def level_weight(boxes: Boxes, j: int, level: int, value: int) -> float:
     """What a record loses when attribute `j` is published at a level."""
     return boxes.weights[boxes.head[j, AT] + level * boxes.head[j, VALUES] + value]  # type: ignore[no-any-return]
 
 
-@part_of_kernel
+@helper
 def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
     """The weight of the box around a record at the given levels."""
     total = 0.0
@@ -67,7 +64,7 @@ def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
     return total
 
 
-@part_of_kernel
+@helper
 def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_levels: Shorts) -> float:
     """The weight of the smallest box around two boxes."""
     total = 0.0
@@ -79,7 +76,7 @@ def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_level
     return total
 
 
-@part_of_kernel
+@helper
 def weight_with(boxes: Boxes, one: int, levels: Shorts, other: int) -> float:
     """The weight of the smallest box around a box and a record."""
     total = 0.0
@@ -90,7 +87,7 @@ def weight_with(boxes: Boxes, one: int, levels: Shorts, other: int) -> float:
     return total
 
 
-@part_of_kernel
+@helper
 def pair_weight(boxes: Boxes, one: int, other: int) -> float:
     """The weight of the smallest box around two records."""
     total = 0.0
@@ -100,7 +97,7 @@ def pair_weight(boxes: Boxes, one: int, other: int) -> float:
     return total
 
 
-@part_of_kernel
+@helper
 def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
     """Widen the levels of a box around `one` so that it holds the record `other`."""
     for j in range(boxes.tuples.shape[1]):
@@ -109,8 +106,8 @@ def join(boxes: Boxes, one: int, levels: Shorts, other: int) -> None:
             levels[j] = level
 
 
-@part_of_kernel
-def next_random(state: Random) -> int:
+@helper
+def next_random(state: Words) -> int:
     """A whole number below 2**31 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
     x = state[0]
     x ^= x << np.uint64(13)

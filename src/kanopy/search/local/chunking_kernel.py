@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Ints, Longs
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import Ints, LongRows, Longs
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.boxes_kernel import AT, VALUES, Boxes, agreement
 
 
-class Parts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Parts(Arrays):
     """Room for splitting: a stack of stretches of `order`, group numbers and rows per group, and a second order."""
 
-    stack: Longs
+    stack: LongRows
     group: Ints
     inside: Longs
     moved: Longs
@@ -30,7 +31,7 @@ def make_parts(records: int, values: int) -> Parts:
     )
 
 
-@part_of_kernel
+@helper
 def _top_level(boxes: Boxes, order: Longs, begin: int, end: int, j: int) -> int:
     """The lowest level at which all records of a part agree in attribute `j`."""
     level = 0
@@ -40,7 +41,7 @@ def _top_level(boxes: Boxes, order: Longs, begin: int, end: int, j: int) -> int:
     return level
 
 
-@part_of_kernel
+@helper
 def _gain(
     boxes: Boxes, counts: Longs, order: Longs, begin: int, end: int, j: int, level: int, least: int, inside: Longs
 ) -> float:
@@ -72,7 +73,7 @@ def _gain(
     return gain if parts >= 2 else -1.0
 
 
-@part_of_kernel
+@helper
 def _distribute(
     boxes: Boxes, counts: Longs, order: Longs, begin: int, end: int, j: int, level: int, least: int, parts: Parts
 ) -> int:

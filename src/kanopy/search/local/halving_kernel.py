@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._arrays import Floats, Ints, Longs, Mask, Shorts
 from kanopy._compiler import helper, kernel
-from kanopy.search.local.boxes_kernel import Boxes, Shorts, box_weight, join, pair_weight, weight_with
+from kanopy.search.local.boxes_kernel import Boxes, box_weight, join, pair_weight, weight_with
 
 SCANS = 3
 """How often the furthest row of a seed is looked for; more hardly finds pairs further apart (Xu et al. 2006)."""

@@ -7,30 +7,28 @@ nodes for a table climb from parent to parent instead.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import part_of_kernel
+from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs, Words
+from kanopy._compiler import Arrays, helper
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES, Boxes
-
-Random = npt.NDArray[np.uint64]
 
 LARGEST_TABLE = 1_000_000
 """Attributes with more than the square root of this many nodes get no table."""
 
 
-class Joins(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Joins(Arrays):
     """All attributes end to end.
 
     `cells[t, j]` is the node of a record's value. `head[j]`: number of nodes, where the attribute begins in `node` and
     `weight` (`[node, node]`; -1: no table), and where in `parent`, `own` (the weight of a node) and `level`.
     """
 
-    cells: Ints
-    head: Longs
+    cells: IntRows
+    head: LongRows
     node: Ints
     weight: Floats
     parent: Ints
@@ -93,7 +91,7 @@ def make_joins(boxes: Boxes) -> Joins:
     )
 
 
-@part_of_kernel
+@helper
 def climb(joins: Joins, j: int, a: int, b: int) -> int:
     """The lowest common node of two nodes of attribute `j`, without a table: the lower number goes up."""
     at = joins.head[j, OWN]
@@ -105,8 +103,8 @@ def climb(joins: Joins, j: int, a: int, b: int) -> int:
     return a
 
 
-@part_of_kernel
-def joint_weight(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> float:
+@helper
+def joint_weight(joins: Joins, one: IntRows, i: int, two: IntRows, k: int) -> float:
     """The weight of the smallest box around the boxes `one[i]` and `two[k]`."""
     total = 0.0
     for j in range(one.shape[1]):
@@ -118,8 +116,8 @@ def joint_weight(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> float:
     return total
 
 
-@part_of_kernel
-def join(joins: Joins, one: Ints, i: int, two: Ints, k: int, into: Ints, at: int) -> float:
+@helper
+def join(joins: Joins, one: IntRows, i: int, two: IntRows, k: int, into: IntRows, at: int) -> float:
     """Write the smallest box around `one[i]` and `two[k]` to `into[at]`; returns its weight."""
     total = 0.0
     for j in range(one.shape[1]):
@@ -135,8 +133,8 @@ def join(joins: Joins, one: Ints, i: int, two: Ints, k: int, into: Ints, at: int
     return total
 
 
-@part_of_kernel
-def holds(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> bool:
+@helper
+def holds(joins: Joins, one: IntRows, i: int, two: IntRows, k: int) -> bool:
     """Whether the box `one[i]` contains the box `two[k]`."""
     for j in range(one.shape[1]):
         a = one[i, j]
@@ -149,8 +147,8 @@ def holds(joins: Joins, one: Ints, i: int, two: Ints, k: int) -> bool:
     return True
 
 
-@part_of_kernel
-def own_weight(joins: Joins, one: Ints, i: int) -> float:
+@helper
+def own_weight(joins: Joins, one: IntRows, i: int) -> float:
     """The weight of the box `one[i]`."""
     total = 0.0
     for j in range(one.shape[1]):
@@ -158,15 +156,15 @@ def own_weight(joins: Joins, one: Ints, i: int) -> float:
     return total
 
 
-@part_of_kernel
-def copy_box(one: Ints, i: int, into: Ints, at: int) -> None:
+@helper
+def copy_box(one: IntRows, i: int, into: IntRows, at: int) -> None:
     """Write the box `one[i]` to `into[at]`."""
     for j in range(one.shape[1]):
         into[at, j] = one[i, j]
 
 
-@part_of_kernel
-def draw(state: Random, below: int) -> int:
+@helper
+def draw(state: Words, below: int) -> int:
     """A whole number from 0 to `below` - 1 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
     x = state[0]
     x ^= x << np.uint64(13)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kanopy._arrays import Longs
-from kanopy._compiler import part_of_kernel
-from kanopy.search.local.boxes_kernel import LEVELS, Boxes, Random
+from kanopy._arrays import LongRows, Longs, Words
+from kanopy._compiler import helper
+from kanopy.search.local.boxes_kernel import LEVELS, Boxes
 from kanopy.search.local.joins_kernel import draw
 
 
-@part_of_kernel
-def few_levels(boxes: Boxes, room: int, random: Random, kept: Longs, place: Longs, number: Longs) -> int:
+@helper
+def few_levels(boxes: Boxes, room: int, random: Words, kept: LongRows, place: LongRows, number: Longs) -> int:
     """Choose levels per attribute so that their combinations fit in `room`; returns how many there are.
 
     `kept[j, i]` is the i-th of the `number[j]` levels kept, `place[j, level]` the first kept one that is not below a

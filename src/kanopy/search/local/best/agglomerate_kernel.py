@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import kernel, part_of_kernel
-from kanopy.search.local.joins_kernel import Joins, Random, copy_box, draw, join, joint_weight, own_weight
+from kanopy._arrays import Floats, IntRows, Ints, Longs, Words
+from kanopy._compiler import Arrays, helper, kernel
+from kanopy.search.local.joins_kernel import Joins, copy_box, draw, join, joint_weight, own_weight
 
 NEVER = 1e300
 
 
-class Units(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Units(Arrays):
     """Room for merging: per unit its box, rows, weight, the unit it ended up in, the nearest and what that costs."""
 
-    box: Ints
+    box: IntRows
     size: Longs
     weight: Floats
     owner: Ints
@@ -33,8 +34,8 @@ def make_units(most: int, width: int) -> Units:
     )  # fmt: skip
 
 
-@part_of_kernel
-def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, random: Random) -> float:
+@helper
+def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, random: Words) -> float:
     """By how much merging two units raises their cost; `noise` makes it uncertain by up to that share.
 
     More than k rows in a class are wasted: a rise counts more by the square of how many times k they are.
@@ -48,8 +49,8 @@ def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, rand
     return rise  # type: ignore[no-any-return]
 
 
-@part_of_kernel
-def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, random: Random) -> int:
+@helper
+def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, random: Words) -> int:
     """Merge the first `count` units until each has `k` rows or one is left; returns how many are left.
 
     `owner[i]` becomes the unit that unit `i` ended up in. A unit with `k` rows merges only when a smaller one comes
@@ -125,7 +126,7 @@ def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, ra
 
 def _agglomerate_plain(
     joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
-    random: Random, owner: Ints,
+    random: Words, owner: Ints,
 ) -> None:  # fmt: skip
     """The definition: look at all pairs, merge the best, again and again."""
     parents = [joins.parent[at : at + nodes].tolist() for nodes, _, at in joins.head.tolist()]
@@ -168,7 +169,7 @@ def _agglomerate_plain(
 @kernel(_agglomerate_plain, makes_arrays=False)
 def agglomerate(
     joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
-    random: Random, owner: Ints,
+    random: Words, owner: Ints,
 ) -> None:  # fmt: skip
     """Merge the records of each chunk `begin … stop-1` (`order[starts[c]:starts[c+1]]`) into classes of `k` rows.
 

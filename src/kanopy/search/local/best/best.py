@@ -8,12 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._arrays import Floats
-from kanopy._compiler import is_prepared
-from kanopy._core.classes import Classes, Domain
+from kanopy._compiler import prepare
+from kanopy._core.classes import Classes
 from kanopy._errors import Cancelled, NoSolution
-from kanopy._progress import SILENT, Progress
-from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.models import KAnonymity
+from kanopy._progress import Progress
 from kanopy.search.local.best import improvement
 from kanopy.search.local.best.first_classes import better_start, bottom_up
 from kanopy.search.local.best.improvement import KERNELS, Improvement
@@ -67,7 +65,7 @@ class Best(Algorithm):
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
-        _prepare(progress)
+        prepare(KERNELS, progress)
         least = _first_size(problem, progress)
         found = self._solve(problem, least, progress)
         while not _safe_together(problem, found.recoding.classes):
@@ -144,19 +142,6 @@ def _first_size(problem: Problem, progress: Progress) -> int:
 def _safe_together(problem: Problem, classes: Classes) -> bool:
     """Whether the models of the whole release accept these classes."""
     return all(model.satisfied(classes, classes) for model in problem.models if model.of_release)
-
-
-def _prepare(progress: Progress) -> None:
-    """Compile what is not compiled yet, on a table of a few rows: compiling is nobody's search time."""
-    if is_prepared(KERNELS):
-        return
-    progress("preparing compiled code (only the first time)")
-    hierarchy = Hierarchy.from_rows([[f"v{i}", f"g{i // 2}", "*"] for i in range(4)], name="a")
-    rows = np.arange(16, dtype=np.int32) % 4
-    tuples = np.arange(4, dtype=np.int32)[:, None]
-    domain = Domain(("a",), (hierarchy,), tuples, np.full(4, 4, np.int64), rows)
-    layout = lay_out(Problem(domain, [KAnonymity(5)]))
-    Improvement(layout, bottom_up(layout, 5, SILENT), 5, 0).run_steps(1, SILENT)
 
 
 def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:

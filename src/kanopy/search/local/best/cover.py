@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Covering:
     def __init__(self, boxes: Boxes, counts: Longs, k: int, seed: int) -> None:
         # Attributes with many levels come last: sums over the lattice then run over long stretches.
         order = np.argsort(boxes.head[:, LEVELS], kind="stable")
-        boxes = boxes._replace(tuples=np.ascontiguousarray(boxes.tuples[:, order]), head=boxes.head[order])
+        boxes = replace(boxes, tuples=np.ascontiguousarray(boxes.tuples[:, order]), head=boxes.head[order])
         self.boxes, self.counts, self.k = boxes, counts, k
         records, width = boxes.tuples.shape
         self.rows = int(counts.sum())

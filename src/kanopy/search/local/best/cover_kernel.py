@@ -7,17 +7,15 @@ k that costs next to nothing, and a step touches each distinct record once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs, Words
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Longs, ShortRows, Shorts, WordRows, Words
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.boxes_kernel import (
     VALUES,
     Boxes,
-    Random,
-    Shorts,
     agreement,
     box_weight,
     level_weight,
@@ -30,7 +28,8 @@ ABSENT = 1e9
 FEW = 1e-12
 
 
-class Cover(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Cover(Arrays):
     """Classes of whole records.
 
     Per record its class and what its rows pay; per class a record in it, its levels, weight and rows. `free` is a
@@ -41,38 +40,40 @@ class Cover(NamedTuple):
     class_of: Ints
     paid: Floats
     member: Longs
-    levels: Shorts
+    levels: ShortRows
     weight: Floats
     rows: Longs
     free: Longs
     state: Longs
-    held: Words
+    held: WordRows
 
 
-class Folded(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Folded(Arrays):
     """Neighbouring attributes folded into few columns, so that a record takes few look-ups.
 
     Column `c` holds the attributes `first[c]` to `first[c + 1] - 1`; its joint values are numbered from `start[c]` on,
     and `codes[t, c]` is the number of those of record `t`.
     """
 
-    codes: Ints
+    codes: IntRows
     first: Longs
     start: Longs
 
 
-class Desk(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Desk(Arrays):
     """Room to work in; what is in it before or after a call means nothing."""
 
     cell: Ints
-    found: Floats
+    found: FloatRows
     inside: Ints
     moved: Longs
     came_from: Ints
     touched: Ints
     donors: Longs
-    kept: Longs
-    place: Longs
+    kept: LongRows
+    place: LongRows
     number: Longs
     digit: Longs
     before: Floats
@@ -80,7 +81,7 @@ class Desk(NamedTuple):
     levels: Shorts
 
 
-@part_of_kernel
+@helper
 def _fold_cells(boxes: Boxes, folded: Folded, desk: Desk, t: int) -> None:
     """Per folded value, what it adds to the number of the cell in which a record agrees with record `t`."""
     for c in range(len(folded.first) - 1):
@@ -98,7 +99,7 @@ def _fold_cells(boxes: Boxes, folded: Folded, desk: Desk, t: int) -> None:
             length *= size
 
 
-@part_of_kernel
+@helper
 def _fold_inside(boxes: Boxes, folded: Folded, desk: Desk, t: int, levels: Shorts) -> None:
     """Per folded value, whether a record with it may be in the box around `t`."""
     for c in range(len(folded.first) - 1):
@@ -169,8 +170,8 @@ def best_box(
     return _most_gain(boxes, desk, t, k, cells, levels)
 
 
-@part_of_kernel
-def _sum_over_lattice(found: Floats, number: Longs, cells: int) -> None:
+@helper
+def _sum_over_lattice(found: FloatRows, number: Longs, cells: int) -> None:
     """Add to every cell the cells at or below its levels, attribute by attribute."""
     step = 1
     for back in range(len(number)):
@@ -180,14 +181,12 @@ def _sum_over_lattice(found: Floats, number: Longs, cells: int) -> None:
             for level in range(1, levels):
                 low, here = base + (level - 1) * step, base + level * step
                 for which in range(2):
-                    # Stretches of their own let the compiler see that they do not overlap.
-                    below, own = found[which, low : low + step], found[which, here : here + step]
                     for i in range(step):
-                        own[i] += below[i]
+                        found[which, here + i] += found[which, low + i]
         step = block
 
 
-@part_of_kernel
+@helper
 def _most_gain(boxes: Boxes, desk: Desk, t: int, k: int, cells: int, levels: Shorts) -> float:
     """The best of all cells: an odometer over the kept levels, the last attribute turning fastest."""
     width = boxes.tuples.shape[1]
@@ -228,7 +227,7 @@ def _most_gain(boxes: Boxes, desk: Desk, t: int, k: int, cells: int, levels: Sho
     return best
 
 
-@part_of_kernel
+@helper
 def _mark(cover: Cover, desk: Desk, c: int) -> None:
     """Note which folded values class `c` takes, as `_fold_inside` left them."""
     word, bit = c >> 6, np.uint64(1) << np.uint64(c & 63)
@@ -239,7 +238,7 @@ def _mark(cover: Cover, desk: Desk, c: int) -> None:
             cover.held[value, word] &= ~bit
 
 
-@part_of_kernel
+@helper
 def _lightest(folded: Folded, cover: Cover, desk: Desk, u: int, k: int, below: float) -> int:
     """The lightest class below a weight, other than those about to go, that holds record `u`; -1 if there is none."""
     found, weight = -1, below
@@ -263,7 +262,7 @@ def _lightest(folded: Folded, cover: Cover, desk: Desk, u: int, k: int, below: f
 
 def _open_classes_loop(
     boxes: Boxes, folded: Folded, counts: Longs, cover: Cover, desk: Desk, room: int, k: int, heat: float, steps: int,
-    random: Random,
+    random: Words,
 ) -> float:  # fmt: skip
     """Open `steps` classes at most, each in the most rewarding box around a random record; returns the gain.
 

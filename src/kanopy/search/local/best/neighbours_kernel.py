@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import FloatRows, IntRows, Longs
+from kanopy._compiler import helper, kernel
 from kanopy.search.local.joins_kernel import Joins, joint_weight
 
 
-@part_of_kernel
-def _offer(near: Ints, far: Floats, t: int, other: int, distance: float) -> None:
+@helper
+def _offer(near: IntRows, far: FloatRows, t: int, other: int, distance: float) -> None:
     """Keep `other` among the nearest of `t` if it is nearer than the farthest kept one."""
     last = near.shape[1] - 1
     if distance >= far[t, last]:
@@ -26,7 +26,7 @@ def _offer(near: Ints, far: Floats, t: int, other: int, distance: float) -> None
 
 
 def _look_around_plain(
-    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
+    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: IntRows, far: FloatRows
 ) -> None:
     """The definition: per record all candidates seen so far, the nearest first, earlier ones first at ties."""
     for p in range(begin, stop):
@@ -53,7 +53,7 @@ def _look_around_plain(
 
 @kernel(_look_around_plain, makes_arrays=False)
 def look_around(
-    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: Ints, far: Floats
+    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: IntRows, far: FloatRows
 ) -> None:
     """Offer each record `order[begin:stop]` the `window` records before it in the order, and the other way round.
 

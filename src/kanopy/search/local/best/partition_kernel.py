@@ -6,16 +6,17 @@ row (`lean`): then judging a move or a swap is one lookup per attribute and clas
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Bytes, Floats, Ints, Longs
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import Bytes, Floats, IntRows, Ints, Longs
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.joins_kernel import Joins, copy_box, join, own_weight
 
 
-class Partition(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Partition(Arrays):
     """`record[i]` of item `i` (items of a record are consecutive from `first[t]`); `free` is a stack of unused
     classes, `state[0]` how many there are. `lean` and `lean_weight` hold while `known[c]`; `spare` is room for
     a box."""
@@ -27,20 +28,20 @@ class Partition(NamedTuple):
     before: Ints
     head: Ints
     size: Longs
-    box: Ints
+    box: IntRows
     weight: Floats
-    lean: Ints
+    lean: IntRows
     lean_weight: Floats
     known: Bytes
     free: Ints
     state: Longs
-    spare: Ints
+    spare: IntRows
 
 
 FREE = 0
 
 
-@part_of_kernel
+@helper
 def put(part: Partition, c: int, item: int) -> None:
     """Link an item into a class; the box is the caller's business."""
     top = part.head[c]
@@ -53,7 +54,7 @@ def put(part: Partition, c: int, item: int) -> None:
     part.size[c] += 1
 
 
-@part_of_kernel
+@helper
 def take(part: Partition, item: int) -> None:
     """Unlink an item from its class; the box is the caller's business."""
     c = part.class_of[item]
@@ -68,7 +69,7 @@ def take(part: Partition, item: int) -> None:
     part.class_of[item] = -1
 
 
-@part_of_kernel
+@helper
 def new_class(part: Partition) -> int:
     """An unused class, empty."""
     part.state[FREE] -= 1
@@ -79,7 +80,7 @@ def new_class(part: Partition) -> int:
     return c  # type: ignore[no-any-return]
 
 
-@part_of_kernel
+@helper
 def drop_class(part: Partition, c: int) -> None:
     """Give an empty class back."""
     part.weight[c] = 0.0
@@ -87,7 +88,7 @@ def drop_class(part: Partition, c: int) -> None:
     part.state[FREE] += 1
 
 
-@part_of_kernel
+@helper
 def fit(joins: Joins, part: Partition, c: int) -> None:
     """The smallest box around the rows of a class."""
     item = part.head[c]
@@ -105,7 +106,7 @@ def fit(joins: Joins, part: Partition, c: int) -> None:
     part.known[c] = 0
 
 
-@part_of_kernel
+@helper
 def learn(joins: Joins, part: Partition, c: int) -> None:
     """Find the boxes of a class without each one of its (two or more) rows: boxes of all before it and all after it."""
     if part.known[c] != 0:

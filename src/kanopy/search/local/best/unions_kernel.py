@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import FloatRows, Floats, IntRows, Ints, Longs
 from kanopy._compiler import kernel
 from kanopy.search.local.joins_kernel import Joins, joint_weight
 
 
 def _cheapest_unions_plain(
-    joins: Joins, box: Ints, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float, found: Ints,
-    growth: Floats,
+    joins: Joins, box: IntRows, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float,
+    found: IntRows, growth: FloatRows,
 ) -> None:  # fmt: skip
     """The definition: all partners within reach, sorted."""
     for row, c in enumerate(asking.tolist()):
@@ -37,8 +37,8 @@ def _cheapest_unions_plain(
 
 @kernel(_cheapest_unions_plain, makes_arrays=False)
 def cheapest_unions(
-    joins: Joins, box: Ints, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float, found: Ints,
-    growth: Floats,
+    joins: Joins, box: IntRows, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float,
+    found: IntRows, growth: FloatRows,
 ) -> None:  # fmt: skip
     """Per class that asks, the classes (at most `reach` numbers away) whose union with it raises the cost least.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, IntRows, Longs, Words
 from kanopy._compiler import kernel
 from kanopy.search.local.best.partition_kernel import Partition, learn, put, take
-from kanopy.search.local.joins_kernel import Joins, Random, draw, join, joint_weight
+from kanopy.search.local.joins_kernel import Joins, draw, join, joint_weight
 
 LOGS = -np.log((np.arange(1024) + 0.5) / 1024)
 MOST_LOOKED_AT = 12
@@ -15,7 +15,7 @@ MOST_LOOKED_AT = 12
 
 
 def _anneal_loop(
-    joins: Joins, part: Partition, near: Ints, k: int, heat: float, steps: int, random: Random, logs: Floats,
+    joins: Joins, part: Partition, near: IntRows, k: int, heat: float, steps: int, random: Words, logs: Floats,
     stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` changes between the class of a random row and that of a near one; returns the change in cost.

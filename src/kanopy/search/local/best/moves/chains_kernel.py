@@ -8,21 +8,22 @@ no chain is left (a flow without negative cycles; Ahuja, Magnanti, Orlin 1993).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Bytes, Ints
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import Bytes, IntRows, Ints
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.best.partition_kernel import Partition, fit, put, take
 from kanopy.search.local.joins_kernel import Joins, holds
 
 
-class Chains(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Chains(Arrays):
     """Room: `witness[a, b]` is a row of class `a` that the box of `b` holds (-1: none); `towards[a]` the next class on
     the way to the target (-1: not on the way)."""
 
-    witness: Ints
+    witness: IntRows
     towards: Ints
     queue: Ints
     by_weight: Ints
@@ -37,10 +38,12 @@ def make_chains(classes: int) -> Chains:
     )  # fmt: skip
 
 
-@part_of_kernel
+@helper
 def _find_witnesses(joins: Joins, part: Partition, chains: Chains, count: int) -> None:
     """Look up which classes could hold which rows of which others."""
-    chains.witness[:, :] = -1
+    for a in range(len(chains.witness)):
+        for b in range(len(chains.witness)):
+            chains.witness[a, b] = -1
     for t in range(len(part.first) - 1):
         found = 0
         for i in range(count):
@@ -55,7 +58,7 @@ def _find_witnesses(joins: Joins, part: Partition, chains: Chains, count: int) -
                         chains.witness[a, chains.queue[i]] = y
 
 
-@part_of_kernel
+@helper
 def _hop(joins: Joins, part: Partition, chains: Chains, count: int, a: int, b: int) -> None:
     """Move the witness from class `a` to class `b`, and find others in its place."""
     y = chains.witness[a, b]
@@ -78,7 +81,7 @@ def _hop(joins: Joins, part: Partition, chains: Chains, count: int, a: int, b: i
             chains.witness[b, c] = y
 
 
-@part_of_kernel
+@helper
 def _reach(part: Partition, chains: Chains, count: int, target: int) -> int:
     """Breadth first, all classes from which chains lead to the target; returns how many there are."""
     for i in range(count):

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Bytes, Floats, Ints, Longs
-from kanopy._compiler import part_of_kernel
+from kanopy._arrays import Bytes, Floats, IntRows, Ints, Longs, Words
+from kanopy._compiler import Arrays, helper
 from kanopy.search.local.best.partition_kernel import Partition, drop_class, fit, put, take
-from kanopy.search.local.joins_kernel import Joins, Random, copy_box, draw, join, joint_weight
+from kanopy.search.local.joins_kernel import Joins, copy_box, draw, join, joint_weight
 
 
-class Journal(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Journal(Arrays):
     """What a change has touched so far: moved items and where they came from, and classes with their old boxes."""
 
     items: Ints
     origin: Ints
     classes: Ints
-    box: Ints
+    box: IntRows
     weight: Floats
     known: Bytes
     stamp: Ints
@@ -45,7 +46,7 @@ def make_journal(items: int, classes: int, width: int) -> Journal:
     )
 
 
-@part_of_kernel
+@helper
 def begin(journal: Journal) -> None:
     """Start a new change."""
     journal.state[ITEMS] = 0
@@ -53,7 +54,7 @@ def begin(journal: Journal) -> None:
     journal.state[STAMP] += 1
 
 
-@part_of_kernel
+@helper
 def touch(part: Partition, journal: Journal, c: int) -> float:
     """Note a class's box before it changes; returns the cost it had (0 if noted before)."""
     if journal.stamp[c] == journal.state[STAMP]:
@@ -69,7 +70,7 @@ def touch(part: Partition, journal: Journal, c: int) -> float:
     return part.size[c] * part.weight[c]  # type: ignore[no-any-return]
 
 
-@part_of_kernel
+@helper
 def move(part: Partition, journal: Journal, item: int, c: int) -> None:
     """Move an item to a class (both touched by the caller)."""
     at = journal.state[ITEMS]
@@ -80,7 +81,7 @@ def move(part: Partition, journal: Journal, item: int, c: int) -> None:
     put(part, c, item)
 
 
-@part_of_kernel
+@helper
 def undo(part: Partition, journal: Journal) -> None:
     """Everything back as it was."""
     at = journal.state[ITEMS] - 1
@@ -98,7 +99,7 @@ def undo(part: Partition, journal: Journal) -> None:
             drop_class(part, c)
 
 
-@part_of_kernel
+@helper
 def commit(part: Partition, journal: Journal) -> None:
     """Keep the change; emptied classes become free."""
     for i in range(journal.state[CLASSES]):
@@ -107,9 +108,9 @@ def commit(part: Partition, journal: Journal) -> None:
             drop_class(part, c)
 
 
-@part_of_kernel
+@helper
 def cheapest_home(
-    joins: Joins, part: Partition, near: Ints, k: int, t: int, home: int, fresh: int, random: Random
+    joins: Joins, part: Partition, near: IntRows, k: int, t: int, home: int, fresh: int, random: Words
 ) -> tuple[float, int]:
     """The least rise in cost when a row of record `t` joins another class than `home`, and that class (-1: none)."""
     best = 1e300
@@ -142,9 +143,9 @@ def cheapest_home(
     return best, target
 
 
-@part_of_kernel
+@helper
 def rehouse(
-    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, item: int, fresh: int, random: Random
+    joins: Joins, part: Partition, journal: Journal, near: IntRows, k: int, item: int, fresh: int, random: Words
 ) -> float:
     """Move an item of a class that is given up to the class where it costs least; returns the cost the target had
     when first touched, or -1 if there is no class to go to."""
@@ -158,10 +159,10 @@ def rehouse(
     return spent
 
 
-@part_of_kernel
+@helper
 def settle(
-    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, fresh: int, old: float, limit: float,
-    random: Random,
+    joins: Joins, part: Partition, journal: Journal, near: IntRows, k: int, fresh: int, old: float, limit: float,
+    random: Words,
 ) -> float:  # fmt: skip
     """Refit the classes that lost rows, give up those below k, and keep the change if its cost is below `limit`.
 

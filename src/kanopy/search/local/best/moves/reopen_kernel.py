@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Bytes, Floats, Ints, Longs, Words
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import Bytes, Floats, IntRows, Ints, Longs, WordRows, Words
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.best.moves.journal_kernel import (
     CLASSES,
     Journal,
@@ -20,10 +20,11 @@ from kanopy.search.local.best.moves.journal_kernel import (
     undo,
 )
 from kanopy.search.local.best.partition_kernel import Partition, fit, new_class
-from kanopy.search.local.joins_kernel import OWN, Joins, Random, copy_box, draw, join, joint_weight, own_weight
+from kanopy.search.local.joins_kernel import OWN, Joins, copy_box, draw, join, joint_weight, own_weight
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Look(Arrays):
     """Room for looking around a row. Levels of agreement with it are packed into words, a field per attribute with its
     highest bit free, so that a few operations compare all attributes at once.
 
@@ -32,13 +33,13 @@ class Look(NamedTuple):
     has the free bits of every field set.
     """
 
-    box: Ints
+    box: IntRows
     weight: Floats
-    levels: Words
+    levels: WordRows
     item: Ints
     paid: Floats
     spare: Bytes
-    row_levels: Words
+    row_levels: WordRows
     word: Longs
     shift: Longs
     full: Words
@@ -61,7 +62,7 @@ def make_look(degree: int, width: int, deepest: int) -> Look:
     )  # fmt: skip
 
 
-@part_of_kernel
+@helper
 def _pack(joins: Joins, look: Look, e: int) -> None:
     """The levels of the box of entry `e`."""
     for i in range(look.levels.shape[1]):
@@ -71,7 +72,7 @@ def _pack(joins: Joins, look: Look, e: int) -> None:
         look.levels[e, look.word[j]] |= np.uint64(level) << np.uint64(look.shift[j])
 
 
-@part_of_kernel
+@helper
 def _within(look: Look, r: int, e: int) -> bool:
     """Whether row `r` lies in the box of entry `e`."""
     for i in range(look.levels.shape[1]):
@@ -81,8 +82,8 @@ def _within(look: Look, r: int, e: int) -> bool:
     return True
 
 
-@part_of_kernel
-def _look_around_row(joins: Joins, part: Partition, near: Ints, look: Look, t: int, k: int) -> tuple[int, int]:
+@helper
+def _look_around_row(joins: Joins, part: Partition, near: IntRows, look: Look, t: int, k: int) -> tuple[int, int]:
     """Note the near records of record `t` and their rows; returns how many entries and rows there are."""
     entries = 0
     rows = 0
@@ -106,7 +107,7 @@ def _look_around_row(joins: Joins, part: Partition, near: Ints, look: Look, t: i
     return entries, rows
 
 
-@part_of_kernel
+@helper
 def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
     """What the near rows would save in the box of entry `e`; very negative if they are fewer than k."""
     gain = 0.0
@@ -130,8 +131,8 @@ def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
 
 
 def _reopen_loop(
-    joins: Joins, part: Partition, journal: Journal, look: Look, near: Ints, k: int, heat: float, steps: int,
-    random: Random, logs: Floats, stats: Longs,
+    joins: Joins, part: Partition, journal: Journal, look: Look, near: IntRows, k: int, heat: float, steps: int,
+    random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` times to open a class around a random row from its nearest rows; returns the change in cost."""
     items = len(part.record)
@@ -225,7 +226,7 @@ reopen = kernel(_reopen_loop, makes_arrays=False)(_reopen_loop)
 
 
 def _dissolve_loop(
-    joins: Joins, part: Partition, journal: Journal, near: Ints, k: int, heat: float, steps: int, random: Random,
+    joins: Joins, part: Partition, journal: Journal, near: IntRows, k: int, heat: float, steps: int, random: Words,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` times to give up the class of a random row; returns the change in cost."""

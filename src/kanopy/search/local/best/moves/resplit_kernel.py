@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, IntRows, Longs, Words
 from kanopy._compiler import kernel
 from kanopy.search.local.best.agglomerate_kernel import Units, merge_units
 from kanopy.search.local.best.partition_kernel import Partition, drop_class, new_class, put, take
-from kanopy.search.local.joins_kernel import Joins, Random, copy_box, draw, own_weight
+from kanopy.search.local.joins_kernel import Joins, copy_box, draw, own_weight
 
 
 def _resplit_loop(
-    joins: Joins, part: Partition, near: Ints, units: Units, pool: Ints, k: int, noise: float, heat: float, steps: int,
-    random: Random, logs: Floats, stats: Longs,
+    joins: Joins, part: Partition, near: IntRows, units: Units, pool: IntRows, k: int, noise: float, heat: float,
+    steps: int, random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Pool the rows of a few neighbouring classes and merge them anew, `steps` times; the change in cost.
 

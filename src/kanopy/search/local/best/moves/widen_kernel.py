@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import kernel, part_of_kernel
+from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Longs, Words
+from kanopy._compiler import Arrays, helper, kernel
 from kanopy.search.local.best.moves.journal_kernel import (
     CLASSES,
     FEW,
@@ -21,14 +21,15 @@ from kanopy.search.local.best.moves.journal_kernel import (
 )
 from kanopy.search.local.best.partition_kernel import Partition, fit, new_class
 from kanopy.search.local.boxes_kernel import LEVELS, VALUES, Boxes, agreement, level_weight
-from kanopy.search.local.joins_kernel import Joins, Random, draw, holds
+from kanopy.search.local.joins_kernel import Joins, draw, holds
 from kanopy.search.local.levels_kernel import few_levels
 
 GROUP_VALUES = 1024
 """Attributes are looked up together while their combinations are at most this many."""
 
 
-class Lattice(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Lattice(Arrays):
     """Room for counting rows in all generalizations of a row.
 
     Attributes are put into groups; `code[t, g]` is the combination of values record `t` has in group `g`, and
@@ -40,25 +41,25 @@ class Lattice(NamedTuple):
     in another class than its own; `taken` and `saved` are counts per class.
     """
 
-    code: Ints
-    member: Longs
+    code: IntRows
+    member: LongRows
     begins: Longs
     axis: Longs
     word: Longs
-    kept: Longs
-    place: Longs
+    kept: LongRows
+    place: LongRows
     number: Longs
     shift: Longs
     sums: Floats
     weight_in: Floats
     levels: Longs
     paid: Floats
-    mean_paid: Floats
+    mean_paid: FloatRows
     other: Floats
     taken: Longs
     elsewhere: Floats
     donors: Ints
-    best: Floats
+    best: FloatRows
     state: Longs
 
 
@@ -101,7 +102,7 @@ def make_lattice(boxes: Boxes, cells: int, items: int, classes: int) -> Lattice:
     )  # fmt: skip
 
 
-@part_of_kernel
+@helper
 def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
     """Empty sums, the weights of all cells, and what each combination of values adds; returns the fields' free bits.
 
@@ -116,7 +117,8 @@ def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
     step = 1
     place = 0
     free = 0
-    for j in lattice.axis:
+    for depth in range(len(lattice.axis)):
+        j = lattice.axis[depth]
         value = boxes.tuples[t, j]
         number = lattice.number[j]
         lattice.shift[j] = place
@@ -145,7 +147,7 @@ def _prepare(boxes: Boxes, lattice: Lattice, t: int, cells: int) -> int:
     return free
 
 
-@part_of_kernel
+@helper
 def _count(lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> None:
     """Count the rows that pay more than they would in a box around the row, and what they pay, for every box."""
     groups = lattice.code.shape[1]
@@ -162,28 +164,28 @@ def _count(lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> 
             sums[2 * cell + 1] += lattice.mean_paid[s, 0] * lattice.mean_paid[s, 1]
     # Sum over everything below, attribute by attribute: afterwards each cell counts its whole box.
     step = 2
-    for j in lattice.axis:
+    for depth in range(len(lattice.axis)):
+        j = lattice.axis[depth]
         n = lattice.number[j]
         for base in range(0, 2 * cells, step * n):
             for i in range(base + step, base + step * n, step):
-                # As two stretches, which the compiler can see do not overlap.
-                lower, upper = sums[i - step : i], sums[i : i + step]
-                for at in range(step):
-                    upper[at] += lower[at]
+                for at in range(i, i + step):
+                    sums[at] += sums[at - step]
         step *= n
 
 
-@part_of_kernel
+@helper
 def _levels(lattice: Lattice, cell: int) -> int:
     """The levels of a cell, packed."""
     levels = 0
-    for j in lattice.axis:
+    for depth in range(len(lattice.axis)):
+        j = lattice.axis[depth]
         levels |= (cell % lattice.number[j]) << lattice.shift[j]
         cell //= lattice.number[j]
     return levels
 
 
-@part_of_kernel
+@helper
 def _judge(
     part: Partition, lattice: Lattice, order: Longs, begin: int, end: int, box: int, free: int, w: float, k: int
 ) -> tuple[float, int]:
@@ -244,8 +246,8 @@ def _judge(
     return gain, count
 
 
-@part_of_kernel
-def _refresh(joins: Joins, part: Partition, lattice: Lattice, near: Ints, k: int, random: Random) -> None:
+@helper
+def _refresh(joins: Joins, part: Partition, lattice: Lattice, near: IntRows, k: int, random: Words) -> None:
     """What each row would pay in another class: the cheapest that holds it where there are few classes."""
     if len(part.size) > FEW:
         for y in range(len(part.record)):
@@ -283,7 +285,7 @@ def _refresh(joins: Joins, part: Partition, lattice: Lattice, near: Ints, k: int
                 lattice.other[y] = min(found, 1000.0)
 
 
-@part_of_kernel
+@helper
 def _note(part: Partition, lattice: Lattice, t: int) -> None:
     """What the rows of a record pay now."""
     total = 0.0
@@ -299,8 +301,8 @@ def _note(part: Partition, lattice: Lattice, t: int) -> None:
 
 
 def _widen_loop(
-    boxes: Boxes, joins: Joins, part: Partition, journal: Journal, lattice: Lattice, near: Ints, chunk_of: Ints,
-    order: Longs, starts: Longs, k: int, heat: float, steps: int, random: Random, logs: Floats, stats: Longs,
+    boxes: Boxes, joins: Joins, part: Partition, journal: Journal, lattice: Lattice, near: IntRows, chunk_of: Ints,
+    order: Longs, starts: Longs, k: int, heat: float, steps: int, random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
     """Try `steps` times to open the most rewarding class around a random row; returns the change in cost.
 

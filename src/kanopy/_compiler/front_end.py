@@ -1,0 +1,233 @@
+# mypy: disable-error-code="no-untyped-call, untyped-decorator, attr-defined, override, misc"
+"""The front end: Numba, told how to read pointers to arrays (with its documented extension interface).
+
+Numba knows arrays as seven values each and counts references to them. Passing twenty of them through layers of small
+functions is what compiling used to spend its time on. Here a function gets one pointer per `Arrays` or array: a
+description of three whole numbers that never change, from which address and lengths are loaded where they are needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from kanopy._compiler import PARTS
+from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, Kind, members
+
+LONG = ir.IntType(64)
+ELEMENTS = {
+    "bool": ir.IntType(8), "uint8": ir.IntType(8), "int16": ir.IntType(16), "int32": ir.IntType(32), "int64": LONG,
+    "uint64": LONG, "float64": ir.DoubleType(),
+}  # fmt: skip
+
+
+class Bundle(types.Type):
+    """An object of a class of `Arrays`."""
+
+    def __init__(self, of: type[Arrays]) -> None:
+        self.members = members(of)
+        # Names become part of those of all functions compiled: short, but not the same for other fields.
+        layout = hashlib.sha256(f"{of.__module__}{self.members}".encode()).hexdigest()[:6]
+        super().__init__(name=of.__name__ + layout)
+
+
+class Pointed(types.Type):
+    """An array that is only read and written element by element; whole numbers come out as 64 bits."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.scalar = {"float64": types.float64, "bool": types.boolean, "uint64": types.uint64}.get(
+            kind.element, types.int64
+        )
+        super().__init__(name=kind.element + "x" * kind.axes)
+
+
+register_model(Bundle)(models.OpaqueModel)
+register_model(Pointed)(models.OpaqueModel)
+
+
+@typeof_impl.register(Arrays)
+def _typeof(value: Arrays, _context: Any) -> Bundle:
+    return Bundle(type(value))
+
+
+@unbox(Bundle)
+def _unbox(_bundle: Bundle, value: Any, c: Any) -> Any:
+    address = c.pyapi.object_getattr_string(value, "address")
+    pointer = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(pointer, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@infer_getattr
+class _BundleFields(AttributeTemplate):
+    key = Bundle
+
+    def generic_resolve(self, bundle: Bundle, name: str) -> Pointed | None:
+        kind = dict(bundle.members).get(name)
+        return None if kind is None else Pointed(kind)
+
+
+@lower_getattr_generic(Bundle)
+def _field(_context: Any, builder: Any, bundle: Bundle, value: Any, name: str) -> Any:
+    at = [field for field, _ in bundle.members].index(name)
+    return builder.gep(value, [ir.Constant(LONG, 8 * SLOTS * at)], inbounds=True)
+
+
+def _slot(builder: Any, description: Any, slot: int, kind: Any) -> Any:
+    """An entry of a description. It never changes, which lets the optimizer load it once, before any loop."""
+    at = builder.gep(builder.bitcast(description, kind.as_pointer()), [ir.Constant(LONG, slot)], inbounds=True)
+    found = builder.load(at)
+    found.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return found
+
+
+@infer_getattr
+class _PointedFields(AttributeTemplate):
+    key = Pointed
+
+    def resolve_shape(self, array: Pointed) -> types.UniTuple:
+        return types.UniTuple(types.int64, array.kind.axes)
+
+
+@lower_getattr_generic(Pointed)
+def _shape(context: Any, builder: Any, array: Pointed, value: Any, _name: str) -> Any:
+    lengths = [_slot(builder, value, 1 + axis, LONG) for axis in range(array.kind.axes)]
+    return context.make_tuple(builder, types.UniTuple(types.int64, array.kind.axes), lengths)
+
+
+@infer_global(len)
+class _Length(AbstractTemplate):
+    def generic(self, args: Any, _kws: Any) -> Any:
+        return signature(types.int64, args[0]) if isinstance(args[0], Pointed) else None
+
+
+@lower_builtin(len, Pointed)
+def _length(_context: Any, builder: Any, _sig: Any, args: Any) -> Any:
+    return _slot(builder, args[0], 1, LONG)
+
+
+def _index(array: Any, index: Any) -> Any:
+    """The type that an index is turned into, or `None` if it is no business of ours."""
+    if not isinstance(array, Pointed):
+        return None
+    if array.kind.axes == 1:
+        return types.int64 if isinstance(index, types.Integer) else None
+    if isinstance(index, types.BaseTuple) and len(index) == 2 and all(isinstance(i, types.Integer) for i in index):
+        return types.UniTuple(types.int64, 2)
+    return None
+
+
+@infer_global(operator.getitem)
+class _Get(AbstractTemplate):
+    def generic(self, args: Any, _kws: Any) -> Any:
+        index = _index(*args)
+        return None if index is None else signature(args[0].scalar, args[0], index)
+
+
+@infer_global(operator.setitem)
+class _Set(AbstractTemplate):
+    def generic(self, args: Any, _kws: Any) -> Any:
+        index = _index(*args[:2])
+        return None if index is None else signature(types.none, args[0], index, args[0].scalar)
+
+
+def _place(builder: Any, array: Pointed, description: Any, index: Any) -> Any:
+    """Where an element is."""
+    if array.kind.axes == 2:
+        row, column = cgutils.unpack_tuple(builder, index, 2)
+        start = builder.mul(row, _slot(builder, description, 2, LONG), flags=["nsw"])
+        index = builder.add(start, column, flags=["nsw"])
+    data = _slot(builder, description, 0, ELEMENTS[array.kind.element].as_pointer())
+    return builder.gep(data, [index], inbounds=True)
+
+
+@lower_builtin(operator.getitem, Pointed, types.Integer)
+@lower_builtin(operator.getitem, Pointed, types.BaseTuple)
+def _get(_context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    element = sig.args[0].kind.element
+    found = builder.load(_place(builder, sig.args[0], *args))
+    if element == "bool":
+        return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+    if element in ("int16", "int32"):
+        return builder.sext(found, LONG)
+    return builder.zext(found, LONG) if element == "uint8" else found
+
+
+@lower_builtin(operator.setitem, Pointed, types.Integer, types.Any)
+@lower_builtin(operator.setitem, Pointed, types.BaseTuple, types.Any)
+def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    element, value = sig.args[0].kind.element, args[2]
+    if element == "bool":
+        value = builder.zext(value, ELEMENTS[element])
+    elif element in ("uint8", "int16", "int32"):
+        value = builder.trunc(value, ELEMENTS[element])
+    builder.store(value, _place(builder, sig.args[0], args[0], args[1]))
+    return context.get_dummy_value()
+
+
+SCALARS = {"int": types.int64, "float": types.float64, "None": types.void}
+_known: set[Callable[..., Any]] = set()
+
+
+def _make_callable() -> None:
+    """Tell Numba about helpers and kernels that were imported since it was last told."""
+    for name, loop in list(PARTS.items()):
+        if name not in _known:
+            _known.add(name)
+            _offer(name, loop)
+
+
+def _offer(name: Callable[..., Any], loop: Callable[..., Any]) -> None:
+    def implementation(*_args: Any) -> Callable[..., Any]:
+        return loop
+
+    overload(name, jit_options={"error_model": "numpy"}, strict=False)(implementation)
+
+
+def _type_of(annotation: str, names: dict[str, Any]) -> Any:
+    if annotation in SCALARS:
+        return SCALARS[annotation]
+    if annotation in KINDS:
+        return Pointed(KINDS[annotation])
+    return Bundle(names[annotation])
+
+
+def compiled(loop: Callable[..., Any]) -> Any:
+    """A loop compiled for the signature of its annotations, with the calling convention of C."""
+    PARTS[loop] = loop
+    _make_callable()
+    *given, result = (_type_of(str(text), loop.__globals__) for text in loop.__annotations__.values())
+    # Called by nothing but functions with the same options, a helper is compiled once: so the loop is such a function,
+    # and what C calls only calls it.
+    names = ", ".join(loop.__code__.co_varnames[: len(given)])
+    entry = eval(f"lambda {names}: loop({names})", {"loop": loop})
+    return numba.cfunc(result(*given), error_model="numpy")(entry)
+
+
+def numba_function(loop: Callable[..., Any], parallel: bool) -> Any:
+    """A loop compiled by Numba for whatever it is called with."""
+    _make_callable()
+    try:
+        return numba.njit(cache=True, nogil=True, parallel=parallel)(loop)
+    except RuntimeError:
+        # No folder can be written to: compiled for this process only.
+        return numba.njit(nogil=True, parallel=parallel)(loop)

@@ -1,0 +1,225 @@
+"""Machine code of one kernel: found on disk or compiled, loaded with LLVM, called with pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, describe, members
+
+ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
+"""What machine code may call without Numba being loaded."""
+
+
+class MachineCode:
+    """A loop as machine code. It is looked for, or made, when it is first called; threads may call it at once."""
+
+    def __init__(self, loop: Callable[..., Any]) -> None:
+        self.loop = loop
+        self.name = f"{loop.__module__}.{loop.__name__}"
+        self._run: Callable[..., Any] | None = None
+        self._lock = threading.Lock()
+        *given, self._returns = (str(text) for text in loop.__annotations__.values())
+        names = loop.__code__.co_varnames
+        self._arrays = [(i, KINDS[text], names[i]) for i, text in enumerate(given) if text in KINDS]
+        self._bundles = [i for i, text in enumerate(given) if text not in KINDS and text not in ("int", "float")]
+        scalars: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double, "None": None}
+        self._type = ctypes.CFUNCTYPE(scalars[self._returns], *(scalars.get(text, ctypes.c_void_p) for text in given))
+        self._described = ctypes.c_int64 * (SLOTS * len(self._arrays))
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it."""
+        run = self._run or self.ready()
+        described = self._described()
+        address = ctypes.addressof(described)
+        values = list(args)
+        at = 0
+        for i, kind, name in self._arrays:
+            described[at : at + SLOTS] = list(describe(args[i], kind, name))
+            values[i] = address + 8 * at
+            at += SLOTS
+        for i in self._bundles:
+            values[i] = args[i].address
+        return run(*values)
+
+    @cached_property
+    def path(self) -> Path:
+        """The file with its machine code."""
+        digest = hashlib.sha256(machine().encode())
+        for text in _sources(self.loop):
+            digest.update(text.encode())
+        return folder() / f"{self.name.removeprefix('kanopy.')}-{digest.hexdigest()[:20]}.bin"
+
+    @property
+    def sources(self) -> list[str]:
+        """The texts of all that is compiled with it."""
+        return _sources(self.loop)
+
+    def is_ready(self) -> bool:
+        """Whether it need not be compiled: it is loaded, or on disk."""
+        return self._run is not None or self.path.exists()
+
+    def ready(self) -> Callable[..., Any]:
+        """Have it ready for being called; returns the function that takes pointers."""
+        with self._lock:
+            if self._run is None:
+                try:
+                    data = self.path.read_bytes()
+                except OSError:
+                    data = compile_loop(self.loop)
+                    _keep(self.path, data)
+                self._run = self._type(_load(data))
+            return self._run
+
+
+def _sources(loop: Callable[..., Any]) -> list[str]:
+    """What the machine code of a loop depends on: itself, all it calls, and the constants and fields they use."""
+    from kanopy._compiler import PARTS
+
+    found: list[str] = []
+    waiting, seen = [loop], {loop}
+    while waiting:
+        function = waiting.pop()
+        code = function.__code__
+        found.append(f"{function.__qualname__}{list(function.__annotations__.items())}{_text_of(code)}")
+        for name in sorted({*code.co_names, *(str(text) for text in function.__annotations__.values())}):
+            value = function.__globals__.get(name)
+            if callable(value) and value in PARTS:
+                if (part := PARTS[value]) not in seen:
+                    seen.add(part)
+                    waiting.append(part)
+            elif isinstance(value, type) and issubclass(value, Arrays):
+                found.append(f"{name}{members(value)}")
+            elif isinstance(value, (int, float)):
+                found.append(f"{name}={value!r}")
+    return found
+
+
+def _text_of(code: CodeType) -> str:
+    constants = [_text_of(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts[1:]]
+    return f"{code.co_code.hex()}{constants}{code.co_names}{code.co_varnames}"
+
+
+@cache
+def machine() -> str:
+    """What machine code depends on beside its source: this processor, the versions of the compiler, this format."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    spec = find_spec("numba")
+    version = Path(spec.origin).with_name("_version.py") if spec is not None and spec.origin else None
+    texts = (
+        "1", sys.version, llvmlite.__version__, version.read_text() if version is not None else "",
+        llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(),
+    )  # fmt: skip
+    return "\n".join(texts)
+
+
+@cache
+def folder() -> Path:
+    """Where machine code is kept: where Numba is told to keep its own, or with the package, the user, the process."""
+    own = Path(__file__).parent / "__pycache__"
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    for place in [Path(given)] if given else [own, Path(home) / "kanopy"]:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(place, os.W_OK | os.X_OK):
+            return place
+    return Path(_of_this_process().name)
+
+
+@cache
+def _of_this_process() -> tempfile.TemporaryDirectory[str]:
+    """A folder that goes with the process. One that lasts, where everybody can write, could hold anybody's code."""
+    return tempfile.TemporaryDirectory(prefix="kanopy-")
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """Write machine code for the next time; a folder that cannot be written to is no reason to stop."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        pass
+
+
+def _target_machine() -> Any:
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_default_triple()
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="static" if triple.startswith("x86") else "default",
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+def compile_loop(loop: Callable[..., Any]) -> bytes:
+    """Machine code, after a line with what loading needs to know: the name of the function, whether Numba is needed."""
+    import llvmlite.binding as llvm
+
+    from kanopy._compiler.front_end import compiled
+
+    function = compiled(loop)
+    module = llvm.parse_assembly(function.inspect_llvm())
+    _initialize()
+    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    alone = "numba" if called - ALONE else ""
+    # All that it calls is in the module. Optimized once and as a whole, it need not have been optimized before:
+    # processes that only compile ask Numba not to (NUMBA_OPT=0).
+    for part in module.functions:
+        if not part.is_declaration and part.name != function.native_name:
+            part.linkage = "internal"
+    machine = _target_machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    return f"{function.native_name} {alone}\n".encode() + bytes(machine.emit_object(module))
+
+
+@cache
+def _initialize() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+_engines: list[Any] = []
+"""Machine code stays loaded until the process ends."""
+
+
+def _load(data: bytes) -> int:
+    """Load machine code; returns the address of the function."""
+    import llvmlite.binding as llvm
+
+    head, _, code = data.partition(b"\n")
+    name, needs = head.decode().split(" ")
+    if needs:
+        import kanopy._compiler.front_end  # noqa: F401 - Numba offers what the code calls
+    _initialize()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    address: int = engine.get_function_address(name)
+    return address

@@ -1,0 +1,102 @@
+"""Machine code: kept on disk, found again, made anew when what it was made from changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kanopy._arrays import FloatRows, Floats, Ints, Longs, Mask
+from kanopy._compiler import PLAIN, helper, is_prepared, kernel, machine_code, prepare
+from kanopy._progress import Progress
+
+pytestmark = pytest.mark.skipif(PLAIN, reason="there is no compiler here")
+FACTOR = 3
+
+
+@helper
+def _tripled(value: int) -> int:
+    return FACTOR * value
+
+
+def _every_kind(ints: Ints, longs: Longs, floats: FloatRows, mask: Mask, out: Floats, add: int, share: float) -> float:
+    """All kinds of arrays."""
+    total = 0.0
+    for i in range(len(ints)):
+        longs[i] = _tripled(ints[i]) + add
+        for j in range(floats.shape[1]):
+            if mask[j]:
+                total += floats[i, j] * share
+        mask[i % len(mask)] = ints[i] > 0
+        out[i] = total
+    return total
+
+
+every_kind = kernel(_every_kind, makes_arrays=False)(_every_kind)
+
+
+def arrays() -> tuple[Ints, Longs, FloatRows, Mask, Floats]:
+    return (
+        np.array([1, -2, 3], np.int32), np.zeros(3, np.int64), np.arange(6.0).reshape(3, 2),
+        np.array([True, False]), np.zeros(3),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(machine_code, "folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_machine_code_does_what_the_loop_does() -> None:
+    compiled, plain = arrays(), arrays()
+    assert every_kind(*compiled, 5, 0.5) == every_kind.loop(*plain, 5, 0.5)
+    for one, other in zip(compiled, plain, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_wrong_array_is_refused() -> None:
+    ints, *others = arrays()
+    with pytest.raises(TypeError, match="ints must be int32 with 1 axes"):
+        every_kind(ints.astype(np.int64), *others, 5, 0.5)
+    with pytest.raises(TypeError, match="one element after the other"):
+        every_kind(np.repeat(ints, 2)[::2], *others, 5, 0.5)
+
+
+def test_machine_code_is_kept_and_found_again(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = machine_code.MachineCode(_every_kind)
+    assert not first.is_ready()
+    first(*arrays(), 5, 0.5)
+    assert first.path.parent == empty
+    monkeypatch.setattr(machine_code, "compile_loop", None)
+    again = machine_code.MachineCode(_every_kind)
+    assert again.is_ready()
+    assert again(*arrays(), 5, 0.5) == first(*arrays(), 5, 0.5)
+
+
+def test_a_change_in_what_a_loop_uses_makes_its_code_anew(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = machine_code.MachineCode(_every_kind).path
+    monkeypatch.setitem(globals(), "FACTOR", 4)
+    assert machine_code.MachineCode(_every_kind).path != before
+
+
+def test_a_folder_that_cannot_be_written_to_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "folder", lambda: tmp_path / "no" / "such")
+    assert machine_code.MachineCode(_every_kind)(*arrays(), 5, 0.5) == _every_kind(*arrays(), 5, 0.5)
+
+
+def test_what_is_prepared_says_how_far_it_is(empty: Path) -> None:
+    from kanopy.search.local.best.neighbours_kernel import look_around
+    from kanopy.search.local.best.partition_kernel import fit_all
+
+    kernels = [SimpleNamespace(code=machine_code.MachineCode(each.loop)) for each in (look_around, fit_all)]
+    said: list[str] = []
+    assert not is_prepared(kernels)
+    prepare(kernels, Progress(lambda step: said.append(f"{step.stage}, {step.note}"), interval=0.0))
+    assert is_prepared(kernels)
+    assert said[0].startswith("preparing compiled code, 0 of 2")
+    said.clear()
+    prepare(kernels, Progress(lambda step: said.append(step.stage)))
+    assert not said
