@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
 import kanopy
 from kanopy._core.classes import Domain
 from kanopy._errors import NoSolution, VerificationFailed
+from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
 from kanopy.metrics.full_domain import METRICS
 from kanopy.privacy.models import make_models
@@ -295,3 +300,65 @@ def test_a_result_reports_the_number_that_was_minimized(metric: str) -> None:
     result = kanopy.anonymize(people, job)
     assert result.losses[metric] == pytest.approx(result.solution.score)
     assert result.score == result.losses[metric]
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^age$"])
+def test_column_names_are_no_patterns(name: str, tmp_path: Path) -> None:
+    """The dataframe library takes such names for patterns: other columns were grouped by, dropped or published."""
+    table = {name: [1, 1, 2, 2, 3, 3], "age": [5, 5, 5, 6, 6, 6], "ill": list("ababab"), "pay": [None, 0, 1, 2, 0, 2]}
+    for frame in (table, pl.DataFrame(table), pd.DataFrame(table), pa.table(table)):
+        job = kanopy.Job(quasi=[name], sensitive=["ill"], k=4, models=["l-distinct:ill:2"])
+        found = kanopy.anonymize(frame, job)
+        assert list(found.report.to_json()) and found.verification.smallest_class == 6
+        assert list(pl.DataFrame(found.data)[name]) == ["[1, 3]"] * 6
+    kept = kanopy.anonymize(table, kanopy.Job(quasi=["age"], identifiers=[name], k=3)).data
+    assert list(kept) == ["age", "ill", "pay"]
+    assert kanopy.check(table, quasi=[name], sensitive=["age"], models=["l-distinct:age:2"]).k == 2
+    assert kanopy.check(table, quasi=["age"], sensitive=[name]).sensitive[name] == {"distinct": 2}
+    assert kanopy.assess_risk(table, [name], population=table).sizes.highest_prosecutor == 0.5
+    pl.DataFrame(table).write_csv(tmp_path / "a.csv")
+    pl.DataFrame(table).write_parquet(tmp_path / "a.parquet")
+    for file in ("a.csv", "a.parquet"):
+        assert read_table(tmp_path / file, columns=[name]).columns == [name]
+
+
+def test_a_text_that_reads_missing_is_not_a_missing_value() -> None:
+    """The second opinion took the text and the gap for one value, and refused a good release."""
+    table = {"zip": ["(missing)"] * 2 + [None] * 2 + ["a"] * 2, "ill": ["(missing)", None, "x", "(missing)", "x", None]}
+    tree = kanopy.Hierarchy.flat(["(missing)", "x"])
+    for extra in ({}, {"hierarchies": {"ill": tree}}):
+        job = kanopy.Job(quasi=["zip"], sensitive=["ill"], k=2, models=["l-distinct:ill:2"], **extra)
+        assert kanopy.anonymize(table, job).data == table
+    assert kanopy.check(table, quasi=["zip"], sensitive=["ill"], models=["l-distinct:ill:2"]).holds
+
+
+def test_categories_come_back_as_they_were_and_without_those_of_suppressed_rows(tmp_path: Path) -> None:
+    """Categories came back ordered, and the dictionaries of files and frames held the values of suppressed rows."""
+    words = ["a", "a", "secret", "b", "b", "a"]
+    kinds = pd.DataFrame({
+        "q": [1, 1, 2, 3, 3, 1],
+        "plain": pd.Categorical(words),
+        "ranked": pd.Categorical(words, categories=["secret", "b", "a", "never"], ordered=True),
+    })  # fmt: skip
+    polars = pl.DataFrame({
+        "q": kinds["q"].tolist(),
+        "plain": pl.Series(words, dtype=pl.Categorical),
+        "ranked": pl.Series(words, dtype=pl.Enum(["secret", "b", "a", "never"])),
+    })  # fmt: skip
+    for quasi, rows in itertools.product(("q", "plain", "ranked"), ("drop", "keep")):
+        flat = {quasi: {"method": "suppress"}}
+        job = kanopy.Job(
+            quasi=[quasi], k=2, suppress=0.2, suppressed_rows=rows, hierarchies=flat, max_levels={quasi: 0}
+        )  # fmt: skip
+        pandas, own = kanopy.anonymize(kinds, job).data, kanopy.anonymize(polars, job).data
+        arrow = kanopy.anonymize(pa.Table.from_pandas(kinds), job).data
+        assert own["plain"].dtype == pl.Categorical and isinstance(own["ranked"].dtype, pl.Enum)
+        for column in ("plain", "ranked"):
+            there = rows == "keep" and column != quasi
+            assert ("secret" in pandas[column].cat.categories) is there
+            assert ("secret" in arrow.column(column).combine_chunks().dictionary.to_pylist()) is there
+            for write in (own[[column]].write_parquet, own[[column]].write_ipc):
+                write(tmp_path / "out")
+                assert (b"secret" in (tmp_path / "out").read_bytes()) is there
+        assert not pandas["plain"].cat.ordered
+        assert pandas["ranked"].cat.ordered is (quasi != "ranked" or rows == "drop")

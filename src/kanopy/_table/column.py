@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy.hierarchy.column import Column, Kind, canonical_label, column_of, label_numbers
 
@@ -89,15 +89,19 @@ def typed_column(series: pl.Series, *, missing_tokens: Collection[str] = (), nam
 
 
 def readable(series: pl.Series) -> pl.Series:
-    """The series in a type whose values have labels: categories become text, NaN becomes null."""
-    dtype = series.dtype
+    """The series in a type whose values have labels: categories become text, NaN becomes null.
+
+    It comes without its name, which the methods of the dataframe library would take for a pattern (`*`, `^a.*$`).
+    """
+    dtype, name = series.dtype, series.name
+    series = series.rename("")
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return series.cast(pl.String)
     if dtype.is_float():
         return series.fill_nan(None)
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Unknown):
         raise DataError(
-            f"The column {series.name!r} holds {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. "
+            f"The column {name!r} holds {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. "
             "Only single numbers, texts, dates and truth values can be generalized: convert the column first."
         )
     return series
@@ -119,11 +123,33 @@ def as_labels(series: pl.Series) -> pl.Series:
     ['2', None, '0.5']
     """
     rows = readable(series)
-    if rows.dtype == pl.String:
-        return rows
-    distinct = rows.drop_nulls().unique()
-    labels = pl.Series(labels_of(distinct), dtype=pl.String)
-    return rows.replace_strict(distinct, labels, default=None, return_dtype=pl.String)
+    if rows.dtype != pl.String:
+        distinct = rows.drop_nulls().unique()
+        labels = pl.Series(labels_of(distinct), dtype=pl.String)
+        rows = rows.replace_strict(distinct, labels, default=None, return_dtype=pl.String)
+    return rows.rename(series.name)
+
+
+def nulled(series: pl.Series, gone: Mask) -> pl.Series:
+    """The column without the values of the marked rows."""
+    return pl.select(pl.when(pl.Series(~gone)).then(series.rename(""))).to_series().rename(series.name)
+
+
+def kept_rows(frame: pl.DataFrame, kept: Mask) -> pl.DataFrame:
+    """Some rows of a table, without the categories that only the other rows had.
+
+    >>> column = pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y", "z"]))
+    >>> kept_rows(column.to_frame(), np.array([True, False]))["a"].dtype
+    Enum(categories=['x', 'z'])
+    """
+    found = frame.filter(pl.Series(kept))
+    narrowed = []
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, pl.Enum):
+            gone = set(frame[name].rename("").unique().to_list()) - set(found[name].rename("").unique().to_list())
+            if gone:
+                narrowed.append(found[name].cast(pl.Enum([label for label in dtype.categories if label not in gone])))
+    return found.with_columns(narrowed) if narrowed else found
 
 
 def replaced(rows: pl.Series, distinct: pl.Series, numbers: Ints) -> Ints:

@@ -60,8 +60,10 @@ def read_delimited(
     check_names(names, name)
     if columns is not None:
         check_columns(columns, names, name)
+    # By position: some names would be taken for patterns.
+    places = None if columns is None else [names.index(column) for column in columns]
     try:
-        frame = _parse(content, dialect, columns)
+        frame = _parse(content, dialect, places)
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty. Give a file with a header line and one line per record.") from None
     except pl.exceptions.ComputeError as error:
@@ -70,10 +72,10 @@ def read_delimited(
             if encoding is not None or dialect.encoding == "utf-8-sig":
                 raise _damaged(data, name) from None
             return read_delimited(data, name, columns=columns, encoding=utf8_or_cp1252(data, name), separator=separator)
-        frame, dialect = _explain(content, dialect, names, columns, name, error)
+        frame, dialect = _explain(content, dialect, names, places, name, error)
     frame = _without_blank_lines(frame, content, dialect, names, name)
     if columns is not None:
-        frame = frame.select(columns)
+        frame = frame[columns]
     if frame.height == 0:
         raise DataError(f"{name} has a header but no records. Give a file with at least one record.")
     return frame, dialect
@@ -101,7 +103,7 @@ def decompress(path: Path) -> bytes:
         raise DataError(f"{path} cannot be decompressed ({error}). Check that the file is complete.") from None
 
 
-def _parse(content: Path | bytes, dialect: Dialect, columns: list[str] | None) -> pl.DataFrame:
+def _parse(content: Path | bytes, dialect: Dialect, columns: list[int] | None) -> pl.DataFrame:
     return pl.read_csv(
         content,
         infer_schema=False,
@@ -176,7 +178,7 @@ def _explain(
     content: Path | bytes,
     dialect: Dialect,
     names: list[str],
-    columns: list[str] | None,
+    columns: list[int] | None,
     name: str,
     error: Exception,
 ) -> tuple[pl.DataFrame, Dialect]:

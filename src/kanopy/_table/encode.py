@@ -14,7 +14,7 @@ import polars as pl
 
 from kanopy._arrays import MISSING_LABEL, Ints, Mask
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.column import labels_of, readable, replaced
+from kanopy._table.column import labels_of, nulled, readable, replaced
 from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ class EncodedColumn:
         level_codes = self.hierarchy.level(level).codes
         gone = self.suppressed_rows
         codes = level_codes[self.codes if gone is None else np.maximum(self.codes, 0)]
-        labels = pl.Series(self.name, self.labels_at(level), dtype=pl.String)
+        labels = pl.Series(self.labels_at(level), dtype=pl.String)
         if compact:
             labels = labels.cast(pl.Enum(labels.drop_nulls().unique(maintain_order=True)))
         decoded = labels.gather(pl.Series(codes))
         if gone is not None:
-            decoded = decoded.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()
-        return decoded
+            decoded = nulled(decoded, gone)
+        return decoded.rename(self.name)
 
 
 def encode_column(

@@ -202,14 +202,14 @@ def _unchanged(column: pl.Series, original: pl.DataFrame, rows: pl.Series | None
     """Whether a published column is the caller's own, so that the caller's exact type can be kept."""
     if column.name not in original.columns:
         return False
-    before = original[column.name]
+    before = original[column.name].rename("")
     if rows is not None:
         before = before.filter(rows)
     return before.dtype == column.dtype and before.equals(column, null_equal=True)
 
 
 class _Texts:
-    """Turns enumerations, which decoding uses to save memory, into text first, unless the caller had one there."""
+    """Turns enumerations, which decoding uses to save memory, into what the caller had there, or else into text."""
 
     def __init__(self, schema: pl.Schema, restore: Restore) -> None:
         self._schema = schema
@@ -217,9 +217,9 @@ class _Texts:
 
     def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
         fresh = [
-            pl.col(name).cast(pl.String)
+            frame[name].cast(pl.Categorical if isinstance(self._schema.get(name), pl.Categorical) else pl.String)
             for name, dtype in frame.schema.items()
-            if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), (pl.Enum, pl.Categorical))
+            if isinstance(dtype, pl.Enum) and not isinstance(self._schema.get(name), pl.Enum)
         ]
         return self._restore(frame.with_columns(fresh) if fresh else frame, kept)
 
@@ -278,13 +278,23 @@ class _Pandas:
         columns = []
         for column in frame.get_columns():
             place = position.get(column.name)
+            dtype = None if place is None else self._data.dtypes.iloc[place]
             if place is not None and _unchanged(column, self._frame, mask):
-                columns.append(own.iloc[:, place])
+                same = own.iloc[:, place]
+                if kept is not None and isinstance(dtype, pd.CategoricalDtype):
+                    gone = set(self._data.iloc[:, place].unique()) - set(same.unique())
+                    same = same.cat.remove_categories([label for label in dtype.categories if label in gone])
+                columns.append(same)
                 continue
-            fresh = column.to_pandas()
+            if isinstance(dtype, pd.CategoricalDtype):
+                texts = column.cast(pl.String).rename("")
+                labels = set(texts.drop_nulls().unique().to_list())
+                known = labels <= set(dtype.categories)
+                order = [label for label in dtype.categories if label in labels] if known else sorted(labels)
+                fresh = texts.to_pandas().astype(pd.CategoricalDtype(order, ordered=bool(dtype.ordered) and known))
+            else:
+                fresh = column.to_pandas()
             fresh.index = own.index
-            if place is not None and isinstance(self._data.dtypes.iloc[place], pd.CategoricalDtype):
-                fresh = fresh.astype("category")
             columns.append(fresh)
         result = pd.concat(columns, axis=1) if columns else own.iloc[:, :0]
         result.columns = pd.Index([self._name(name, position) for name in frame.columns])
@@ -313,8 +323,13 @@ class _Arrow:
         columns, fields = [], []
         for column in frame.get_columns():
             if _unchanged(column, self._frame, mask):
-                columns.append(own.column(column.name))
-                fields.append(own.schema.field(column.name))
+                field = own.schema.field(column.name)
+                same = own.column(column.name)
+                if kept is not None and pyarrow.types.is_dictionary(field.type):
+                    # Encoded anew, without the values that only rows left out had.
+                    same = same.cast(field.type.value_type).dictionary_encode().cast(field.type)
+                columns.append(same)
+                fields.append(field)
                 continue
             fresh = column.to_arrow()
             if column.dtype == pl.String:

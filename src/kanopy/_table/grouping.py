@@ -47,10 +47,12 @@ def code_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[CodedColumn]
     [[1, 0], [0, 2]]
     """
     require_columns(frame, names)
-    return [_coded_text(frame[name]) if frame.schema[name] == pl.String else _coded(frame[name]) for name in names]
+    return [
+        (_coded_text if frame.schema[name] == pl.String else _coded)(frame[name].rename(""), name) for name in names
+    ]
 
 
-def _coded_text(column: pl.Series) -> CodedColumn:
+def _coded_text(column: pl.Series, name: str) -> CodedColumn:
     """Texts by sixteen bits of their hash, if these tell all values apart: every text is compared with the first of
     its bucket, so that nothing rests on luck. Columns with many values are made categories, at twice the time."""
     if column.head(SAMPLE).n_unique() <= FEW_VALUES:
@@ -69,12 +71,12 @@ def _coded_text(column: pl.Series) -> CodedColumn:
             dense = np.cumsum(used) - 1
             at = int((star[0] >> np.uint64(shift)) & mask)
             hidden = bool(used[at]) and column[int(example[at])] == SUPPRESSED_LABEL
-            return CodedColumn(column.name, dense[buckets], int(used.sum()), int(dense[at]) if hidden else -1)
-    return _coded(column.cast(pl.Categorical))
+            return CodedColumn(name, dense[buckets], int(used.sum()), int(dense[at]) if hidden else -1)
+    return _coded(column.cast(pl.Categorical), name)
 
 
-def _coded(column: pl.Series) -> CodedColumn:
-    name, dtype = column.name, column.dtype
+def _coded(column: pl.Series, name: str) -> CodedColumn:
+    dtype = column.dtype
     hidden: int | None = None
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         physical = column.to_physical()

@@ -73,7 +73,8 @@ def with_pseudonyms(
     secret = check_key(key)
     made = {}
     for name in columns:
-        source = original[name] if kept is None else original[name].filter(pl.Series(kept))
+        source = original[name].rename("")
+        source = source if kept is None else source.filter(pl.Series(kept))
         different = source.drop_nulls().unique()
         labels = [canonical_label(value) for value in different.to_list()]
         hashes = pl.Series([pseudonym(label, name, secret) for label in labels], dtype=pl.String)
@@ -82,4 +83,4 @@ def with_pseudonyms(
         series = source.replace_strict(different, hashes, default=None, return_dtype=pl.String)
         made[name] = series.alias(name)
     order = [name for name in original.columns if name in published.columns or name in made]
-    return published.with_columns(list(made.values())).select(order)
+    return published.with_columns(list(made.values()))[order]

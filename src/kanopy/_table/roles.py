@@ -47,6 +47,6 @@ def identifying_column(column: pl.Series) -> str | None:
     meaning = identifying_name(column.name)
     if meaning is None and any(each.meaning.says == RECORD_NUMBER for each in meanings_of(column.name)[:1]):
         rows = len(column) - column.null_count()
-        if rows > 1 and not column.dtype.is_nested() and column.drop_nulls().n_unique() > 0.5 * rows:
+        if rows > 1 and not column.dtype.is_nested() and column.rename("").drop_nulls().n_unique() > 0.5 * rows:
             meaning = RECORD_NUMBER
     return meaning

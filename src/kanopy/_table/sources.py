@@ -184,7 +184,7 @@ def _checked(source: Source, name: str, columns: list[str] | None) -> Source:
     frame = source.frame
     if columns is not None:
         check_columns(columns, frame.columns, name)
-        frame = frame.select(columns)
+        frame = frame[columns]
     if frame.width == 0:
         raise DataError(f"{name} has no columns.")
     if frame.height == 0:
@@ -194,9 +194,12 @@ def _checked(source: Source, name: str, columns: list[str] | None) -> Source:
 
 def _read_parquet(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
     try:
+        places = None
         if columns is not None:
-            check_columns(columns, list(pl.read_parquet_schema(path)), str(path))
-        return pl.read_parquet(path, columns=columns, glob=False, hive_partitioning=False)
+            names = list(pl.read_parquet_schema(path))
+            check_columns(columns, names, str(path))
+            places = [names.index(column) for column in columns]  # some names would be taken for patterns
+        return pl.read_parquet(path, columns=places, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _unreadable(path, "Parquet", error) from None
 

@@ -14,7 +14,7 @@ import polars as pl
 from kanopy._arrays import Floats, Ints
 from kanopy._core.numbering import number_keys
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.column import column_values, readable
+from kanopy._table.column import column_values, nulled, readable
 from kanopy._table.policies import MISSING_POLICIES
 
 
@@ -70,7 +70,7 @@ def substituted(
             f"{some((np.flatnonzero(gone)[:6] + 1).tolist())} (counted from 1, without the header). Fill them in, or "
             "choose missing='as-value'."
         )
-    source = plain.set(pl.Series(gone), None) if int(gone.sum()) > plain.null_count() else plain
+    source = nulled(plain, gone) if int(gone.sum()) > plain.null_count() else plain
     return SubstitutedColumn(series.name, tuple(labels), codes, source, first, _numbers(plain, first))
 
 

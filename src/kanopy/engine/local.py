@@ -12,7 +12,7 @@ from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
 from kanopy._core.classes import Domain, Population, Recoding, Sensitive
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError
-from kanopy._table.column import column_values, values_as_numbers
+from kanopy._table.column import column_values, kept_rows, nulled, values_as_numbers
 from kanopy._table.encode import EncodedColumn, encode_column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -89,7 +89,7 @@ class LocalEngine:
         """
         gone = recoding.group_of_row < 0
         kept = ~gone if drop_rows and gone.any() else None
-        published = frame.drop(dropped)
+        published = frame[[name for name in frame.columns if name not in dropped]]
         suppressed = bool(gone.any()) and not drop_rows
         replaced = []
         for j, column in enumerate(counted.columns):
@@ -100,7 +100,7 @@ class LocalEngine:
                     continue
             replaced.append(_labels_of_rows(recoding, column, j))
         published = published.with_columns(replaced)
-        return (published if kept is None else published.filter(pl.Series(kept))), kept
+        return (published if kept is None else kept_rows(published, kept)), kept
 
 
 def _unchanged(recoding: Recoding, column: EncodedColumn, j: int) -> bool:
@@ -118,8 +118,8 @@ def _as_it_was(series: pl.Series, column: EncodedColumn) -> pl.Series | None:
     than a microsecond apart. Published as they are, they would split a class.
     """
     if column.missing_rows is not None and series.null_count() < int(column.missing_rows.sum()):
-        gone = pl.Series(column.missing_rows)
-        series = series.to_frame().select(pl.when(~gone).then(pl.col(series.name))).to_series()
+        series = nulled(series, column.missing_rows)
+    own, series = series, series.rename("")
     if series.dtype.is_float():
         zeros = series.filter(series == 0.0).to_numpy()
         if len(zeros) and len(np.unique(np.signbit(zeros))) > 1:
@@ -129,7 +129,7 @@ def _as_it_was(series: pl.Series, column: EncodedColumn) -> pl.Series | None:
         known = np.unique(column.codes[series.is_not_null().to_numpy()])
         if kept != len(known):
             return None
-    return series
+    return own
 
 
 def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Series:
@@ -138,10 +138,13 @@ def _labels_of_rows(recoding: Recoding, column: EncodedColumn, j: int) -> pl.Ser
         missing = column.hierarchy.values[column.missing_leaf]
         labels = [None if label == missing else label for label in labels]
     labels.append(SUPPRESSED_LABEL)
-    categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
     by_group = np.append(recoding.codes[:, j], len(labels) - 1)
     codes = by_group[recoding.group_of_row]
-    return pl.Series(column.name, labels, dtype=categories).gather(pl.Series(codes))
+    # A file holds the categories of its columns too: those of suppressed rows must not be among them.
+    used = np.bincount(codes, minlength=len(labels)) > 0
+    labels = [label if there else None for label, there in zip(labels, used, strict=True)]
+    categories = pl.Enum(list(dict.fromkeys(label for label in labels if label is not None)))
+    return pl.Series(labels, dtype=categories).gather(pl.Series(codes)).rename(column.name)
 
 
 def stacked(frame: pl.DataFrame, population: pl.DataFrame, name: str) -> pl.Series:

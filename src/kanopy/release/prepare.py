@@ -79,7 +79,7 @@ class Prepared:
     @property
     def visible(self) -> pl.DataFrame:
         """The original table without its identifiers."""
-        return self.frame.drop(self.identifiers)
+        return self.frame[[name for name in self.frame.columns if name not in self.identifiers]]
 
     @property
     def domain(self) -> Domain:
@@ -205,7 +205,7 @@ def _population(given: Any, job: Job) -> pl.DataFrame | None:
         raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
     people, _ = to_polars(source)
     _require(job.quasi, people, "population")
-    return people.select(job.quasi)
+    return people[list(job.quasi)]
 
 
 def _require(names: tuple[str, ...], frame: pl.DataFrame, what: str) -> None:

@@ -183,7 +183,7 @@ def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> 
         assert isinstance(table, Substitutable)
         codes = found.codes_of_rows(table.guide)
         substituted = [column.publish(np.ascontiguousarray(codes[:, j])) for j, column in enumerate(table.columns)]
-        return prepared.frame.drop(dropped).with_columns(substituted), None
+        return prepared.visible.with_columns(substituted), None
     assert isinstance(table, Generalizable) and isinstance(job, Job)
     drop_rows = job.suppressed_rows == "drop"
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
@@ -234,9 +234,9 @@ def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
     frame, table = prepared.frame, prepared.table
     needed = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
     if isinstance(found, Masked) or not isinstance(table, Generalizable):
-        return Background(frame.select(needed))
+        return Background(frame[needed])
     hidden = [name for model in job.models for name in model.hidden]
-    unpublished = frame.select(hidden) if hidden else None
+    unpublished = frame[hidden] if hidden else None
     gone = found.recoding.group_of_row < 0
     if unpublished is not None and gone.any():
         import polars as pl
@@ -247,4 +247,4 @@ def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
         assert found.levels is not None, "clusterings refuse models that compare with a population"
         population = table.counted.published_population(found.levels)
     own = zip(table.domain.names, table.domain.hierarchies, strict=True)
-    return Background(frame.select(needed), {**dict(own), **table.confidential}, unpublished, population)
+    return Background(frame[needed], {**dict(own), **table.confidential}, unpublished, population)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import DataError, near_miss, some
 from kanopy._shown import Short
 from kanopy.privacy.models import ModelSource, make_models
@@ -187,14 +187,14 @@ def _judged(
     for model in models:
         model.check(facts)
     if people is None and not any(model.quasi for model in models):
-        classes = _classes(frame, facts, numbered)
-        firsts = frame.select(quasi)
+        classes = _classes(frame, facts, numbered, hierarchies)
+        firsts = frame[list(quasi)]
 
         def shown(number: int) -> dict[str, str]:
             row = firsts[int(numbered.first[number])]
             return {name: str(labels_of_values(row[name])[0]) for name in quasi}
     else:
-        background = Background(frame.select(needed), hierarchies, population=people)
+        background = Background(frame[needed], hierarchies, population=people)
         classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
 
         def shown(number: int) -> dict[str, str]:
@@ -211,17 +211,21 @@ def _judged(
     return tuple(found)
 
 
-def _classes(frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows) -> Classes:
+def _classes(
+    frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows, hierarchies: Mapping[str, Hierarchy]
+) -> Classes:
     """What models look at, counted from numbered classes: much faster than grouping labels on large tables."""
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
     from kanopy._table.column import column_values
+    from kanopy.verify.regroup import missing_label
 
     histograms = {}
     for name, known in facts.items():
         labels, codes = column_values(frame[name]).sorted_as_text()
         place = {value: number for number, value in enumerate(known.values)}
-        moved = np.array([place[MISSING_LABEL if label is None else label] for label in labels], np.int64)
+        gap = missing_label(frame[name], hierarchy=hierarchies.get(name))
+        moved = np.array([place[gap if label is None else label] for label in labels], np.int64)
         histograms[name] = histogram(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
 

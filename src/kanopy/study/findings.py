@@ -123,7 +123,7 @@ def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
     names = [name for name in (*at.quasi, *at.sensitive) if name in at.released.columns]
     if at.target is not None and at.target not in names and at.target in at.released.columns:
         names.append(at.target)
-    original, released = at.original.select(names), at.released.select(names)
+    original, released = at.original[names], at.released[names]
     partner = np.arange(original.height)
     if at.kept is not None:
         partner = np.where(at.kept, np.cumsum(at.kept) - 1, -1)

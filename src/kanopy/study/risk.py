@@ -286,7 +286,7 @@ def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: N
     within = people[alike.class_of_row[grouped.first]]
     lacking = np.flatnonzero(within < grouped.sizes)
     if len(lacking):
-        shown = [tuple(frame.select(list(quasi)).row(int(grouped.first[i]))) for i in lacking[:5]]
+        shown = [tuple(frame[list(quasi)].row(int(grouped.first[i]))) for i in lacking[:5]]
         raise DataError(
             f"{len(lacking):,} classes have more rows in the table than in the population, e.g. {some(shown)}. "
             "Everyone in the table must be in the population table, with values at the same level of detail."

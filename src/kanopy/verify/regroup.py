@@ -36,17 +36,32 @@ class Background:
     population: pl.DataFrame | None = None
 
 
-def labels_of_values(series: pl.Series) -> pl.Series:
+def missing_label(*columns: pl.Series, hierarchy: Hierarchy | None = None) -> str:
+    """How missing values are called: by a label that no value of the columns, or of their hierarchy, has.
+
+    >>> missing_label(pl.Series(["a", None])), missing_label(pl.Series(["(missing)", None]))
+    ('(missing)', '(missing 2)')
+    """
+    taken = set() if hierarchy is None else set(hierarchy.labels)
+    if hierarchy is None:
+        for column in columns:
+            if isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum)):
+                texts = column.rename("").unique().cast(pl.String)
+                taken.update(texts.filter(texts.str.starts_with("(missing")).to_list())
+    label, number = MISSING_LABEL, 2
+    while label in taken:
+        label, number = f"(missing {number})", number + 1
+    return label
+
+
+def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Series:
     """A column as labels; missing values are one label of their own."""
-    if series.dtype == pl.String:
-        return series.fill_null(MISSING_LABEL).replace("", MISSING_LABEL)
-    plain = series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
+    plain = series.rename("")  # the library's methods would take some names for patterns
+    plain = plain.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else plain
     if plain.dtype == pl.String:
-        return plain.fill_null(MISSING_LABEL).replace("", MISSING_LABEL)
+        return plain.fill_null(missing).replace("", missing).alias(series.name)
     different = plain.unique()
-    labels = [
-        MISSING_LABEL if value is None or value != value else canonical_label(value) for value in different.to_list()
-    ]
+    labels = [missing if value is None or value != value else canonical_label(value) for value in different.to_list()]
     return plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String).alias(
         series.name
     )
@@ -59,13 +74,15 @@ def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> Colum
     [1, 2]
     """
     counted = series.alias("label").to_frame().group_by("label").len()
+    missing = missing_label(series, hierarchy=hierarchy)
+    labels = labels_of_values(counted["label"], missing).to_list()
     found: dict[str, int] = {}
-    for label, rows in sorted(zip(labels_of_values(counted["label"]).to_list(), counted["len"].to_list(), strict=True)):
+    for label, rows in sorted(zip(labels, counted["len"].to_list(), strict=True)):
         found[label] = found.get(label, 0) + rows
     values = tuple(found)
     if hierarchy is not None:
-        if MISSING_LABEL in found and MISSING_LABEL not in hierarchy.index:
-            hierarchy = hierarchy.with_value(MISSING_LABEL)
+        if missing in found:
+            hierarchy = hierarchy.with_value(missing)
         strangers = [value for value in found if value not in hierarchy.index]
         if strangers:
             raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")
@@ -107,11 +124,18 @@ def published(
     columns = list(dict.fromkeys(name for model in models for name in model.sensitive))
     keys = [f"\0{place}" for place in range(len(quasi))]
     values = [f"\1{place}" for place in range(len(columns))]
-    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
+    # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
+    named = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
     own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
     # The one pass over all rows; everything after it works on the different combinations.
-    cells = frame.select(named).with_columns(own).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
-    cells = cells.with_columns([labels_of_values(cells[name]).alias(name) for name in (*keys, *values)])
+    cells = pl.DataFrame([*named, *own]).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
+    people = None if background.population is None else [background.population[name] for name in quasi]
+    gaps = {
+        key: missing_label(cells[key], *([] if people is None else [people[place]])) for place, key in enumerate(keys)
+    }
+    for name, value in zip(columns, values, strict=True):
+        gaps[value] = missing_label(background.original[name], hierarchy=background.hierarchies.get(name))
+    cells = cells.with_columns([labels_of_values(cells[key], gap).alias(key) for key, gap in gaps.items()])
     if without is not None:
         shown = cells.filter(~pl.all_horizontal([pl.col(key) == without for key in keys]))
         cells = shown if shown.height else cells
@@ -126,12 +150,13 @@ def published(
     sizes = np.add.reduceat(counts, starts) if len(starts) else np.zeros(0, np.int64)
     grouped = cells.filter(pl.Series(first)).select(pl.col(key).cast(pl.String) for key in keys)
     population = None
-    if background.population is not None:
-        people = background.population.select(named).group_by(keys).agg(pl.len().alias("\0people"))
-        people = people.with_columns([labels_of_values(people[key]).alias(key) for key in keys])
-        people = people.group_by(keys).agg(pl.col("\0people").sum())
+    if people is not None:
+        everyone = pl.DataFrame([column.alias(key) for column, key in zip(people, keys, strict=True)])
+        everyone = everyone.group_by(keys).agg(pl.len().alias("\0people"))
+        everyone = everyone.with_columns([labels_of_values(everyone[key], gaps[key]).alias(key) for key in keys])
+        everyone = everyone.group_by(keys).agg(pl.col("\0people").sum())
         grouped = grouped.with_columns(pl.Series("\0rows", sizes))
-        grouped = grouped.join(people, on=keys, how="full", coalesce=True, maintain_order="left")
+        grouped = grouped.join(everyone, on=keys, how="full", coalesce=True, maintain_order="left")
         grouped = grouped.with_columns(pl.col("\0rows", "\0people").fill_null(0))
         population = grouped["\0people"].to_numpy().astype(np.int64)
         sizes = grouped["\0rows"].to_numpy().astype(np.int64)

@@ -142,14 +142,9 @@ def verify_swapped(
 def _answers(series: pl.Series, missing_tokens: Sequence[str]) -> pl.Series:
     """Answers as labels; blank ones and texts that mean missing are missing."""
     tokens = ["", *(token.strip() for token in missing_tokens)]
-    label = pl.col(series.name)
-    missing = label.str.strip_chars().is_in(tokens)
-    return (
-        labels_of_values(series)
-        .to_frame()
-        .select(pl.when(missing).then(pl.lit(MISSING_LABEL)).otherwise(label).alias(series.name))
-        .to_series()
-    )
+    labels = labels_of_values(series.rename(""))
+    missing = labels.str.strip_chars().is_in(tokens)
+    return pl.select(pl.when(missing).then(pl.lit(MISSING_LABEL)).otherwise(labels)).to_series()
 
 
 def _seen(
@@ -162,29 +157,30 @@ def _seen(
     """The published classes with all that the models look at; rows called suppressed must show nothing."""
     if gone is None or not gone.any():
         return published_classes(frame, quasi, models, background)
-    empty = frame.filter(pl.Series(gone)).select(pl.col(name).cast(pl.String) for name in quasi)
-    if not empty.select(pl.all_horizontal((pl.all() == SUPPRESSED_LABEL).fill_null(False).all())).item():
+    empty = frame.filter(pl.Series(gone))
+    if not all((empty[name].cast(pl.String) == SUPPRESSED_LABEL).fill_null(False).all() for name in quasi):
         raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
     return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
 
 
-def class_table(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:
     """One line per class with its size in the column `"\\0rows"`, and how many rows are suppressed.
 
     If *every* row has only `*`, that is one class of the whole table: nothing distinguishes anybody.
     """
-    table, suppressed = _grouped(frame, quasi, extra)
+    table, suppressed = _grouped(frame, quasi)
     if suppressed and suppressed == frame.height:
-        return frame.select(pl.len().alias("\0rows"), *extra), 0
+        return frame.select(pl.len().alias("\0rows")), 0
     return table, suppressed
 
 
-def _grouped(frame: pl.DataFrame, quasi: Sequence[str], extra: Sequence[pl.Expr] = ()) -> tuple[pl.DataFrame, int]:
+def _grouped(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:
     """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
     # Numbered, so that no column of the table can have the name of one made here.
     keys = [f"\0{place}" for place in range(len(quasi))]
-    named = [pl.col(name).alias(key) for name, key in zip(quasi, keys, strict=True)]
-    counted = frame.lazy().group_by(named).agg(pl.len().alias("\0rows"), *extra).collect()
+    # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
+    named = pl.DataFrame([frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
+    counted = named.lazy().group_by(keys).agg(pl.len().alias("\0rows")).collect()
     texts = (pl.String, pl.Categorical, pl.Enum)
     if not all(isinstance(frame.schema[name], texts) for name in quasi):
         return counted, 0

@@ -48,7 +48,7 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     >>> [str(guess.role) for guess in guess_roles(pl.DataFrame({"Name": ["Ann"], "Alter": [41], "income": [9]}))]
     ['identifier', 'quasi-identifier', 'sensitive']
     """
-    values = {name: Values(frame[name]) for name in frame.columns}
+    values = {name: Values(frame[name].rename("")) for name in frame.columns}
     twins = same_thing(frame, values)
     found: dict[str, Guess] = {}
     for name in frame.columns:
