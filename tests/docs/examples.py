@@ -145,7 +145,7 @@ class Reader:
             return self._kanopy(words)
         search = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         ran = subprocess.run(
-            ["sh", "-c", command], cwd=self.folder, env={**os.environ, "PATH": search, "COLUMNS": "100"},
+            ["sh", "-c", command], cwd=self.folder, env={**os.environ, "PATH": search, "COLUMNS": "90"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
         )  # fmt: skip
         self.status = ran.returncode
@@ -158,7 +158,7 @@ class Reader:
         said = io.StringIO()
         with (
             mock.patch.object(sys, "argv", words),
-            mock.patch.dict(os.environ, {"COLUMNS": "100"}),
+            mock.patch.dict(os.environ, {"COLUMNS": "90"}),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
         ):
