@@ -8,10 +8,12 @@ import runpy
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+import kanopy
 from kanopy.report.charts import release as charts
 from kanopy.report.words import percent
 from tests.report.report_inputs import EVIL, SECRET
@@ -221,3 +223,10 @@ def test_shares_next_to_nothing_or_everything_stay_well_formed(make):
     sizes = np.array([1, 5_000], np.int64)
     report = make(classes_before=Classes(sizes), losses={"loss": 1e-9}, suppression_limit=1e-9).report
     assert "under 0.1%" in text_of(parsed(report.to_html(values=True)))
+
+
+def test_one_frame_and_one_renderer_for_every_page():
+    rooms = Path(kanopy.__file__).parent
+    texts = {str(file.relative_to(rooms)): file.read_text(encoding="utf-8") for file in rooms.rglob("*.py")}
+    assert [name for name, text in texts.items() if "<!DOCTYPE" in text] == ["report/shell.py"]
+    assert [name for name, text in texts.items() if "import vl_convert" in text] == ["report/render.py"]

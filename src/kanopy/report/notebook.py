@@ -172,22 +172,22 @@ def assessment(found: Mapping[str, Any]) -> str:
     return snippet(f"{percent(found['loss'])} of the detail lost", note, tile_row(utility.tiles(found)), columns)
 
 
-def check(found: Mapping[str, Any], holds: bool) -> str:
+def check(found: Mapping[str, Any]) -> str:
     """How rows group and whether models hold, from `Check.to_dict`."""
     tiles = [
-        ("Smallest group", plural(found["k"], "row"), f"{plural(found['classes'], 'group')} in all"),
+        ("Smallest group", plural(found["smallest_class"], "row"), f"{plural(found['classes'], 'group')} in all"),
         ("Rows that stand alone", whole(found["unique_rows"]), f"of {whole(found['rows'])}"),
         ("Highest risk", percent(found["highest_risk"]), "one over the smallest group"),
         ("Average risk", percent(found["average_risk"]), "of a row picked at random"),
-        ("Suppressed", plural(found["suppressed_rows"], "row"), "in no group"),
+        ("Suppressed", plural(found["suppressed"], "row"), "in no group"),
     ]
     rows: Sequence[Sequence[object]] = [
-        [each["model"], each["explanation"], "holds" if each["holds"] else "does not hold",
+        [each["name"], each["explanation"], "holds" if each["holds"] else "does not hold",
          plural(each["failing_classes"], "group")]
         for each in found["models"]
     ]  # fmt: skip
     models = table("Privacy models", ["Model", "In words", "Verdict", "Failing"], rows, [3]) if rows else ""
-    note = ("every model holds" if holds else "a model does not hold") if rows else ""
+    note = ("every model holds" if found["holds"] else "a model does not hold") if rows else ""
     return snippet(
         f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}", note, tile_row(tiles), models
     )

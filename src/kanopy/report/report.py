@@ -409,8 +409,8 @@ def _risk_of_sizes(found: Risk, bins: tuple[SizeBin, ...], rows: int) -> dict[st
     """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
     return {
         "rows": rows,
-        "suppressed_rows": rows - found.rows,
-        "k": found.smallest_class,
+        "suppressed": rows - found.rows,
+        "smallest_class": found.smallest_class,
         "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
         "journalist": {
             "basis": "worst-case",

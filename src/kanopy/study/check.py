@@ -93,7 +93,7 @@ class Check(Short):
     def _repr_html_(self) -> str:
         from kanopy.report import notebook
 
-        return notebook.check(self.to_dict(), self.holds)
+        return notebook.check(self.to_dict())
 
 
 def check(

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.report.words import esc
+from kanopy.report.words import esc, plural
 
 WIDTH, BAND, LEFT, RIGHT = 980.0, 30.0, 74.0, 118.0
 NARROWEST = 1.6
@@ -77,7 +77,7 @@ def icicle_svg(
             parts.append(f'<text x="{WIDTH - RIGHT + 10:.0f}" y="{y + 19:.0f}" class="on">◀ {esc(notes[at])}</text>')
     return (
         f'<svg class="icicle" role="img" aria-label="Hierarchy of {esc(hierarchy.name)}: '
-        f'{hierarchy.height + 1} levels over {hierarchy.size:,} values" '
+        f'{plural(hierarchy.height + 1, "level")} over {plural(hierarchy.size, "value")}" '
         f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" width="{WIDTH:.0f}" height="{height:.0f}">{"".join(parts)}</svg>'
     )
 

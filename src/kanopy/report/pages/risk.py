@@ -66,7 +66,7 @@ def tiles(found: Mapping[str, Any]) -> list[Tile]:
     population = found["population"]
     if population is not None:
         share = population["dankar"]["share"]
-        note = f"of {whole(population['population'])} people, estimated ({population['chosen']})"
+        note = f"of {plural(population['population'], 'person', 'people')}, estimated ({population['chosen']})"
         tiles.append(("Unique in the population", percent(share), note))
     elif found["journalist"]["k_map"] is not None:
         tiles.append(("k-map", whole(found["journalist"]["k_map"]), "people share each row's values at least"))

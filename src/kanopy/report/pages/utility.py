@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.pages import utility_sections as sections
 from kanopy.report.shell import Tile, shell
-from kanopy.report.words import figure, listed, percent, whole
+from kanopy.report.words import figure, listed, percent, plural, whole
 
 
 def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str) -> str:
@@ -52,7 +52,13 @@ def tiles(found: Mapping[str, Any]) -> list[Tile]:
         tiles.append(("Largest shift", percent(worst["total_variation"]), f"of the distribution of {worst['name']}"))
     if found["queries"]:
         queries = found["queries"]
-        tiles.append(("Error of a count", percent(queries["median"]), f"median of {whole(queries['queries'])} queries"))
+        tiles.append(
+            (
+                "Error of a count",
+                percent(queries["median"]),
+                f"median of {plural(queries['queries'], 'query', 'queries')}",
+            )
+        )
     kept = [each["kept"] for each in found["learners"] if each["kept"] is not None]
     if kept:
         best = max(found["learners"], key=lambda each: each["after"])
