@@ -362,3 +362,12 @@ def test_categories_come_back_as_they_were_and_without_those_of_suppressed_rows(
                 assert (b"secret" in (tmp_path / "out").read_bytes()) is there
         assert not pandas["plain"].cat.ordered
         assert pandas["ranked"].cat.ordered is (quasi != "ranked" or rows == "drop")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("name", ["kinds.csv", "kinds.ttl"])
+def test_ontologies_saved_by_windows_programs_are_read(tmp_path: Path, encoding: str, name: str) -> None:
+    """A parent-child table or a Turtle file that was not UTF-8 ended in a traceback instead of an answer."""
+    skos = '@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n<a> s:prefLabel "Käfer"@en .\n'
+    (tmp_path / name).write_text(skos if name.endswith("ttl") else "Käfer,Insekt\n", encoding=encoding)
+    assert kanopy.load_ontology(tmp_path / name).knows("Käfer")
