@@ -25,6 +25,7 @@ lint: $(READY)-lint ## check style, types and the import rule
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy tests/readme_types.py
 	@$(BIN)/lint-imports
 
 format: $(READY)-lint ## rewrite files in the house style

@@ -159,8 +159,8 @@ class Share(Number):
         return f"a share{limits} (write 2% or 0.02)"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        read = self.read(value) if isinstance(value, str) else value
-        if isinstance(read, bool) or not isinstance(read, numbers.Real) or not self._holds(float(read)):
+        read = self.read(value) if isinstance(value, str) else value if isinstance(value, int) else _real(value)
+        if isinstance(read, bool) or not isinstance(read, (int, float)) or not self._holds(read):
             return self.refuse(value, label, mistakes)
         return read
 

@@ -68,7 +68,7 @@ def anonymize(
     if param:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
         named = o.job_of(job, algorithm=algorithm, local=local or None).algorithm
-        settings["parameters"] = parameters_for(named, param or ())
+        settings["parameters"] = parameters_for(named, param)
     wanted = o.job_of(job, models=model, hierarchies=hierarchies, **settings)
     if budget is not None:
         wanted = wanted.with_budget(budget)

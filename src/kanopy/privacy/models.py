@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
-from kanopy._errors import JobError, near_miss
+from kanopy._errors import JobError, near_miss, short
 from kanopy._kinds import collected, refuse
 from kanopy._parameters import make, parameters_of
 from kanopy.privacy import closeness, diversity, personal, sizes
@@ -50,7 +50,7 @@ def _kind(name: str) -> type[Model]:
     kind = MODELS.get(name.strip().replace("_", "-"))
     if kind is None:
         raise JobError(
-            f"There is no privacy model called {name!r}. {near_miss(name, MODELS)} `kanopy models` lists all."
+            f"There is no privacy model called {short(name)}. {near_miss(name, MODELS)} `kanopy models` lists all."
         )
     return kind
 
@@ -69,20 +69,20 @@ def parse_model(text: str) -> Model:
     known = parameters_of(kind)
     names = [each for each in known if each != "column"]
     if "column" in known and len(rest) < 2:
-        raise JobError(f"{text!r} does not name a column and a parameter. {usage}")
+        raise JobError(f"{short(text)} does not name a column and a parameter. {usage}")
     if "column" not in known and len(rest) != 1:
-        raise JobError(f"{text!r} needs one parameter part. {usage}")
+        raise JobError(f"{short(text)} needs one parameter part. {usage}")
     # A column may have a colon in its name, labels may too: the last part holds the parameters.
     values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in known else {}
     if kind is diversity.LPlus:
         thresholds = known["thresholds"].kind.read(rest[-1])
         if isinstance(thresholds, str):
-            raise JobError(f"{thresholds!r} is not a threshold such as HIV=5. {usage}")
+            raise JobError(f"{short(thresholds)} is not a threshold such as HIV=5. {usage}")
         return make(kind, {**values, "other": thresholds.pop("*", 1.0), "thresholds": thresholds}, f" {usage}")
     parts = [part.strip() for part in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
     if not sum(known[each].required for each in names) <= len(parts) <= len(names) or not all(parts):
         raise JobError(
-            f"{text!r} has {len(parts)} parameters; the model {kind.name!r} takes {', '.join(names)}. {usage}"
+            f"{short(text)} has {len(parts)} parameters; the model {kind.name!r} takes {', '.join(names)}. {usage}"
         )
     values |= {each: known[each].kind.read(part) for each, part in zip(names, parts, strict=False)}
     return make(kind, values, f" {usage}")
@@ -99,7 +99,9 @@ def make_model(source: ModelSource) -> Model:
     if isinstance(source, str):
         return parse_model(source)
     if not isinstance(source, Mapping) or not isinstance(source.get("name"), str):
-        raise JobError(f'A model is written as "t-equal:income:0.2" or with a name and parameters, not {source!r}.')
+        raise JobError(
+            f'A model is written as "t-equal:income:0.2" or with a name and parameters, not {short(source)}.'
+        )
     kind = _kind(source["name"])
     given = {str(key).replace("-", "_"): value for key, value in source.items() if key != "name"}
     return make(kind, given, f" Write it like {kind.example}.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
-from kanopy._errors import HierarchyError, InputError
+from kanopy._errors import HierarchyError, InputError, short
 from kanopy._kinds import Text
 from kanopy._parameters import Declared
 from kanopy.hierarchy.column import Column, column_of
@@ -78,11 +78,13 @@ def label_format(label: str) -> str:
         distinct = sample != written.format(low="1", high="3") and sample != written.format(low="0", high="2")
     except (KeyError, IndexError, ValueError) as error:
         raise HierarchyError(
-            f"The label format {label!r} cannot be used ({error}). Use 'interval', 'dash', or a text with {{low}} and "
+            f"The label format {short(label)} cannot be used ({error}). Use 'interval', 'dash', or a text with {{low}} and "
             "{high}, for example '{low} to {high}'."
         ) from error
     if not distinct:
-        raise HierarchyError(f"The label format {label!r} needs both {{low}} and {{high}}, or labels would collide.")
+        raise HierarchyError(
+            f"The label format {short(label)} needs both {{low}} and {{high}}, or labels would collide."
+        )
     return written
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from kanopy._arrays import SUPPRESSED_LABEL
-from kanopy._errors import HierarchyError
+from kanopy._errors import HierarchyError, short
 from kanopy._kinds import Flag, ListOf, Maybe, OneOf, Text, Whole
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column
@@ -18,7 +18,7 @@ LONGEST_CODE = 100
 
 
 def _one(text: str) -> str | None:
-    return None if len(text) == 1 else f"char must be a single character, not {text!r}."
+    return None if len(text) == 1 else f"char must be a single character, not {short(text)}."
 
 
 @dataclass(frozen=True)

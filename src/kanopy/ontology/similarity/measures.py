@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Floats
-from kanopy._errors import OntologyError, near_miss
+from kanopy._errors import OntologyError, near_miss, short
 from kanopy._shown import Short
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
@@ -105,7 +105,7 @@ def find_measure(name: str | Measure) -> Measure:
         return name
     found = MEASURES.get(name.strip().lower().replace("_", "-"))
     if found is None:
-        raise OntologyError(f"There is no similarity measure {name!r}. {near_miss(name, MEASURES)}")
+        raise OntologyError(f"There is no similarity measure {short(name)}. {near_miss(name, MEASURES)}")
     return found
 
 

@@ -1,0 +1,28 @@
+"""The reference pages say what the code says: they are made again and compared."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import reference  # noqa: E402
+
+
+@pytest.mark.parametrize("name", sorted(reference.PAGES))
+def test_reference_pages_are_true(name: str) -> None:
+    made = reference.PAGES[name]()
+    kept = (reference.DOCS / name).read_text(encoding="utf-8")
+    assert made == kept, f"docs/reference/{name} is out of date: run `python tools/reference.py`."
+
+
+def test_every_word_is_used() -> None:
+    """Words for fields that no command prints any more are deleted."""
+    page = (reference.DOCS / "json.md").read_text(encoding="utf-8")
+    names = {name.rpartition(":")[2] for name in reference.MEANINGS}
+    unused = [name for name in names if f".{name}`" not in page and f"`{name}`" not in page]
+    assert not unused
