@@ -8,7 +8,7 @@ import kanopy
 from kanopy.masking.job import MaskJob
 
 
-def readme() -> None:
+def readme() -> tuple[tuple[str, ...], int, float, str, object]:
     """The job of the README, with every type that may be given."""
     job = kanopy.Job(
         quasi=["age", "sex", "race", "marital-status", "education"],
@@ -17,11 +17,7 @@ def readme() -> None:
         hierarchies=kanopy.datasets.adult_hierarchies(),
     )
     result = kanopy.anonymize(kanopy.datasets.adult(), job)
-    columns: tuple[str, ...] = job.quasi
-    asked: int = job.k
-    share: float = job.suppress
-    algorithm: str = job.algorithm
-    print(columns, asked, share, algorithm, result.levels)
+    return job.quasi, job.k, job.suppress, job.algorithm, result.levels
 
 
 def wider() -> list[kanopy.Job]:

@@ -78,8 +78,8 @@ def label_format(label: str) -> str:
         distinct = sample != written.format(low="1", high="3") and sample != written.format(low="0", high="2")
     except (KeyError, IndexError, ValueError) as error:
         raise HierarchyError(
-            f"The label format {short(label)} cannot be used ({error}). Use 'interval', 'dash', or a text with {{low}} and "
-            "{high}, for example '{low} to {high}'."
+            f"The label format {short(label)} cannot be used ({error}). Use 'interval', 'dash', or a text with "
+            "{low} and {high}, for example '{low} to {high}'."
         ) from error
     if not distinct:
         raise HierarchyError(
