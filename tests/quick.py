@@ -13,9 +13,25 @@ QUICK: dict[str, dict[str, Any]] = {
     "li-gops": {"steps": 1},
 }
 
-BUILDER_NEEDS: dict[str, dict[str, Any]] = {
-    "cuts": {"edges": (10, 20)},
-    "groups": {"groups": {"some": ["cat", "dog", "17", "18", "1.5", "2.25", "2001-01-01"]}, "other": "rest"},
-    "widths": {"widths": (5, 10)},
+BUILDER_NEEDS: dict[tuple[str, str], dict[str, Any]] = {
+    ("cuts", ""): {"edges": (10, 20)},
+    ("groups", ""): {"groups": {"some": ["cat", "dog", "17", "18", "1.5", "2.25", "2001-01-01"]}, "other": "rest"},
+    ("widths", ""): {"widths": (5, 10)},
+    ("order", "text"): {
+        "order": (
+            "cat",
+            "dog",
+            "horse",
+            "cow",
+            "eagle",
+            "parrot",
+            "snake",
+            "lizard",
+            "frog",
+            "salmon",
+            "trout",
+            "shark",
+        )
+    },
 }
-"""Parameters that a builder cannot do without, for columns of `tests/contracts/test_builders.py`."""
+"""Parameters that a builder cannot do without, on every kind of column or on one."""

@@ -24,3 +24,12 @@ SUPPRESSED_LABEL = "*"
 """What stands for a suppressed value, and at the top of a hierarchy."""
 MISSING_LABEL = "(missing)"
 """What stands for a missing value where a label is needed."""
+
+
+def says_missing(label: str) -> bool:
+    """Whether a label stands for missing values; a number tells several apart.
+
+    >>> says_missing("(missing)"), says_missing("(missing 2)"), says_missing("missing")
+    (True, True, False)
+    """
+    return label.startswith(MISSING_LABEL[:-1]) and label.endswith(")")

@@ -33,9 +33,14 @@ CASES = [(name, kind) for name, builder in BUILDERS.items() for kind in COLUMNS 
 each_kind = pytest.mark.parametrize(("name", "kind"), CASES)
 
 
-def build(name: str, values: list[Any], **more: Any) -> Hierarchy:
+def needs(name: str, kind: str) -> dict[str, Any]:
+    """The parameters that a builder cannot do without on a kind of column."""
+    return BUILDER_NEEDS.get((name, kind), BUILDER_NEEDS.get((name, ""), {}))
+
+
+def build(name: str, values: list[Any], kind: str = "", **more: Any) -> Hierarchy:
     """A hierarchy by a builder with the parameters it needs."""
-    return build_hierarchy(values, name, **BUILDER_NEEDS.get(name, {}), **more)
+    return build_hierarchy(values, name, **needs(name, kind), **more)
 
 
 @every
@@ -49,7 +54,7 @@ def test_it_says_what_it_is_and_fits_something(name: str) -> None:
 @each_kind
 def test_every_value_is_a_leaf_and_every_level_covers_it(name: str, kind: str) -> None:
     values = COLUMNS[kind]
-    tree = build(name, values)
+    tree = build(name, values, kind)
     assert set(tree.values) >= {str(value) for value in values}, "a group may name more values"
     assert tree.nested
     assert tree.rooted().level(tree.rooted().height).size == 1
@@ -67,20 +72,20 @@ def test_neither_order_nor_the_way_of_counting_matters(name: str, kind: str) -> 
     counts = [1 + i % 3 for i in range(len(values))]
     repeated = [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
     np.random.default_rng(5).shuffle(repeated)
-    counted = build(name, values, counts=counts)
-    assert build(name, repeated).same_as(counted)
-    assert build(name, [None, *repeated]).same_as(counted), "missing values are no part of a hierarchy"
+    counted = build(name, values, kind, counts=counts)
+    assert build(name, repeated, kind).same_as(counted)
+    assert build(name, [None, *repeated], kind).same_as(counted), "missing values are no part of a hierarchy"
 
 
 @each_kind
 def test_files_keep_it(name: str, kind: str) -> None:
-    tree = build(name, COLUMNS[kind])
+    tree = build(name, COLUMNS[kind], kind)
     assert parse_json(hierarchy_json(tree), "a test").same_as(tree)
 
 
 @each_kind
 def test_a_release_with_it_is_safe(name: str, kind: str) -> None:
-    method = {"method": name, **BUILDER_NEEDS.get(name, {})}
+    method = {"method": name, **needs(name, kind)}
     job = kanopy.Job(quasi=["x"], k=3, hierarchies={"x": method})
     result = kanopy.anonymize({"x": COLUMNS[kind] * 2}, job)
     assert result.verification.smallest_class >= 3
@@ -89,6 +94,6 @@ def test_a_release_with_it_is_safe(name: str, kind: str) -> None:
 @every
 def test_what_it_cannot_use_is_refused(name: str) -> None:
     with pytest.raises(HierarchyError, match="no parameter 'colour'"):
-        make_builder(name, **BUILDER_NEEDS.get(name, {}), colour="green")
+        make_builder(name, **needs(name, ""), colour="green")
     with pytest.raises(HierarchyError, match="no values"):
         build(name, [None, None])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, says_missing
 from kanopy._core.classes import Domain, Recoding
 from kanopy._core.numbering import number_rows
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -109,8 +109,15 @@ def _ranges(hierarchy: Hierarchy, present: Ints, first: Ints, last: Ints) -> _Co
     names = hierarchy.values
     return _Column(
         codes,
-        tuple(names[a] if a == b else f"[{names[a]}, {names[b]}]" for a, b in pairs),
+        tuple(_range_label(names[a], names[b]) for a, b in pairs),
         (spot[pairs[:, 1]] - spot[pairs[:, 0]] + 1) / hierarchy.size,
         np.where(single, pairs[:, 0], -1).astype(np.int32),
         (high - low).astype(np.float64) / (whole or 1.0),
     )
+
+
+def _range_label(low: str, high: str) -> str:
+    """The range between two values; with a missing value in it nothing true can be said but `*`."""
+    if low == high:
+        return low
+    return SUPPRESSED_LABEL if says_missing(low) or says_missing(high) else f"[{low}, {high}]"

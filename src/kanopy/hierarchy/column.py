@@ -10,6 +10,7 @@ later.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import math
 import re
 from collections import Counter
@@ -70,17 +71,17 @@ class Column:
         return self if self.kind != "text" else _numbers_in_text(self, method)
 
     def inferred(self) -> Column:
-        """This column with positions if its texts spell numbers or ISO dates throughout.
+        """This column with positions if its texts spell numbers or dates throughout.
 
         Codes with leading zeros (007, 01307) stay text: as numbers they would lose what they mean.
         """
         if self.kind != "text":
             return self
         labels = self.labels()
-        days = [_iso_date(label) for label in labels]
-        if all(day is not None for day in days):
+        days = days_of(labels)
+        if days is not None:
             items = zip(days, labels, self.counts.tolist(), strict=True)
-            return column_of_moments("date", [(day, label, number) for day, label, number in items if day], self.name)
+            return column_of_moments("date", list(items), self.name)
         if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
             return self
         try:
@@ -389,12 +390,36 @@ def column_of_moments(kind: Kind, items: Iterable[tuple[Any, str, int]], name: s
     return Column(kind, lambda: labels, counts, name, positions, positions, raw=[value for value, _, _ in ordered])
 
 
-def _iso_date(text: str) -> dt.date | None:
-    try:
-        # Only the long form: "20240229" is more often a number than a date.
-        return dt.date.fromisoformat(text.strip()) if "-" in text else None
-    except ValueError:
-        return None
+USUAL_DATES = (
+    "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%m/%d/%Y", "%m-%d-%Y", "%Y/%m/%d", "%d %b %Y", "%d %B %Y", "%d-%b-%Y",
+    "%b %d, %Y", "%B %d, %Y",
+)  # fmt: skip
+"""How dates are usually written besides 2024-02-29; where a column can be read in two ways, the day comes first."""
+
+
+def days_of(labels: Sequence[str]) -> list[dt.date] | None:
+    """The days that texts spell, all in one of the usual ways of writing dates; `None` if they do not.
+
+    >>> days_of(["29.02.2024", "1.3.2024"]), days_of(["02/29/2024"]), days_of(["29.02.2024", "soon"])
+    ([datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)], [datetime.date(2024, 2, 29)], None)
+    """
+    readers: list[Callable[[str], dt.date]] = [_iso_date]
+    readers += [functools.partial(_written_date, form) for form in USUAL_DATES]
+    for read in readers:
+        try:
+            return [read(label.strip()) for label in labels]
+        except ValueError:
+            continue
+    return None
+
+
+def _iso_date(text: str) -> dt.date:
+    # Only the long form: "20240229" is more often a number than a date.
+    return dt.date.fromisoformat(text if "-" in text else "")
+
+
+def _written_date(form: str, text: str) -> dt.date:
+    return dt.datetime.strptime(text, form).date()
 
 
 def iso_moment(text: str) -> dt.datetime | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kanopy._arrays import Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
@@ -82,7 +82,8 @@ def restrict(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
 
 
 def with_value(h: Hierarchy, value: str) -> Hierarchy:
-    """Also `value`, as a leaf directly under the root. Over numbers it gets an interval of length 0.
+    """Also `value`, as a leaf directly under the root, which is then called `*`: what it was called may not be true of
+    the value. Over numbers it gets an interval of length 0.
 
     A value without a number (such as a missing one) then costs nothing while it is published as it is, and as
     much as the whole range as soon as it shares a node with any other value.
@@ -92,28 +93,33 @@ def with_value(h: Hierarchy, value: str) -> Hierarchy:
     top = np.unique(h.table[-1]) if h.has_table else h.roots
     if len(top) > 1 or h.height == 0:
         raise HierarchyError(f"Cannot add {value!r}: the hierarchy has several roots. Join them under '*' first.")
+    root = int(top[0])
+
+    def names() -> list[str]:
+        return [SUPPRESSED_LABEL if node == root else label for node, label in enumerate(h.labels)]
+
     if not h.has_table:
         parent = h.tree()
         moved = np.where(parent >= 0, parent + 1, -1).astype(np.int32)
-        parent = np.insert(moved, h.size, int(top[0]) + 1)
-        low, high = _with_point(h.low, h.size, 1), _with_point(h.high, h.size, 1, h.low)
-        labels = lambda: (*h.values, value, *h.labels[h.size :])  # noqa: E731 - made when someone looks
+        parent = np.insert(moved, h.size, root + 1)
+        low, high = _with_point(h.low, h.size, 1, h.high), _with_point(h.high, h.size, 1, h.high)
+        labels = lambda: (*h.values, value, *names()[h.size :])  # noqa: E731 - made when someone looks
         return Hierarchy(h.size + 1, labels, parent, name=h.name, low=low, high=high)
     extra = np.arange(h.node_count, h.node_count + h.height, dtype=np.int32)
     column = np.append(extra, top).astype(np.int32)[:, None]
     source = h.changed(
-        labels=lambda: (*h.labels, *([value] * h.height)),
-        low=_with_point(h.low, h.node_count, h.height),
-        high=_with_point(h.high, h.node_count, h.height, h.low),
+        labels=lambda: (*names(), *([value] * h.height)),
+        low=_with_point(h.low, h.node_count, h.height, h.high),
+        high=_with_point(h.high, h.node_count, h.height, h.high),
     )
     return from_table_of(source, np.hstack([h.table, column]), h.name)
 
 
-def _with_point(bounds: Bounds | None, at: int, times: int, low: Bounds | None = None) -> Bounds | None:
-    """The bounds with `times` copies of the smallest lower bound inserted: an interval of length 0."""
-    if bounds is None:
+def _with_point(bounds: Bounds | None, at: int, times: int, high: Bounds | None) -> Bounds | None:
+    """The bounds with `times` copies of the largest upper bound inserted: an interval of length 0 behind all values."""
+    if bounds is None or high is None:
         return None
-    point = (bounds if low is None else low).min()
+    point = high.max()
     return np.concatenate([bounds[:at], np.full(times, point, bounds.dtype), bounds[at:]])
 
 

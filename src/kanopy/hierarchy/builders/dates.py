@@ -14,7 +14,7 @@ from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy._kinds import ListOf, Maybe, Text, collected
 from kanopy.hierarchy.builders.base import Builder
-from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, column_of_moments, iso_moment
+from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, column_of_moments, days_of, iso_moment
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -121,6 +121,9 @@ class Dates(Builder):
         dates = [parse_date(label, self.format) for label in labels]
         wrong = [label for label, date in zip(labels, dates, strict=True) if date is None]
         if wrong and self.format is None:
+            days = days_of(labels)
+            if days is not None:
+                return column_of_moments("date", zip(days, labels, counts, strict=True), column.name)
             moments = [iso_moment(label) for label in labels]
             if all(moments):
                 return column_of_moments("datetime", zip(moments, labels, counts, strict=True), column.name)

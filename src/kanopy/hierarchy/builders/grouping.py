@@ -17,12 +17,23 @@ from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
+def in_order(labels: Sequence[str]) -> bool:
+    """Whether texts are codes whose alphabetical order means something: of one length, digits where others have digits.
+
+    >>> in_order(["01307", "02140"]), in_order(["B12", "A07"]), in_order(["low", "mid"]), in_order(["9", "10"])
+    (True, True, False, False)
+    """
+    shapes = {"".join("0" if c.isdigit() else "A" if c.isalpha() else c for c in label) for label in labels}
+    return len(shapes) == 1 and "0" in next(iter(shapes))
+
+
 @dataclass(frozen=True)
 class Order(Builder):
     """Runs of `fan_out` neighbours in ascending order (or in the order given), again and again until one is left.
 
     `fan_out` may differ per level: (2, 5) puts two values into a group and five groups into the next. The last group
-    of a level may be smaller. Numbers stay numbers; groups of texts are named after their first and last value.
+    of a level may be smaller. Numbers stay numbers; groups of texts are named after their first and last value. Texts
+    have an order if they are dates in a usual form, or codes of one length; other texts need the order given.
 
     >>> Order(fan_out=(2,), order=("low", "mid", "high")).build(["high", "low", "mid"]).labels_at(1)
     ('low–mid', 'high')
@@ -43,6 +54,11 @@ class Order(Builder):
 
     def build_column(self, column: Column) -> Hierarchy:
         column = column if self.order else column.inferred()
+        if column.kind == "text" and not self.order and not in_order(column.labels()):
+            raise HierarchyError(
+                f"{column.where} holds texts without a known order: {some(column.labels())}. A range between two of "
+                "them would say nothing true. Give the order (order=…), or use groups, prefix or suppress."
+            )
         if self.order or column.kind == "text":
             return self._named(column)
         if column.size == 1:

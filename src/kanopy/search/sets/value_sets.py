@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, says_missing
 from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding
 from kanopy._core.numbering import number_rows
@@ -189,7 +189,11 @@ def leaf_numbers(hierarchy: Hierarchy) -> Floats | None:
         numbers = np.array([np.nan if number is None or not np.isfinite(number) else number for number in parsed])
         if np.isnan(numbers).sum() <= 1 < hierarchy.size or not np.isnan(numbers).any():
             return numbers
-    return None if hierarchy.low is None else np.asarray(hierarchy.low[: hierarchy.size], np.float64)
+    if hierarchy.low is None:
+        return None
+    numbers = np.asarray(hierarchy.low[: hierarchy.size], np.float64).copy()
+    numbers[[says_missing(label) for label in hierarchy.values]] = np.nan
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
