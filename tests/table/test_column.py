@@ -16,8 +16,7 @@ from kanopy import build_hierarchy
 from kanopy._errors import HierarchyError
 from kanopy._job.inputs import resolve_hierarchy
 from kanopy._table.column import as_labels, column_values, typed_column
-from kanopy._table.encode import encode_column
-from kanopy._table.texts import substituted
+from kanopy._table.encode import encode_column, substituted
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1))

@@ -30,6 +30,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared, check_parameters, parameters_of
 from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
+from kanopy._table.roles import ROLES
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -44,14 +45,6 @@ KEEP_OR_DROP = ("keep", "drop")
 DEFAULT_K = 5
 UNSAID: Any = None
 """The value of a setting that nobody asked for; the job then finds it out."""
-
-ROLES = {
-    "quasi": "quasi-identifier",
-    "sensitive": "sensitive",
-    "identifiers": "identifier",
-    "insensitive": "insensitive",
-}
-"""The fields with columns, and the role of these columns as job files and reports call it."""
 
 
 def default_algorithm(local: bool) -> str:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import JobError, near_miss, short
-from kanopy._job.job import ROLES, HierarchySource, Job
+from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._kinds import collected, refuse
+from kanopy._table.roles import ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 PER_COLUMN = {

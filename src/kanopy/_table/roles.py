@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 RECORD_NUMBER = "a record number"
 
@@ -24,6 +26,15 @@ class Role(StrEnum):
     """Nobody knows yet; not published until somebody decides."""
 
 
+ROLES = {
+    "quasi": Role.QUASI_IDENTIFIER.value,
+    "sensitive": Role.SENSITIVE.value,
+    "identifiers": Role.IDENTIFIER.value,
+    "insensitive": Role.INSENSITIVE.value,
+}
+"""The fields of jobs that name columns, and the role of these columns as job files and reports call it."""
+
+
 def identifying_name(name: str) -> str | None:
     """What a column's name says about whose row it is, or `None`: such columns never leave unless the job says so.
 
@@ -39,6 +50,7 @@ def identifying_name(name: str) -> str | None:
 def identifying_column(column: pl.Series) -> str | None:
     """What makes a column point at people: its name, or the name of a record number with nearly unique values.
 
+    >>> import polars as pl
     >>> identifying_column(pl.Series("id", [1, 2, 3])), identifying_column(pl.Series("id", [1, 1, 1, 2]))
     ('a record number', None)
     """

@@ -20,7 +20,7 @@ from kanopy.masking.table import Attribute, MaskingTable, category_attribute, nu
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._table.texts import SubstitutedColumn
+    from kanopy._table.encode import SubstitutedColumn
     from kanopy.ontology.taxonomy import Taxonomy
 
 LARGEST_CATEGORY_TABLE = 8_000
@@ -28,7 +28,7 @@ LARGEST_CATEGORY_TABLE = 8_000
 
 def encode_columns(frame: pl.DataFrame, job: MaskJob) -> list[SubstitutedColumn]:
     """The columns to mask as codes of their own values."""
-    from kanopy._table.texts import substituted
+    from kanopy._table.encode import substituted
 
     return [substituted(frame[name], missing=job.missing, missing_tokens=job.missing_tokens) for name in job.columns]
 
@@ -37,7 +37,7 @@ def masking_tables(
     frame: pl.DataFrame, job: MaskJob, columns: Sequence[SubstitutedColumn]
 ) -> tuple[MaskingTable, MaskingTable]:
     """The table by which masking is guided, and the one by which its quality is stated (often the same)."""
-    from kanopy._table.texts import substituted
+    from kanopy._table.encode import substituted
 
     texts = [column for column in columns if column.name in job.text]
     others = tuple(_other_attribute(column, job) for column in columns if column.name not in job.text)

@@ -26,6 +26,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared
 from kanopy._table.policies import MISSING_POLICIES
+from kanopy._table.roles import ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, make_masking
@@ -129,7 +130,7 @@ class MaskJob(Declared):
         if not self.columns:
             mistakes.append("Name the columns to mask (text=…).")
         roles: dict[str, str] = {}
-        for role in ("text", "quasi", "sensitive", "identifiers", "insensitive"):
+        for role in ("text", *ROLES):
             for column in getattr(self, role):
                 if column in roles:
                     mistakes.append(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
@@ -191,10 +192,7 @@ class MaskJob(Declared):
         """The role of every column that was given one."""
         return {
             **dict.fromkeys(self.text, "text"),
-            **dict.fromkeys(self.quasi, "quasi-identifier"),
-            **dict.fromkeys(self.sensitive, "sensitive"),
-            **dict.fromkeys(self.identifiers, "identifier"),
-            **dict.fromkeys(self.insensitive, "insensitive"),
+            **{column: role for name, role in ROLES.items() for column in getattr(self, name)},
         }
 
     def make(self) -> Masking:

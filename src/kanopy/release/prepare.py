@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._core.classes import Domain
+    from kanopy._table.encode import SubstitutedColumn
     from kanopy._table.frames import Restore
-    from kanopy._table.texts import SubstitutedColumn
     from kanopy.engine.local import Counted
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
