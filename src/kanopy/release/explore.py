@@ -249,7 +249,7 @@ class _Pool:
         from kanopy.search.solution import Solution
 
         every = EveryK(problem, max(case.ks))
-        releases: dict[tuple[Any, int], Result] = {}
+        verified: dict[tuple[Any, int], dict[str, Any]] = {}
         for k, limit, best in every.solve(case.ks, case.limits, self.tell):
             if case.point(k, limit).key in known:
                 continue
@@ -258,12 +258,11 @@ class _Pool:
                 yield case.point(k, limit, reason=no_solution(at_k).reason)
                 continue
             # The same levels without the same classes are the same table: it is applied and verified once.
-            release = releases.get((best.levels, best.suppressed_rows))
-            if release is None or release.smallest_class < k:
+            same = (best.levels, best.suppressed_rows)
+            if same not in verified or verified[same]["smallest_class"] < k:
                 found = Solution("optimal", at_k.recoding(best.levels), best.score, best.levels, optimal=True)
-                release = self._released(case, k, limit, found)
-                releases[best.levels, best.suppressed_rows] = release
-            yield case.point(k, limit, loss=float(best.score), **release.figures())
+                verified[same] = self._released(case, k, limit, found).figures()
+            yield case.point(k, limit, loss=float(best.score), **verified[same])
         self.judged += every.judged
 
     def _alone(self, case: _Case, k: int, limit: float) -> Point:
