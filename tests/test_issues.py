@@ -371,3 +371,10 @@ def test_ontologies_saved_by_windows_programs_are_read(tmp_path: Path, encoding:
     skos = '@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n<a> s:prefLabel "Käfer"@en .\n'
     (tmp_path / name).write_text(skos if name.endswith("ttl") else "Käfer,Insekt\n", encoding=encoding)
     assert kanopy.load_ontology(tmp_path / name).knows("Käfer")
+
+
+def test_a_release_shows_itself_in_a_notebook() -> None:
+    """The drawing of a result asked for a number by a name that only the full report had."""
+    job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
+    assert "<" in kanopy.anonymize({"age": [31, 34, 52, 55]}, job)._repr_html_()
+    assert "<" in kanopy.anonymize(ANSWERS, masking())._repr_html_()
