@@ -19,23 +19,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 ROOMS = ("hierarchy", "ontology", "privacy")
 """Public rooms below `kanopy`; what each names in `__all__` is public."""
 
-GENERATED = {
-    "reference/job-file.md": "The job file",
-    "reference/commands.md": "Commands",
-    "reference/parameters.md": "Parameters",
-    "reference/json.md": "JSON",
-}
-
 WIDE = 88
 """A longer signature is written one argument per line."""
-
-
-def on_config(config: Any) -> Any:
-    """Put the pages that `tools/reference.py` writes into the navigation."""
-    reference = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
-    there = [{title: name} for name, title in GENERATED.items() if (DOCS / name).exists()]
-    reference[1:1] = there
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
