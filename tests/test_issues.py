@@ -20,12 +20,13 @@ from hypothesis import given, settings
 
 import kanopy
 from kanopy._core.classes import Domain
-from kanopy._errors import NoSolution, VerificationFailed
+from kanopy._errors import JobError, NoSolution, VerificationFailed
 from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
 from kanopy.metrics.full_domain import METRICS
 from kanopy.privacy.models import make_models
 from kanopy.privacy.personal import Constrained
+from kanopy.release.catalogue import parameters_for
 from kanopy.release.solution_file import check_reusable
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 from kanopy.search.problem import Problem
@@ -378,3 +379,40 @@ def test_a_release_shows_itself_in_a_notebook() -> None:
     job = kanopy.Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
     assert "<" in kanopy.anonymize({"age": [31, 34, 52, 55]}, job)._repr_html_()
     assert "<" in kanopy.anonymize(ANSWERS, masking())._repr_html_()
+
+
+def test_a_job_of_a_local_release_stays_one_after_its_file() -> None:
+    """What nobody said was written as said: `local=False` then kept `best` in a job read from its own file."""
+    job = kanopy.Job(quasi=["age"], local=True)
+    again = kanopy.Job.from_toml(job.to_toml())
+    assert again == job and again.replaced(local=False).algorithm == job.replaced(local=False).algorithm == "optimal"
+
+
+def test_numbers_of_thousands_of_digits_are_refused_in_words() -> None:
+    """Python refuses to write or read them, which ended in its own error instead of ours."""
+    with pytest.raises(JobError, match="not valid TOML"):
+        kanopy.Job.from_toml("k = " + "9" * 5000)
+    for settings_ in ({"k": 10**5000}, {"suppress": 10**5000}, {"weights": {"age": 10**5000}}):
+        with pytest.raises(JobError, match="a number of more than 4300 digits"):
+            kanopy.Job(quasi=["age"], **settings_)  # type: ignore[arg-type]
+
+
+def test_a_heuristic_on_the_command_line_is_a_text() -> None:
+    """`--param heuristics=12` was read as the number twelve and ended in a TypeError."""
+    job = kanopy.Job(quasi=["why"], algorithm="fusion", parameters=parameters_for("fusion", ["heuristics=12"]))
+    assert job.parameters == {"heuristics": "12"}
+
+
+def test_roles_and_names_of_other_types_are_refused_in_words() -> None:
+    """A list as a role, a number as an algorithm or as models ended in a TypeError."""
+    for text in (
+        '[columns.age]\nrole = ["quasi-identifier"]',
+        "algorithm = 5",
+        "models = 5",
+        "metric = [1]",
+        "algorithm = { name = 5 }",
+        '[columns.age]\nrole = "quasi-identifier"\nhierarchy = 5',
+        '[columns.age]\nrole = "quasi-identifier"\nhierarchy = { method = 5 }',
+    ):
+        with pytest.raises(JobError):
+            kanopy.Job.from_toml(text)
