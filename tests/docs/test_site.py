@@ -56,3 +56,10 @@ def test_pages_written_by_code_are_whole(site: Path) -> None:
     listed = (site / "decisions" / "index.html").read_text("utf-8")
     for path in (ROOT / "docs" / "decisions").glob("0*.md"):
         assert path.stem in listed
+
+
+def test_every_page_stands_once_in_the_navigation() -> None:
+    named = re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(named) == sorted(set(named))
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {page for page in pages if not page.startswith("decisions/0")} <= set(named)
