@@ -60,6 +60,21 @@ class Pointed(types.Type):
         super().__init__(name=kind.element + "x" * kind.axes)
 
 
+class Stretch(types.Type):
+    """A part of an array, itself with one axis: address and length."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind._replace(axes=1)
+        self.scalar = Pointed(kind).scalar
+        super().__init__(name=kind.element + "s")
+
+
+@register_model(Stretch)
+class _StretchModel(models.StructModel):
+    def __init__(self, manager: Any, stretch: Stretch) -> None:
+        super().__init__(manager, stretch, [("data", types.voidptr), ("length", types.int64)])
+
+
 register_model(Bundle)(models.OpaqueModel)
 register_model(Pointed)(models.OpaqueModel)
 
@@ -117,17 +132,20 @@ def _shape(context: Any, builder: Any, array: Pointed, value: Any, _name: str) -
 @infer_global(len)
 class _Length(AbstractTemplate):
     def generic(self, args: Any, _kws: Any) -> Any:
-        return signature(types.int64, args[0]) if isinstance(args[0], Pointed) else None
+        return signature(types.int64, args[0]) if isinstance(args[0], (Pointed, Stretch)) else None
 
 
 @lower_builtin(len, Pointed)
-def _length(_context: Any, builder: Any, _sig: Any, args: Any) -> Any:
+@lower_builtin(len, Stretch)
+def _length(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if isinstance(sig.args[0], Stretch):
+        return context.make_helper(builder, sig.args[0], args[0]).length
     return _slot(builder, args[0], 1, LONG)
 
 
 def _index(array: Any, index: Any) -> Any:
     """The type that an index is turned into, or `None` if it is no business of ours."""
-    if not isinstance(array, Pointed):
+    if not isinstance(array, (Pointed, Stretch)):
         return None
     if array.kind.axes == 1:
         return types.int64 if isinstance(index, types.Integer) else None
@@ -139,8 +157,14 @@ def _index(array: Any, index: Any) -> Any:
 @infer_global(operator.getitem)
 class _Get(AbstractTemplate):
     def generic(self, args: Any, _kws: Any) -> Any:
-        index = _index(*args)
-        return None if index is None else signature(args[0].scalar, args[0], index)
+        array, index = args
+        if (found := _index(array, index)) is not None:
+            return signature(array.scalar, array, found)
+        if not isinstance(array, (Pointed, Stretch)):
+            return None
+        rows = array.kind.axes == 2 and isinstance(index, types.Integer)
+        part = array.kind.axes == 1 and index == types.slice2_type
+        return signature(Stretch(array.kind), array, types.int64 if rows else index) if rows or part else None
 
 
 @infer_global(operator.setitem)
@@ -150,21 +174,45 @@ class _Set(AbstractTemplate):
         return None if index is None else signature(types.none, args[0], index, args[0].scalar)
 
 
-def _place(builder: Any, array: Pointed, description: Any, index: Any) -> Any:
-    """Where an element is."""
+def _place(context: Any, builder: Any, array: Any, value: Any, index: Any) -> Any:
+    """Where an element is; the first of a row where only that is given."""
+    pointer = ELEMENTS[array.kind.element].as_pointer()
+    if isinstance(array, Stretch):
+        data = builder.bitcast(context.make_helper(builder, array, value).data, pointer)
+        return builder.gep(data, [index], inbounds=True)
     if array.kind.axes == 2:
-        row, column = cgutils.unpack_tuple(builder, index, 2)
-        start = builder.mul(row, _slot(builder, description, 2, LONG), flags=["nsw"])
-        index = builder.add(start, column, flags=["nsw"])
-    data = _slot(builder, description, 0, ELEMENTS[array.kind.element].as_pointer())
-    return builder.gep(data, [index], inbounds=True)
+        row, column = (index, None) if index.type == LONG else cgutils.unpack_tuple(builder, index, 2)
+        index = builder.mul(row, _slot(builder, value, 2, LONG), flags=["nsw"])
+        if column is not None:
+            index = builder.add(index, column, flags=["nsw"])
+    return builder.gep(_slot(builder, value, 0, pointer), [index], inbounds=True)
+
+
+@lower_builtin(operator.getitem, Pointed, types.SliceType)
+@lower_builtin(operator.getitem, Stretch, types.SliceType)
+def _part(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    array = sig.args[0]
+    given = context.make_helper(builder, sig.args[1], args[1])
+    length = _length(context, builder, signature(types.int64, array), args[:1])
+    stop = builder.select(builder.icmp_signed("<", given.stop, length), given.stop, length)
+    return _stretch(context, builder, sig, args[0], given.start, builder.sub(stop, given.start))
+
+
+def _stretch(context: Any, builder: Any, sig: Any, value: Any, index: Any, length: Any) -> Any:
+    found = context.make_helper(builder, sig.return_type)
+    found.data = builder.bitcast(_place(context, builder, sig.args[0], value, index), ir.IntType(8).as_pointer())
+    found.length = length
+    return found._getvalue()
 
 
 @lower_builtin(operator.getitem, Pointed, types.Integer)
 @lower_builtin(operator.getitem, Pointed, types.BaseTuple)
-def _get(_context: Any, builder: Any, sig: Any, args: Any) -> Any:
+@lower_builtin(operator.getitem, Stretch, types.Integer)
+def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if isinstance(sig.return_type, Stretch):
+        return _stretch(context, builder, sig, args[0], args[1], _slot(builder, args[0], 2, LONG))
     element = sig.args[0].kind.element
-    found = builder.load(_place(builder, sig.args[0], *args))
+    found = builder.load(_place(context, builder, sig.args[0], *args))
     if element == "bool":
         return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
     if element in ("int16", "int32"):
@@ -174,13 +222,14 @@ def _get(_context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @lower_builtin(operator.setitem, Pointed, types.Integer, types.Any)
 @lower_builtin(operator.setitem, Pointed, types.BaseTuple, types.Any)
+@lower_builtin(operator.setitem, Stretch, types.Integer, types.Any)
 def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     element, value = sig.args[0].kind.element, args[2]
     if element == "bool":
         value = builder.zext(value, ELEMENTS[element])
     elif element in ("uint8", "int16", "int32"):
         value = builder.trunc(value, ELEMENTS[element])
-    builder.store(value, _place(builder, sig.args[0], args[0], args[1]))
+    builder.store(value, _place(context, builder, sig.args[0], args[0], args[1]))
     return context.get_dummy_value()
 
 

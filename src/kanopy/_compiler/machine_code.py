@@ -15,6 +15,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, describe, members
 
 ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
@@ -100,7 +102,7 @@ def _sources(loop: Callable[..., Any]) -> list[str]:
                     waiting.append(part)
             elif isinstance(value, type) and issubclass(value, Arrays):
                 found.append(f"{name}{members(value)}")
-            elif isinstance(value, (int, float)):
+            elif isinstance(value, (int, float, np.generic)):
                 found.append(f"{name}={value!r}")
     return found
 
@@ -181,8 +183,6 @@ def compile_loop(loop: Callable[..., Any]) -> bytes:
     function = compiled(loop)
     module = llvm.parse_assembly(function.inspect_llvm())
     _initialize()
-    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
-    alone = "numba" if called - ALONE else ""
     # All that it calls is in the module. Optimized once and as a whole, it need not have been optimized before:
     # processes that only compile ask Numba not to (NUMBA_OPT=0).
     for part in module.functions:
@@ -193,6 +193,8 @@ def compile_loop(loop: Callable[..., Any]) -> bytes:
     options.loop_vectorization = True
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
+    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    alone = "numba" if called - ALONE else ""
     return f"{function.native_name} {alone}\n".encode() + bytes(machine.emit_object(module))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Ints, Longs
-from kanopy._compiler import kernel
+from kanopy._arrays import Ints, LongRows, Longs
+from kanopy._compiler import PLAIN, helper, kernel
 from kanopy._core.numbering import number_keys_plain, pack_plain
 
 
-@kernel(pack_plain)
+@kernel(pack_plain, makes_arrays=False)
 def pack(keys: Longs, codes: Ints, size: int) -> None:
     """Append one digit of base `size` to every key in place; a negative code or key makes the key -1."""
     for row in range(len(keys)):
@@ -19,74 +19,81 @@ def pack(keys: Longs, codes: Ints, size: int) -> None:
             keys[row] = -1
 
 
-@kernel(number_keys_plain)
+@helper
+def _slot_of(key: int, mask: int) -> int:
+    """Multiplying by an odd constant and folding the high half spreads consecutive keys over the table."""
+    mixed = key * -7046029254386353131
+    return (mixed ^ (mixed >> 32)) & mask
+
+
+def _number(
+    keys: Longs, row: int, found: int, number: Ints, first: Longs, counts: Longs, direct: Ints, held: LongRows
+) -> int:
+    """Number the keys from `row` on, of which `found` are known; returns how many are known at the end.
+
+    Numbers are looked up in the table `direct`, by key, or where that is empty in the hash table `held`. When that is
+    half full, -1 minus the row to go on from is returned, with `first` and `counts` telling how many are known.
+    """
+    mask = len(held) - 1
+    if found > 0 and len(direct) == 0:
+        for old in range(found):
+            slot = _slot_of(keys[first[old]], mask)
+            while held[slot, 0] >= 0:
+                slot = (slot + 1) & mask
+            held[slot, 0] = keys[first[old]]
+            held[slot, 1] = old
+    while row < len(keys):
+        key = keys[row]
+        if key < 0:
+            number[row] = -1
+            row += 1
+            continue
+        slot = key
+        if len(direct) > 0:
+            at = direct[key]
+        else:
+            slot = _slot_of(key, mask)
+            while held[slot, 0] != key and held[slot, 0] >= 0:
+                slot = (slot + 1) & mask
+            at = held[slot, 1]
+        if at < 0:
+            if len(direct) == 0 and (found + 1) * 2 > mask:
+                return -1 - row
+            at = found
+            first[found] = row
+            found += 1
+            if len(direct) > 0:
+                direct[slot] = at
+            else:
+                held[slot, 0] = key
+                held[slot, 1] = at
+        number[row] = at
+        counts[at] += 1
+        row += 1
+    return found
+
+
+number_loop = kernel(_number, makes_arrays=False)(_number)
+
+
 def number_keys(keys: Longs, direct: int, number: Ints) -> tuple[Longs, Longs]:
     """Write into `number` the rank of each key by first appearance (-1 for negative keys).
 
     `direct` is one more than the largest key possible where a table of that length is affordable, else 0 (then a
     hash table is used). Returns the row where each distinct key first appears, and how often it occurs.
     """
-    room = 1024
-    first = np.empty(room, np.int64)
-    found = 0
-    if direct > 0:
-        slots = np.empty(direct, np.int32)
-        for slot in range(direct):
-            slots[slot] = -1
-        held = np.empty((0, 2), np.int64)
-        mask = 0
-    else:
+    if PLAIN:
+        return number_keys_plain(keys, direct, number)
+    first, counts = np.empty(len(keys), np.int64), np.zeros(len(keys), np.int64)
+    table, room, row, known = np.full(direct, -1, np.int32), 1 if direct else 4096, 0, 0
+    while True:
         # Key and number lie side by side, so that a lookup costs one visit to memory and not two.
-        mask = 4095
-        slots = np.empty(0, np.int32)
-        held = np.empty((mask + 1, 2), np.int64)
-        held[:, :] = -1
-    for row in range(len(keys)):
-        key = keys[row]
-        if key < 0:
-            number[row] = -1
-            continue
-        if direct > 0:
-            slot = key
-            at = int(slots[slot])
-        else:
-            # Multiplying by an odd constant and folding the high half spreads consecutive keys over the table.
-            mixed = key * np.int64(-7046029254386353131)
-            slot = (mixed ^ (mixed >> 32)) & mask
-            while held[slot, 0] != key and held[slot, 0] >= 0:
-                slot = (slot + 1) & mask
-            at = int(held[slot, 1])
-        if at < 0:
-            at = found
-            if found == room:
-                room *= 2
-                wider_first = np.empty(room, np.int64)
-                # A loop, because assigning a slice makes the compiler build its error messages too: seconds more.
-                for old in range(found):
-                    wider_first[old] = first[old]
-                first = wider_first
-            first[found] = row
-            found += 1
-            if direct > 0:
-                slots[slot] = at
-            else:
-                held[slot, 0] = key
-                held[slot, 1] = at
-                if found * 2 > mask:
-                    mask = mask * 4 + 3
-                    held = np.empty((mask + 1, 2), np.int64)
-                    held[:, :] = -1
-                    for old in range(found):
-                        again = keys[first[old]]
-                        mixed = again * np.int64(-7046029254386353131)
-                        slot = (mixed ^ (mixed >> 32)) & mask
-                        while held[slot, 0] >= 0:
-                            slot = (slot + 1) & mask
-                        held[slot, 0] = again
-                        held[slot, 1] = old
-        number[row] = at
-    counts = np.zeros(found, np.int64)
-    for row in range(len(keys)):
-        if number[row] >= 0:
-            counts[number[row]] += 1
-    return first[:found].copy(), counts
+        held = np.full((room, 2), -1, np.int64)
+        found = number_loop(keys, row, known, number, first, counts, table, held)
+        if found >= 0:
+            return first[:found].copy(), counts[:found].copy()
+        row, room = -1 - found, 4 * room
+        known = int(number[:row].max()) + 1
+
+
+number_keys.plain = number_keys_plain  # type: ignore[attr-defined]

@@ -6,7 +6,6 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, Any
 
@@ -63,7 +62,6 @@ def _main(
 
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
-    os.environ.setdefault("KANOPY_COMMAND", "1")
     try:
         app(standalone_mode=True)
     except KanopyError as error:

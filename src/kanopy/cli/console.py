@@ -104,7 +104,12 @@ def progress_bar() -> Iterator[Callback]:
     with bar:
         task = bar.add_task("starting", total=None, note="")
 
+        told: list[str] = []
+
         def show(step: Step) -> None:
+            if step.stage.startswith("preparing") and not told and not stream.is_terminal:
+                told.append(step.stage)
+                note("The first run prepares compiled code; this takes some seconds, once.")
             total = None if step.fraction is None else 1.0
             bar.update(task, description=step.stage, total=total, completed=step.fraction or 0.0, note=step.note)
 

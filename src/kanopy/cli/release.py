@@ -132,7 +132,6 @@ def _publish(
     from kanopy._kinds import as_share
     from kanopy._progress import Clock
     from kanopy._table.sinks import staged
-    from kanopy.release.prepare import is_prepared
     from kanopy.release.run import anonymize as run
     from kanopy.release.solution_file import check_reusable
 
@@ -143,8 +142,6 @@ def _publish(
     if solution is not None:
         check_reusable(job)
     key = key_for(job, key_file)
-    if not is_prepared():
-        note("The first run prepares compiled code; this takes some seconds, once.")
     with progress_bar() as show:
         with clock.stage("read"):
             source = read_data(data, encoding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from kanopy._arrays import Ints, Longs
 from kanopy._kinds import Whole
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
-from kanopy.masking.table import MaskingTable
+
+if TYPE_CHECKING:
+    from kanopy.masking.table import MaskingTable
 
 
 @dataclass(frozen=True, eq=False)

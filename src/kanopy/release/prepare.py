@@ -106,6 +106,7 @@ def prepare(
     >>> ready.roles, ready.domain.counts.tolist()
     ({'age': 'quasi-identifier', 'name': 'identifier'}, [2, 1])
     """
+    from kanopy._compiler import prepare as prepare_kernels
     from kanopy._table.frames import index_names, to_polars
 
     clock = clock or Clock()
@@ -123,7 +124,8 @@ def prepare(
     table: Generalizable | Substitutable
     if isinstance(job, Job):
         with clock.stage("encode"):
-            progress("encoding" if is_prepared() else "preparing compiled code (only the first time)")
+            prepare_kernels(first_kernels(job), progress)
+            progress("encoding")
             table = _generalizable(frame, job, population)
     else:
         table, more = _substitutable(frame, job, clock, progress)
@@ -232,11 +234,15 @@ def make_problem(domain: Domain, job: Job) -> Problem:
     )
 
 
-def is_prepared() -> bool:
-    """Whether the kernels of a full-domain search are compiled already; if not, the first run takes some seconds."""
-    from kanopy import _compiler as compiler
-    from kanopy._core.distinct_kernel import number_keys, pack
-    from kanopy.search.full_domain.counting_kernel import judge
-    from kanopy.search.full_domain.projection_kernel import small_cell_rows
+def first_kernels(job: Job) -> tuple[Any, ...]:
+    """The compiled loops that a release is sure to need: of counting rows, and of its search."""
+    from kanopy._core.distinct_kernel import number_loop, pack
 
-    return compiler.is_prepared((number_keys, pack, small_cell_rows, judge))
+    if job.algorithm == "best":
+        from kanopy.search.local.best.improvement import KERNELS
+
+        return pack, number_loop, *KERNELS
+    from kanopy.search.full_domain.counting_kernel import judge
+    from kanopy.search.full_domain.projection_kernel import small_cells
+
+    return judge, small_cells, number_loop, pack

@@ -151,8 +151,8 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
     from kanopy.masking.likeness_kernel import linkage
 
     assert isinstance(prepared.table, Substitutable)
-    ready = compiler.is_prepared((fuse, linkage))
-    progress("masking" if ready else "preparing compiled code (only the first time)")
+    compiler.prepare((fuse, linkage), progress)
+    progress("masking")
     return job.make().mask(prepared.table.guide, job.k, job.diversity, progress)
 
 

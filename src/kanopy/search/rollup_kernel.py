@@ -38,7 +38,8 @@ def roll_up_one_word(
     while capacity < 2 * count:
         capacity *= 2
         bits += 1
-    slots[:capacity] = -1
+    for slot in range(capacity):
+        slots[slot] = -1
     limit = np.uint64(capacity - 1)
     drop = np.uint64(64 - bits)
     for c in range(count):
@@ -51,11 +52,11 @@ def roll_up_one_word(
     found = 0
     for c in range(count):
         key = out_keys[c]
-        slot = (np.uint64(key) * _GOLDEN) >> drop
+        place = (np.uint64(key) * _GOLDEN) >> drop
         while True:
-            at = slots[slot]
+            at = slots[place]
             if at < 0:
-                slots[slot] = found
+                slots[place] = found
                 out_keys[found] = key
                 out_sizes[found] = sizes[c]
                 found += 1
@@ -63,7 +64,7 @@ def roll_up_one_word(
             if out_keys[np.uint64(at)] == key:
                 out_sizes[np.uint64(at)] += sizes[c]
                 break
-            slot = (slot + np.uint64(1)) & limit
+            place = (place + np.uint64(1)) & limit
     return found
 
 

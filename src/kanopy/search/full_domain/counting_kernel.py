@@ -5,10 +5,12 @@ Class tables lie one after the other in an arena; a candidate's table is rolled 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import kernel
+from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs
+from kanopy._compiler import Arrays, kernel
 from kanopy.search.rollup_kernel import roll_up_one_word, smallest_finer
 
 
@@ -69,7 +71,8 @@ def count_rows(
     counts[2] = squares
     counts[3] = len(sizes)
     counts[4] = squares + small_squares
-    sums[:] = 0.0
+    for j in range(len(sums)):
+        sums[j] = 0.0
     if suppressed > 0 and suppressed <= limit:
         for c in range(len(sizes)):
             size = sizes[c]
@@ -78,47 +81,50 @@ def count_rows(
                     sums[j] += size * extra[start[j] + ((keys[c] >> shift[j]) & mask[j])]
 
 
-def _judge(
-    arena_keys: Longs,
-    arena_sizes: Longs,
-    tables: Longs,
-    table_levels: Ints,
-    known: int,
-    tail: int,
-    wanted: Ints,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    deltas_start: Longs,
-    slots: Ints,
-    extra: Floats,
-    extra_start: Longs,
-    k: int,
-    limit: int,
-    sums: Floats,
-    counts: Longs,
-) -> None:
-    """Roll up the table of `wanted` at the tail of the arena and judge it.
+@dataclass(frozen=True, eq=False)
+class Arena(Arrays):
+    """Class tables one after the other, what candidates are rolled up with, and room for the answer.
 
-    `tables[0, i]` are class counts and `tables[1, i]` offsets of the known tables; `deltas_start[j, a, b]` is where
-    the deltas of attribute `j` from level `a` to `b` begin (-1 where they are equal).
+    `tables[0, i]` are class counts and `tables[1, i]` offsets of the known tables, `levels[i]` their levels;
+    `deltas_start[j * top + a, b]` is where the deltas of attribute `j` from level `a` to `b` of `top` begin (-1 where
+    they are equal); `wanted` is the candidate, `sums` and `counts` become what `count_rows` finds.
     """
-    source = smallest_finer(table_levels, tables[0], known, wanted)
+
+    keys: Longs
+    sizes: Longs
+    tables: LongRows
+    levels: IntRows
+    shift: Longs
+    mask: Longs
+    deltas: Longs
+    deltas_start: LongRows
+    slots: Ints
+    extra: Floats
+    extra_start: LongRows
+    wanted: Ints
+    start: Longs
+    sums: Floats
+    counts: Longs
+
+
+def _judge(arena: Arena, known: int, tail: int, k: int, limit: int) -> None:
+    """Roll up the table of the candidate wanted at the tail of the arena, and judge it."""
+    wanted, start, tables = arena.wanted, arena.start, arena.tables
+    source = smallest_finer(arena.levels, tables[0], known, wanted)
     begin, count = tables[1, source], tables[0, source]
-    width = len(wanted)
-    start = np.empty(width, np.int64)
-    for j in range(width):
-        start[j] = deltas_start[j, table_levels[source, j], wanted[j]]
+    top = arena.deltas_start.shape[1]
+    for j in range(len(wanted)):
+        start[j] = arena.deltas_start[j * top + arena.levels[source, j], wanted[j]]
     found = roll_up_one_word(
-        arena_keys[begin : begin + count], arena_sizes[begin : begin + count], shift, mask, deltas, start,
-        arena_keys[tail:], arena_sizes[tail:], slots,
+        arena.keys[begin : begin + count], arena.sizes[begin : begin + count], arena.shift, arena.mask, arena.deltas,
+        start, arena.keys[tail:], arena.sizes[tail:], arena.slots,
     )  # fmt: skip
-    for j in range(width):
-        start[j] = extra_start[j, wanted[j]]
+    for j in range(len(wanted)):
+        start[j] = arena.extra_start[j, wanted[j]]
     count_rows(
-        arena_keys[tail : tail + found], arena_sizes[tail : tail + found], shift, mask, extra, start,
-        k, limit, sums, counts,
+        arena.keys[tail : tail + found], arena.sizes[tail : tail + found], arena.shift, arena.mask, arena.extra, start,
+        k, limit, arena.sums, arena.counts,
     )  # fmt: skip
 
 
-judge = kernel(_judge)(_judge)
+judge = kernel(_judge, makes_arrays=False)(_judge)

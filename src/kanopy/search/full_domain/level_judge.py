@@ -6,11 +6,12 @@ It gives the same answers as `Problem.evaluate`; a test compares the two.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.full_domain.counting_kernel import judge
+from kanopy.search.full_domain.counting_kernel import Arena, judge
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
@@ -24,33 +25,30 @@ class LevelJudge:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         tables = problem.tables
-        self._packing, base = tables.packing, tables.base
+        packing, base = tables.packing, tables.base
         lattice = problem.lattice
         width = len(lattice.shape)
         self._most = base.count
         self._capacity = min(LARGEST_ARENA, 64 * base.count) + base.count
-        self._keys = np.empty(self._capacity, np.int64)
-        self._sizes = np.empty(self._capacity, np.int64)
-        self._keys[: base.count] = base.keys[0]
-        self._sizes[: base.count] = base.sizes
-        self._tables = np.zeros((2, 64), np.int64)
-        self._tables[0, 0] = base.count
-        self._levels = np.zeros((64, width), np.int32)
-        self._levels[0] = lattice.lowest
         self._number: dict[Levels, int] = {lattice.lowest: 0}
         self._tail = base.count
         top = max(lattice.highest) + 1
-        self._deltas_start = np.full((width, top, top), -1, np.int64)
-        for (j, a, b), begin in self._packing.starts.items():
-            self._deltas_start[j, a, b] = begin
+        deltas_start = np.full((width * top, top), -1, np.int64)
+        for (j, a, b), begin in packing.starts.items():
+            deltas_start[j * top + a, b] = begin
         slots = 16
         while slots < 2 * base.count:
             slots *= 2
-        self._slots = np.empty(slots, np.int32)
-        self._sums = np.empty(width)
-        self._counts = np.empty(5, np.int64)
-        extra, self._extra_start = problem._extra
-        self._extra = extra
+        self._arena = Arena(
+            np.empty(self._capacity, np.int64), np.empty(self._capacity, np.int64), np.zeros((2, 64), np.int64),
+            np.zeros((64, width), np.int32), packing.shift, packing.mask, packing.deltas, deltas_start,
+            np.empty(slots, np.int32), *problem._extra, np.zeros(width, np.int32), np.zeros(width, np.int64),
+            np.empty(width), np.empty(5, np.int64),
+        )  # fmt: skip
+        self._arena.keys[: base.count] = base.keys[0]
+        self._arena.sizes[: base.count] = base.sizes
+        self._arena.tables[0, 0] = base.count
+        self._arena.levels[0] = lattice.lowest
         self._wants_sums = not isinstance(problem.metric, ClassMetric)
         # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
         self._anchored = tables.order[: (2 * width + 2) // 5]
@@ -66,9 +64,9 @@ class LevelJudge:
         if place not in self._number and place != levels:
             self._run(place)
         self._run(levels)
-        kept, suppressed, squares, classes, all_squares = self._counts.tolist()
+        kept, suppressed, squares, classes, all_squares = self._arena.counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows
-        score = problem.score(levels, kept, suppressed, squares, self._sums) if feasible else math.inf
+        score = problem.score(levels, kept, suppressed, squares, self._arena.sums) if feasible else math.inf
         by_sizes = LevelJudgement(
             feasible=feasible, score=score, suppressed_rows=suppressed, levels=levels, classes=kept,
             all_classes=classes, all_squares=all_squares, least_suppressed=suppressed,
@@ -77,35 +75,35 @@ class LevelJudge:
         return by_sizes if problem.of_sizes else problem.judge_fully(levels, by_sizes, ceiling)
 
     def _run(self, levels: Levels) -> None:
-        problem, packing = self.problem, self._packing
+        problem = self.problem
         known = len(self._number)
         if self._tail + self._most > self._capacity:
             self._forget()
             known = len(self._number)
         limit = problem.max_suppressed_rows if self._wants_sums else -1
-        judge(
-            self._keys, self._sizes, self._tables, self._levels, known, self._tail, np.array(levels, np.int32),
-            packing.shift, packing.mask, packing.deltas, self._deltas_start, self._slots,
-            self._extra, self._extra_start, problem.k, limit, self._sums, self._counts,
-        )  # fmt: skip
+        self._arena.wanted[:] = levels
+        judge(self._arena, known, self._tail, problem.k, limit)
         if levels not in self._number:
-            self._remember(levels, int(self._counts[3]))
+            self._remember(levels, int(self._arena.counts[3]))
 
     def _remember(self, levels: Levels, classes: int) -> None:
         number = len(self._number)
-        if number == len(self._levels):
-            self._tables = np.concatenate([self._tables, np.zeros_like(self._tables)], axis=1)
-            self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)])
-        self._tables[0, number] = classes
-        self._tables[1, number] = self._tail
-        self._levels[number] = levels
+        arena = self._arena
+        if number == len(arena.levels):
+            self._arena = arena = replace(
+                arena,
+                tables=np.concatenate([arena.tables, np.zeros_like(arena.tables)], axis=1),
+                levels=np.concatenate([arena.levels, np.zeros_like(arena.levels)]),
+            )
+        arena.tables[:, number] = classes, self._tail
+        arena.levels[number] = levels
         self._number[levels] = number
         self._tail += classes
 
     def _forget(self) -> None:
         """The arena is full: start again from the base table."""
         self._number = {self.problem.lattice.lowest: 0}
-        self._tail = int(self._tables[0, 0])
+        self._tail = int(self._arena.tables[0, 0])
 
 
 def judge_of(problem: Problem) -> LevelJudge | Problem:

@@ -7,12 +7,10 @@ the other attributes do. Three-attribute tables are small and dense, which makes
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from kanopy._arrays import Ints, Longs
-from kanopy._compiler import helper, kernel
+from kanopy._arrays import IntRows, Ints, LongRows, Longs
+from kanopy._compiler import PLAIN, helper, kernel
 
 
 def _plain_small_cell_rows(
@@ -43,101 +41,101 @@ def _plain_small_cell_rows(
 
 
 @helper
-def _roll_axis(source: Ints, target: Ints, outer: int, length: int, inner: int, step: Ints, new_length: int) -> None:
-    """Generalize the middle axis of a dense `[outer, length, inner]` table through `step`."""
-    target[: outer * new_length * inner] = 0
+def _roll_axis(
+    room: Ints, source: int, target: int, outer: int, length: int, inner: int, step: Ints, new_length: int
+) -> None:
+    """Generalize the middle axis of a dense `[outer, length, inner]` table in `room` through `step`."""
+    for x in range(outer * new_length * inner):
+        room[target + x] = 0
     if inner == 1:
         for o in range(outer):
             for x in range(length):
-                target[o * new_length + step[x]] += source[o * length + x]
+                room[target + o * new_length + step[x]] += room[source + o * length + x]
         return
     for o in range(outer):
         for x in range(length):
-            a = (o * length + x) * inner
-            b = (o * new_length + step[x]) * inner
+            a = source + (o * length + x) * inner
+            b = target + (o * new_length + step[x]) * inner
             for i in range(inner):
-                target[b + i] += source[a + i]
+                room[b + i] += room[a + i]
 
 
 @helper
-def _steps(lifts: Ints, starts: Longs, sizes: Longs, values: int, j: int, low: int, high: int, out: Ints) -> None:
-    """`out[level - low]` maps codes of `level` to codes of `level + 1`."""
+def _steps(lifts: Ints, starts: LongRows, values: int, j: int, low: int, high: int, out: Ints, width: int) -> None:
+    """`out[(level - low) * width …]` maps codes of `level` to codes of `level + 1`."""
     for level in range(low, high):
         for x in range(values):
-            out[level - low, lifts[starts[j, level] + x]] = lifts[starts[j, level + 1] + x]
+            out[(level - low) * width + lifts[starts[j, level] + x]] = lifts[starts[j, level + 1] + x]
 
 
-@kernel(_plain_small_cell_rows)
+def _small_cell_rows(
+    codes: IntRows, counts: Ints, lifts: Ints, starts: LongRows, sizes: LongRows, triples: LongRows, first: LongRows,
+    last: Longs, offsets: Longs, k: int, out: Longs, room: Ints, steps: IntRows,
+) -> None:  # fmt: skip
+    """The loop of `small_cell_rows`; `room` has place for six tables, `steps` per axis for the maps of all levels."""
+    most, width = len(room) // 6, steps.shape[1] // starts.shape[1]
+    for t in range(len(triples)):
+        a, b, c = triples[t, 0], triples[t, 1], triples[t, 2]
+        fa, fb, fc = first[t, 0], first[t, 1], first[t, 2]
+        na, nb, nc = sizes[a, fa], sizes[b, fb], sizes[c, fc]
+        la, lb, lc = last[a], last[b], last[c]
+        _steps(lifts, starts, sizes[a, 0], a, fa, la, steps[0], width)
+        _steps(lifts, starts, sizes[b, 0], b, fb, lb, steps[1], width)
+        _steps(lifts, starts, sizes[c, 0], c, fc, lc, steps[2], width)
+        for x in range(na * nb * nc):
+            room[x] = 0
+        at_a, at_b, at_c = starts[a, fa], starts[b, fb], starts[c, fc]
+        for x in range(codes.shape[1] if fa + fb + fc == 0 else 0):
+            room[(codes[a, x] * nb + codes[b, x]) * nc + codes[c, x]] += counts[x]
+        for x in range(codes.shape[1] if fa + fb + fc > 0 else 0):
+            cell = (lifts[at_a + codes[a, x]] * nb + lifts[at_b + codes[b, x]]) * nc + lifts[at_c + codes[c, x]]
+            room[cell] += counts[x]
+        place = offsets[t]
+        ia, ma = 0, na
+        for i in range(fa, la + 1):
+            if i > fa:
+                step = steps[0][(i - 1 - fa) * width :]
+                _roll_axis(room, ia * most, (1 - ia) * most, 1, ma, nb * nc, step, sizes[a, i])
+                ia, ma = 1 - ia, sizes[a, i]
+            ib, mb = ia, nb
+            for j in range(fb, lb + 1):
+                if j > fb:
+                    target = 3 if ib == 2 else 2
+                    step = steps[1][(j - 1 - fb) * width :]
+                    _roll_axis(room, ib * most, target * most, ma, mb, nc, step, sizes[b, j])
+                    ib, mb = target, sizes[b, j]
+                ic, mc = ib, nc
+                for m in range(fc, lc + 1):
+                    if m > fc:
+                        target = 5 if ic == 4 else 4
+                        step = steps[2][(m - 1 - fc) * width :]
+                        _roll_axis(room, ic * most, target * most, ma * mb, mc, 1, step, sizes[c, m])
+                        ic, mc = target, sizes[c, m]
+                    rows = 0
+                    for x in range(ic * most, ic * most + ma * mb * mc):
+                        rows += room[x] if room[x] < k else 0
+                    out[place] = rows
+                    place += 1
+
+
+small_cells = kernel(_small_cell_rows, makes_arrays=False)(_small_cell_rows)
+
+
 def small_cell_rows(
-    codes: Ints,
-    counts: Ints,
-    lifts: Ints,
-    starts: Longs,
-    sizes: Longs,
-    triples: Longs,
-    first: Longs,
-    last: Longs,
-    offsets: Longs,
-    k: int,
-    out: Longs,
-) -> None:
+    codes: Ints, counts: Ints, lifts: Ints, starts: Longs, sizes: Longs, triples: Longs, first: Longs, last: Longs,
+    offsets: Longs, k: int, out: Longs,
+) -> None:  # fmt: skip
     """For triples of attributes and every combination of their levels: rows in cells of fewer than `k` rows.
 
     `lifts[starts[j, level] + code]` lifts a code of attribute `j` at its lowest level (0 here) to `level`, which
     has `sizes[j, level]` codes. Triple `t` runs from levels `first[t]` to `last[triples[t]]`; its results go to
     `out[offsets[t]…]`, last attribute fastest. Tables are generalized step by step, each from the one before.
     """
-    one: Any = np.int64(1)  # a bare 1 would be a type of its own and compile the helper again
-    most = one
-    for t in range(len(triples)):
-        cells = np.int64(1)
-        for axis in range(3):
-            cells *= sizes[triples[t, axis], first[t, axis]]
-        most = max(most, cells)
-    buffers = np.empty((6, most), np.int32)
-    rows_of_codes = codes.shape[1]
-    for t in range(len(triples)):
-        a, b, c = triples[t, 0], triples[t, 1], triples[t, 2]
-        fa, fb, fc = first[t, 0], first[t, 1], first[t, 2]
-        na, nb, nc = sizes[a, fa], sizes[b, fb], sizes[c, fc]
-        la, lb, lc = last[a], last[b], last[c]
-        steps_a = np.empty((max(1, la - fa), na), np.int32)
-        steps_b = np.empty((max(1, lb - fb), nb), np.int32)
-        steps_c = np.empty((max(1, lc - fc), nc), np.int32)
-        _steps(lifts, starts, sizes, sizes[a, 0], a, fa, la, steps_a)
-        _steps(lifts, starts, sizes, sizes[b, 0], b, fb, lb, steps_b)
-        _steps(lifts, starts, sizes, sizes[c, 0], c, fc, lc, steps_c)
-        base = buffers[0]
-        base[: na * nb * nc] = 0
-        if fa == 0 and fb == 0 and fc == 0:
-            for x in range(rows_of_codes):
-                base[(codes[a, x] * nb + codes[b, x]) * nc + codes[c, x]] += counts[x]
-        else:
-            for x in range(rows_of_codes):
-                ca = np.int64(lifts[starts[a, fa] + codes[a, x]])
-                cb = np.int64(lifts[starts[b, fb] + codes[b, x]])
-                base[(ca * nb + cb) * nc + lifts[starts[c, fc] + codes[c, x]]] += counts[x]
-        place = offsets[t]
-        ia, ma = 0, na
-        for i in range(fa, la + 1):
-            if i > fa:
-                _roll_axis(buffers[ia], buffers[1 - ia], one, ma, nb * nc, steps_a[i - 1 - fa], sizes[a, i])
-                ia, ma = 1 - ia, sizes[a, i]
-            ib, mb = ia, nb
-            for j in range(fb, lb + 1):
-                if j > fb:
-                    target = 3 if ib == 2 else 2
-                    _roll_axis(buffers[ib], buffers[target], ma, mb, nc, steps_b[j - 1 - fb], sizes[b, j])
-                    ib, mb = target, sizes[b, j]
-                ic, mc = ib, nc
-                for m in range(fc, lc + 1):
-                    if m > fc:
-                        target = 5 if ic == 4 else 4
-                        _roll_axis(buffers[ic], buffers[target], ma * mb, mc, one, steps_c[m - 1 - fc], sizes[c, m])
-                        ic, mc = target, sizes[c, m]
-                    table = buffers[ic]
-                    rows = np.int64(0)
-                    for x in range(ma * mb * mc):
-                        rows += table[x] if table[x] < k else 0
-                    out[place] = rows
-                    place += 1
+    if PLAIN:
+        return _plain_small_cell_rows(codes, counts, lifts, starts, sizes, triples, first, last, offsets, k, out)
+    cells = sizes[triples, first].prod(axis=1).max(initial=1)
+    room, steps = np.empty(6 * cells, np.int32), np.empty((3, starts.shape[1] * sizes.max(initial=1)), np.int32)
+    small_cells(codes, counts, lifts, starts, sizes, triples, first, last, offsets, k, out, room, steps)
+
+
+small_cell_rows.plain = _plain_small_cell_rows  # type: ignore[attr-defined]
