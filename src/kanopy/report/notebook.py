@@ -5,7 +5,7 @@ Everything from data is escaped, and only published rows are shown; the pages (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from kanopy.report.pages.release import preview
 from kanopy.report.pages.release import tiles as release_tiles
 from kanopy.report.pages.semantic import faults_list, levels_table
 from kanopy.report.report import Report
-from kanopy.report.shell import bullets, drawing, snippet, table, tile_row
+from kanopy.report.shell import Column, bullets, drawing, records, snippet, table, tile_row
 from kanopy.report.words import Markup, figure, listed, percent, plural, seconds, whole
 
 MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
@@ -125,18 +125,17 @@ def comparison(found: Mapping[str, Any]) -> str:
     metric = found["metric"]
     solved = [entry for entry in found["entries"] if metric in entry["losses"]][:MOST_LINES]
     refused = [[entry["name"], _cut(entry["reason"])] for entry in found["entries"] if entry["reason"] is not None]
-    rows = [
-        [entry["name"], figure(entry["losses"][metric]), whole(entry["classes"]), percent(entry["highest_risk"]),
-         whole(entry["suppressed"]), seconds(entry["seconds"])]
-        for entry in solved
+    columns: list[Column] = [
+        ("algorithm", "name", str), (metric, lambda entry: entry["losses"][metric], figure),
+        ("classes", "classes", whole), ("highest risk", "highest_risk", percent),
+        ("suppressed", "suppressed", whole), ("time", "seconds", seconds),
     ]  # fmt: skip
-    heads = ["algorithm", metric, "classes", "highest risk", "suppressed", "time"]
     note = f"{plural(found['rows'], 'row')}, k = {found['k']}, best first"
     return snippet(
         plural(len(found["entries"]), "algorithm"),
         note,
         drawing(loss_bars(solved, metric), "kanopy", f"{metric} of each algorithm as a bar.") if solved else "",
-        table("Releases", heads, rows, range(1, 6)) if rows else "",
+        records("Releases", solved, columns) if solved else "",
         table("No release", ["algorithm", "reason"], refused[:MOST_LINES]) if refused else "",
     )
 
@@ -163,11 +162,10 @@ def risk_assessment(found: Mapping[str, Any]) -> str:
 
 def assessment(found: Mapping[str, Any]) -> str:
     """What a release is still good for, from `Assessment.to_dict`."""
-    rows = [
-        [each["name"], percent(each["loss"]), percent(each["total_variation"]), whole(each["changed_rows"])]
-        for each in found["columns"][:MOST_LINES]
-    ]
-    columns = table("Columns", ["Column", "Loss", "Total variation", "Cells changed"], rows, [1, 2, 3])
+    columns = records("Columns", found["columns"][:MOST_LINES], [
+        ("Column", "name", str), ("Loss", "loss", percent), ("Total variation", "total_variation", percent),
+        ("Cells changed", "changed_rows", whole),
+    ])  # fmt: skip
     note = f"{whole(found['released_rows'])} of {plural(found['rows'], 'row')}"
     return snippet(f"{percent(found['loss'])} of the detail lost", note, tile_row(utility.tiles(found)), columns)
 
@@ -181,13 +179,12 @@ def check(found: Mapping[str, Any]) -> str:
         ("Average risk", percent(found["average_risk"]), "of a row picked at random"),
         ("Suppressed", plural(found["suppressed"], "row"), "in no group"),
     ]
-    rows: Sequence[Sequence[object]] = [
-        [each["name"], each["explanation"], "holds" if each["holds"] else "does not hold",
-         plural(each["failing_classes"], "group")]
-        for each in found["models"]
-    ]  # fmt: skip
-    models = table("Privacy models", ["Model", "In words", "Verdict", "Failing"], rows, [3]) if rows else ""
-    note = ("every model holds" if found["holds"] else "a model does not hold") if rows else ""
+    models = records("Privacy models", found["models"], [
+        ("Model", "name", str), ("In words", "explanation", str),
+        ("Verdict", lambda each: "holds" if each["holds"] else "does not hold", str),
+        ("Failing", lambda each: plural(each["failing_classes"], "group"), "{}".format),
+    ]) if found["models"] else ""  # fmt: skip
+    note = ("every model holds" if found["holds"] else "a model does not hold") if models else ""
     return snippet(
         f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}", note, tile_row(tiles), models
     )

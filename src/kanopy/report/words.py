@@ -105,15 +105,6 @@ def plural(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def be(number: int) -> str:
-    """The verb of a count.
-
-    >>> be(1), be(0)
-    ('is', 'are')
-    """
-    return "is" if number == 1 else "are"
-
-
 def figure(value: float | None) -> str:
     """A loss: four digits where it is a share, none where it is large.
 

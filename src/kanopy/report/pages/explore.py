@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.charts.risk_map import risk_map, series_name
 from kanopy.report.shell import drawing, section, shell, table
-from kanopy.report.words import be, figure, plural, whole
+from kanopy.report.words import figure, plural, whole
 
 WORDS = (
     "Each point is a release. Further left is safer, further down keeps more; full colours are releases that no other "
@@ -25,7 +25,7 @@ def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
         "Risk against utility",
         source,
         good=bool(solved),
-        verdict=f"{best} of {plural(len(solved), 'release')} {be(best)} beaten by no other.",
+        verdict=f"{best} of {plural(len(solved), 'release')} {'is' if best == 1 else 'are'} beaten by no other.",
         sentences=[f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why."],
         parts=[
             ("map", "Map", section("The map", WORDS, map_drawing(points, found["metric"]))),

@@ -238,8 +238,8 @@ def _analysis(facts: MaskingFacts) -> str:
     rows = [[str(clusters), _similar(both.distance(clusters))] for clusters in CUTS if clusters <= both.before.leaves]
     note = ""
     if both.sampled:
-        left_out = f"{plural(both.sampled, 'combination')} {'was' if both.sampled == 1 else 'were'} left out"
-        note = f"<p>The table is large: {left_out} of the clustering at random.</p>"
+        left_out = plural(both.sampled, "combination was", "combinations were")
+        note = f"<p>The table is large: {left_out} left out of the clustering at random.</p>"
     caption = Markup('Distance of the two partitions <span class="muted">0 = the same clusters</span>')
     return section(
         "Would an analysis find the same?",

@@ -127,7 +127,7 @@ def _done(report: Report) -> str:
     elif kept:
         parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
     if removed:
-        parts.append(f"{plural(removed, 'identifying column')} {'was' if removed == 1 else 'were'} removed")
+        parts.append(f"{plural(removed, 'identifying column was', 'identifying columns were')} removed")
     if hashed:
         parts.append(f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms")
     parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")
@@ -159,33 +159,18 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
     if loss is None:
         lost = (f"Score ({report.facts.metric})", figure(report.facts.solution.score), "lower is better")
     return [
-        (
-            "Rows published",
-            _published_share(report) if report.rows else "–",
-            f"{_published(report)}; {whole(report.suppression.rows)} suppressed",
-        ),
-        (
-            "Smallest group",
-            plural(after["smallest_class"], "row"),
-            f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average",
-        ),
-        (
-            "Highest risk of a row",
-            percent(after["prosecutor"]["highest"]),
-            f"was {percent(before['prosecutor']['highest'])}; one over the smallest group",
-        ),
-        (
-            "Expected matches",
-            percent(after["marketer"]),
-            f"of rows, if all were linked to a register; was {percent(before['marketer'])}",
-        ),
+        ("Rows published", _published_share(report) if report.rows else "–",
+         f"{_published(report)}; {whole(report.suppression.rows)} suppressed"),
+        ("Smallest group", plural(after["smallest_class"], "row"),
+         f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average"),
+        ("Highest risk of a row", percent(after["prosecutor"]["highest"]),
+         f"was {percent(before['prosecutor']['highest'])}; one over the smallest group"),
+        ("Expected matches", percent(after["marketer"]),
+         f"of rows, if all were linked to a register; was {percent(before['marketer'])}"),
         lost,
-        (
-            "Columns unchanged",
-            f"{len(unchanged)} of {len(report.columns)}",
-            listed(unchanged) if unchanged else "every quasi-identifier was generalized",
-        ),
-    ]
+        ("Columns unchanged", f"{len(unchanged)} of {len(report.columns)}",
+         listed(unchanged) if unchanged else "every quasi-identifier was generalized"),
+    ]  # fmt: skip
 
 
 def _columns(report: Report, values: bool) -> str:
