@@ -6,6 +6,8 @@ of the decisions from their titles. The examples in docstrings are run by the te
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import inspect
 import re
 import types
@@ -76,8 +78,15 @@ def _names(prefix: str, module: types.ModuleType) -> Iterator[str]:
             for inner, function in _functions(thing):
                 yield from _entry(f"{prefix}.{name}.{inner}", function, depth + "#")
             continue
-        yield signature(name, thing)
+        if isinstance(thing, dict):
+            yield f"A dictionary of names: {', '.join(f'`{key}`' for key in thing)}.\n"
+            continue
+        shown = signature(name, thing)
+        yield shown
         yield markdown(thing)
+        if dataclasses.is_dataclass(thing) and not shown:
+            fields = [(one.name, annotation(one.type)[0]) for one in dataclasses.fields(thing)]
+            yield "\n".join(f"- `{field}: {kind}`" for field, kind in fields if field[0] != "_")
         if inspect.isclass(thing) and not issubclass(thing, BaseException):
             yield from _members(thing)
 
@@ -117,31 +126,48 @@ def _arguments(function: Any) -> str:
 
 
 def signature(name: str, thing: Any) -> str:
-    """How it is called, as a block of code; nothing for what has no signature."""
+    """How it is called, as a block of code; nothing for what has no signature or is only ever an answer."""
+    if inspect.isclass(thing) and f"{name}(" not in (inspect.getdoc(thing) or ""):
+        return ""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    arguments = []
+    arguments: list[tuple[str, str]] = []
     bare = False
     for one in found.parameters.values():
         if one.kind is one.KEYWORD_ONLY and not bare:
-            arguments.append("*")
+            arguments.append(("*", ""))
             bare = True
         bare = bare or one.kind is one.VAR_POSITIONAL
-        arguments.append(_plain(str(one)))
-    returned = "" if inspect.isclass(thing) else f" -> {_plain(inspect.formatannotation(found.return_annotation))}"
-    line = f"{name}({', '.join(arguments)}){returned}"
-    if len(line) > WIDE:
-        line = f"{name}(\n" + "".join(f"    {argument},\n" for argument in arguments) + f"){returned}"
+        kind, words = annotation(one.annotation)
+        arguments.append((_plain(str(one.replace(annotation=one.empty)), kind), words))
+    returned = "" if inspect.isclass(thing) else f" -> {annotation(found.return_annotation)[0] or 'Any'}"
+    line = f"{name}({', '.join(text for text, _ in arguments)}){returned}"
+    if len(line) > WIDE or any(words for _, words in arguments):
+        listed = "".join(f"    {text},{'  # ' + words if words else ''}\n" for text, words in arguments)
+        line = f"{name}(\n{listed}){returned}"
     return f"```text\n{line}\n```\n"
 
 
-def _plain(text: str) -> str:
-    """Annotations without the quotes around them, and defaults without addresses."""
-    text = re.sub(r": '([^']*)'", r": \1", text.strip())
-    text = re.sub(r"^'(.*)'$", r"\1", text)
-    return text.replace("<factory>", "…").replace("collections.abc.", "").replace("kanopy._", "")
+def annotation(given: Any) -> tuple[str, str]:
+    """A type as one writes it, and the words that a declared parameter has beside it."""
+    if given is inspect.Parameter.empty:
+        return "", ""
+    text = given if isinstance(given, str) else inspect.formatannotation(given)
+    tree = ast.parse(text.strip("'\""), mode="eval").body
+    if isinstance(tree, ast.Subscript) and ast.unparse(tree.value) == "Annotated" and isinstance(tree.slice, ast.Tuple):
+        kind, *notes = tree.slice.elts
+        words = [note.value for note in notes if isinstance(note, ast.Constant) and isinstance(note.value, str)]
+        return ast.unparse(kind), words[-1] if words else ""
+    return ast.unparse(tree).replace("collections.abc.", ""), ""
+
+
+def _plain(bare: str, kind: str) -> str:
+    """An argument with its type, and defaults without addresses."""
+    name, _, default = bare.partition("=")
+    default = default.replace("<factory>", "…")
+    return f"{name}: {kind} = {default}" if default and kind else bare if not kind else f"{name}: {kind}"
 
 
 def markdown(thing: Any) -> str:
