@@ -104,12 +104,11 @@ def build(
 
 def _column(data: str, column: str, tokens: list[str] | None, encoding: str | None) -> Column:
     """The values of one column, with the given texts taken for missing."""
+    from kanopy._table.column import typed_column
     from kanopy.hierarchy.column import column_of
 
     series = read_data(data, encoding, [column]).frame[column]
-    if missing := set(o.columns(tokens)):
-        return column_of([None if str(value) in missing else value for value in series.to_list()], name=column)
-    return column_of(series, name=column)
+    return typed_column(series, missing_tokens=o.columns(tokens)) or column_of([], name=column)
 
 
 def build_json(builder: Builder, h: Hierarchy, column: Column) -> dict[str, Any]:

@@ -115,15 +115,13 @@ def check(
     """
     from kanopy._kinds import column_names
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import number_rows
+    from kanopy._table.grouping import number_rows, require_columns
 
     quasi, sensitive = column_names(quasi, "quasi"), column_names(sensitive, "sensitive")
     frame, _ = to_polars(data)
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
-    absent = [name for name in (*quasi, *sensitive) if name not in frame.columns]
-    if absent:
-        raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
+    require_columns(frame, [*quasi, *sensitive])
     rows = number_rows(frame, quasi)
     judged = _judged(frame, quasi, make_models(models), population, hierarchies or {}, rows)
     sizes = rows.sizes

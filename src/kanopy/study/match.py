@@ -159,29 +159,28 @@ def column_domain(column: pl.Series) -> tuple[ColumnDomain, Ints]:
     """
     import polars as pl
 
-    from kanopy._table.column import column_values
+    from kanopy._table.column import column_values, is_text
 
     labels, codes = column_values(column).sorted_as_text()
     known = [label for label in labels if label is not None]
-    temporal = column.dtype in (pl.Date, pl.Datetime)
-    numbers: list[float | None] = [None]
-    if column.dtype != pl.Boolean:
-        numbers = [parse_moment(label) for label in known] if temporal else [parse_number(label) for label in known]
-        if not temporal and any(number is None for number in numbers) and column.dtype in (pl.String, pl.Categorical):
-            numbers = [parse_moment(label) for label in known]
-            temporal = all(number is not None for number in numbers)
-    usable = bool(known) and all(number is not None and np.isfinite(number) for number in numbers)
-    usable = usable and len(set(numbers)) == len(known)
-    order = sorted(range(len(known)), key=(lambda i: numbers[i] or 0.0) if usable else (lambda i: known[i]))
-    ordered = [known[i] for i in order]
-    missing = None in labels
-    place: dict[str | None, int] = {label: position for position, label in enumerate(ordered)}
-    place[None] = len(ordered)
-    moved = np.array([place[label] for label in labels], np.int32)[codes]
-    values = np.array([*(numbers[i] for i in order), *([np.nan] if missing else [])], np.float64) if usable else None
-    names = (*ordered, MISSING_LABEL) if missing else tuple(ordered)
+    if column.dtype in (pl.Date, pl.Datetime):
+        readers = [parse_moment]
+    elif column.dtype == pl.Boolean:
+        readers = []
+    else:
+        readers = [parse_number, *([parse_moment] if is_text(column) else [])]
+    order, numbers, temporal = np.arange(len(known)), None, False
+    for read in readers:
+        found = np.array([read(label) for label in known], np.float64)  # what cannot be read becomes NaN
+        if len(found) and np.isfinite(found).all() and len(np.unique(found)) == len(found):
+            order, temporal = np.argsort(found), read is parse_moment
+            numbers = np.append(found[order], [np.nan] * (len(labels) - len(known)))
+            break
+    place = np.append(np.argsort(order), len(known)).astype(np.int32)[: len(labels)]
+    moved = place[codes]
+    names = (*(known[i] for i in order), *([MISSING_LABEL] if len(labels) > len(known) else []))
     counts = np.bincount(moved, minlength=len(names))
-    return ColumnDomain(column.name, names, counts, values, usable and temporal, missing), moved
+    return ColumnDomain(column.name, names, counts, numbers, temporal, len(labels) > len(known)), moved
 
 
 def _read_columns(

@@ -8,7 +8,7 @@ attacked with what is known of them; and sensitive columns are judged by what th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +53,7 @@ class Journalist:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data."""
-        return {
-            "basis": self.basis,
-            "highest": self.highest,
-            "average": self.average,
-            "k_map": self.k_map,
-            "highest_presence": self.highest_presence,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
