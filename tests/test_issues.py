@@ -231,6 +231,8 @@ def test_swapping_is_verified_on_what_is_published() -> None:
     before = pl.DataFrame({"why": ["walk", "beach", "wine", "wine", None, " "], "n": [1, 1, 2, 2, 3, 3]})
     after = before.with_columns(why=pl.Series(["beach", "walk", "wine", "wine", "", None]))
     assert verify_swapped(before, after, ["why"], 2).smallest_class == 1
+    said = pl.DataFrame({"why": ["(missing)", None]})
+    assert verify_swapped(said, said.reverse(), ["why"], 2).classes == 2
     for wrong in (before, after.with_columns(why=pl.lit("wine")), after.head(5)):
         with pytest.raises(VerificationFailed, match="Swapping changed"):
             verify_swapped(before, wrong, ["why"], 2)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
+from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import Model, failing
@@ -142,9 +142,10 @@ def verify_swapped(
 def _answers(series: pl.Series, missing_tokens: Sequence[str]) -> pl.Series:
     """Answers as labels; blank ones and texts that mean missing are missing."""
     tokens = ["", *(token.strip() for token in missing_tokens)]
-    labels = labels_of_values(series.rename(""))
+    gap = "\0"  # no answer reads like this, while one may well read (missing)
+    labels = labels_of_values(series.rename(""), gap)
     missing = labels.str.strip_chars().is_in(tokens)
-    return pl.select(pl.when(missing).then(pl.lit(MISSING_LABEL)).otherwise(labels)).to_series()
+    return pl.select(pl.when(missing).then(pl.lit(gap)).otherwise(labels)).to_series()
 
 
 def _seen(
