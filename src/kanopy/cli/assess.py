@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, note, progress_bar
+from kanopy.cli.console import begin, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
@@ -70,28 +70,21 @@ def assess(
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     out.print(
         f"Published values lost [bold]{found.loss:.2%}[/] of their detail; {found.released_rows:,} of {found.rows:,} "
         f"rows are in the release, {found.hidden_rows:,} of them hidden."
     )
-    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
-    heads = ("column", "loss", "information kept", "total variation", "earth mover's", "changed", "hidden")
-    for title in heads:
-        table.add_column(title, justify="left" if title == "column" else "right")
-    for each in found.columns:
-        table.add_row(
-            Text(each.name),
-            f"{each.loss:.3f}",
-            f"{each.bits_kept:.1%}",
-            f"{each.total_variation:.3f}",
-            f"{each.earth_movers:.3f}",
-            f"{each.changed_rows:,}",
-            f"{each.hidden_rows:,}",
+    titles = ("column", ">loss", ">information kept", ">total variation", ">earth mover's", ">changed", ">hidden")
+    rows = (
+        (
+            each.name, f"{each.loss:.3f}", f"{each.bits_kept:.1%}", f"{each.total_variation:.3f}",
+            f"{each.earth_movers:.3f}", f"{each.changed_rows:,}", f"{each.hidden_rows:,}",
         )
-    out.print(table)
+        for each in found.columns
+    )  # fmt: skip
+    out.print(grid(titles, rows))
     if found.dropped:
         out.print(Text(f"Not published: {', '.join(found.dropped)}."))
     if found.queries is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, note, progress_bar
+from kanopy.cli.console import begin, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
@@ -96,16 +96,14 @@ def comparison_csv(found: Any) -> str:
 
 
 def _show(out: Any, found: Any, output: Path | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     extra = [name for name in ("loss", "GCP", "discernibility") if name != found.metric] if out.width >= 120 else []
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for title in ("algorithm", "recoding"):
-        table.add_column(title, no_wrap=True)
     wide = out.width >= 100
-    for title in (found.metric, *extra, "classes", "suppr.", "risk", "time", *(["MB"] if wide else [])):
-        table.add_column(title, justify="right", no_wrap=True)
+    measured = (found.metric, *extra, "classes", "suppr.", "risk", "time", *(["MB"] if wide else []))
+    table = grid(("algorithm", "recoding", *(f">{title}" for title in measured)), ())
+    for column in table.columns:
+        column.no_wrap = True
     for entry in found.solved:
         losses = [_number(entry.losses.get(name)) for name in (found.metric, *extra)]
         mark = " ✓" if entry.optimal else ""

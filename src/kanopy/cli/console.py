@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,6 +60,19 @@ def spoken(message: str) -> str:
     'Name the columns (--quasi …), or choose --missing suppress.'
     """
     return _SPOKEN.sub(lambda found: f"--{found[1]} {found[2] or found[3]}", message)
+
+
+def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Any:
+    """A table without lines; titles that begin with `>` stand over numbers. Cells are plain text unless drawn."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(**{"header_style": "bold", "box": None, "pad_edge": False, "title_justify": "left", **options})
+    for title in titles:
+        table.add_column(title.lstrip(">"), justify="right" if title.startswith(">") else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
 
 
 def note(text: str) -> None:

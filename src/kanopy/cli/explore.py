@@ -10,7 +10,7 @@ import typer
 
 from kanopy._errors import Cancelled, JobError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, progress_bar
+from kanopy.cli.console import begin, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 SUFFIXES = (".html", ".svg", ".png", ".csv", ".json")
@@ -119,20 +119,28 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
 
 
 def _show(out: Any, found: Any, output: Path | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     solved = [point for point in found.points if point.loss is not None]
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for title in ("k", "limit", found.metric, "highest risk", "average risk", "suppressed", "classes", "release"):
-        table.add_column(title, justify="left" if title == "release" else "right")
-    for point in found.front:
-        name = ", ".join((point.algorithm, *point.models))
-        table.add_row(
+    titles = (
+        ">k",
+        ">limit",
+        f">{found.metric}",
+        ">highest risk",
+        ">average risk",
+        ">suppressed",
+        ">classes",
+        "release",
+    )
+    rows = (
+        (
             str(point.k), f"{point.suppress:.2%}", f"{point.loss:.4f}", f"{point.highest_risk:.2%}",
-            f"{point.average_risk:.2%}", f"{point.suppressed:,}", f"{point.classes:,}", Text(name),
-        )  # fmt: skip
-    out.print(table)
+            f"{point.average_risk:.2%}", f"{point.suppressed:,}", f"{point.classes:,}",
+            ", ".join((point.algorithm, *point.models)),
+        )
+        for point in found.front
+    )  # fmt: skip
+    out.print(grid(titles, rows))
     none = len(found.points) - len(solved)
     out.print(
         f"{len(found.front)} of {len(solved)} releases are beaten by no other in both loss and risk"

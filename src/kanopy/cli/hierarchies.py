@@ -11,7 +11,7 @@ import typer
 from kanopy._errors import InputError
 from kanopy.cli import options as o
 from kanopy.cli import semantics
-from kanopy.cli.console import begin, emit
+from kanopy.cli.console import begin, emit, grid
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 if TYPE_CHECKING:
@@ -248,14 +248,14 @@ def suggest(
     ]
 
     def show(console: Any) -> None:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table("method", "loss", "typical loss", "groups", "levels", box=None, pad_edge=False)
-        for entry in ranking:
-            numbers = f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}", f"{entry.groups:,}"
-            table.add_row(_called(entry.builder), *numbers, str(entry.hierarchy.height + 1))
-        console.print(table)
+        rows = (
+            (_called(entry.builder), f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}", f"{entry.groups:,}",
+             str(entry.hierarchy.height + 1))
+            for entry in ranking
+        )  # fmt: skip
+        console.print(grid(("method", ">loss", ">typical loss", ">groups", ">levels"), rows))
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
         console.print(
             Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
@@ -314,15 +314,14 @@ def compare(
     ]
 
     def show(console: Any) -> None:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table("file", "values", "height", "nodes per level", "loss", box=None, pad_edge=False)
-        for entry in listed:
-            sizes = entry["nodes_per_level"]
-            loss = "" if entry["loss"] is None else f"{entry['loss']:.4f}"
-            table.add_row(str(entry["file"]), str(entry["leaves"]), str(entry["height"]), _short(sizes), loss)
-        console.print(table)
+        rows = (
+            (str(entry["file"]), str(entry["leaves"]), str(entry["height"]), _short(entry["nodes_per_level"]),
+             "" if entry["loss"] is None else f"{entry['loss']:.4f}")
+            for entry in listed
+        )  # fmt: skip
+        console.print(grid(("file", ">values", ">height", "nodes per level", ">loss"), rows))
         console.print(Text(_agreement(files, found.groups, found.shared_groups, found.same)))
 
     emit(

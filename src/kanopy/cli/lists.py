@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit
+from kanopy.cli.console import begin, emit, grid
 
 Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
 
@@ -101,12 +101,9 @@ def _first_line(kind: type) -> str:
 
 def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) -> None:
     def show(out: Any) -> None:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(header_style="bold", box=None, pad_edge=False)
-        for title in titles:
-            table.add_column(title, overflow="fold")
+        table = grid(titles, ())
         for each in listed:
             cells = [each[field] for field in titles.values()]
             shown = [
@@ -121,21 +118,16 @@ def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) 
 
 
 def _show_declared(out: Any, entry: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     if "declared" not in entry:
         return
     if not entry["declared"]:
         out.print("It has no parameters.")
         return
-    table = Table(header_style="bold", box=None, pad_edge=False)
-    for title in ("parameter", "default", "meaning", "values"):
-        table.add_column(title, overflow="fold")
-    for each in entry["declared"]:
-        default = "required" if each["required"] else str(each["default"])
-        table.add_row(Text(each["name"], style="bold"), Text(default), Text(each["meaning"]), Text(each["kind"]))
-    out.print(table)
+    rows = (
+        (each["name"], "required" if each["required"] else str(each["default"]), each["meaning"], each["kind"])
+        for each in entry["declared"]
+    )
+    out.print(grid(("parameter", "default", "meaning", "values"), rows))
 
 
 def attach(app: typer.Typer, hierarchy: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, note, progress_bar
+from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data, report_bytes
 
 
@@ -126,7 +126,6 @@ def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
 
 def show_masking(out: Any, result: Any, output: str, report: Path | None) -> None:
     """Draw what a masking did."""
-    from rich.table import Table
     from rich.text import Text
 
     from kanopy.cli.release import show_seconds
@@ -140,14 +139,11 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
         )
     else:
         out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
-    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
-    for title, side in (("from", "left"), ("to", "left"), ("people", "right"), ("similarity", "right")):
-        table.add_column(title, justify=side)  # type: ignore[arg-type]
     shown = result.evaluation.substitutions()
-    for each in shown[:10]:
-        table.add_row(_answer(each.before), _answer(each.after), f"{each.people:,}", f"{each.similarity:.3f}")
     if shown:
-        out.print(table)
+        rows = ((_answer(each.before), _answer(each.after), f"{each.people:,}", f"{each.similarity:.3f}")
+                for each in shown[:10])  # fmt: skip
+        out.print(grid(("from", "to", ">people", ">similarity"), rows))
     if len(shown) > 10:
         out.print(Text(f"… and {len(shown) - 10:,} more substitutions", style="dim"))
     out.print(

@@ -10,7 +10,7 @@ import typer
 
 from kanopy._errors import InputError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit
+from kanopy.cli.console import begin, emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
@@ -145,15 +145,16 @@ def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure
     ]
 
     def show(console: Any) -> None:
-        from rich.markup import escape
-        from rich.table import Table
-
-        table = Table("a", "b", "sense of a", "sense of b", "common subsumer", chosen.name)
-        table.columns[-1].justify = "right"
-        for taxonomy, pair in answers:
-            senses = (taxonomy.sense_name(concept) for concept in (pair.a_concept, pair.b_concept, pair.lcs))
-            table.add_row(escape(pair.a), escape(pair.b), *map(escape, senses), f"{pair.similarity:.4f}")
-        console.print(table)
+        rows = [
+            (
+                pair.a,
+                pair.b,
+                *map(taxonomy.sense_name, (pair.a_concept, pair.b_concept, pair.lcs)),
+                f"{pair.similarity:.4f}",
+            )
+            for taxonomy, pair in answers
+        ]
+        console.print(grid(("a", "b", "sense of a", "sense of b", "common subsumer", f">{chosen.name}"), rows))
 
     emit({"measure": chosen.name, "pairs": rows}, show)
 
@@ -172,12 +173,15 @@ def _benchmark(taxonomy: Taxonomy, file: Path, measure: str) -> None:
     ]
 
     def show(console: Any) -> None:
-        from rich.table import Table
-
-        table = Table("measure", "Pearson", "Spearman", "", title=f"{len(pairs)} word pairs of {file.name}")
-        for item in found:
-            values = ("-" if value is None else f"{value:.3f}" for value in (item.pearson, item.spearman))
-            table.add_row(item.measure, *values, item.reason)
-        console.print(table)
+        lines = [
+            (
+                item.measure,
+                *("-" if value is None else f"{value:.3f}" for value in (item.pearson, item.spearman)),
+                item.reason,
+            )
+            for item in found
+        ]
+        title = f"{len(pairs)} word pairs of {file.name}"
+        console.print(grid(("measure", ">Pearson", ">Spearman", ""), lines, title=title))
 
     emit({"benchmark": str(file), "pairs": len(pairs), "measures": rows}, show)

@@ -32,10 +32,10 @@ Output = Annotated[
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="The encoding of delimited text, if it is not found right: cp1252, …")
+    str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")
 ]
 
-JobFile = Annotated[Path | None, typer.Option("--job", help="A job file (`kanopy init` writes one).")]
+JobFile = Annotated[Path | None, typer.Option(help="A job file (`kanopy init` writes one).")]
 ColumnList = list[str] | None
 Quasi = Annotated[
     ColumnList, typer.Option("--quasi", "-q", help=f"Quasi-identifiers: columns others may know, {SEVERAL}.")
@@ -43,63 +43,49 @@ Quasi = Annotated[
 Sensitive = Annotated[
     ColumnList, typer.Option("--sensitive", "-s", help=f"Columns nobody should learn about others, {SEVERAL}.")
 ]
-Identifiers = Annotated[ColumnList, typer.Option("--identifiers", help=f"Columns that never leave, {SEVERAL}.")]
-Insensitive = Annotated[
-    ColumnList, typer.Option("--insensitive", help=f"Columns that are published as they are, {SEVERAL}.")
-]
+Identifiers = Annotated[ColumnList, typer.Option(help=f"Columns that never leave, {SEVERAL}.")]
+Insensitive = Annotated[ColumnList, typer.Option(help=f"Columns that are published as they are, {SEVERAL}.")]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")]
-Suppress = Annotated[str | None, typer.Option("--suppress", help="Rows that may be suppressed, e.g. 2%.")]
+Suppress = Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")]
 Hierarchies = Annotated[
     Path | None,
-    typer.Option("--hierarchies", help="A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
+    typer.Option(help="A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
 ]
-Metric = Annotated[str | None, typer.Option("--metric", help=METRIC_HELP)]
+Metric = Annotated[str | None, typer.Option(help=METRIC_HELP)]
 Models = Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)]
-Population = Annotated[
-    str | None, typer.Option("--population", help="The table of everybody, for models such as k-map.")
-]
-Missing = Annotated[str | None, typer.Option("--missing", help="Missing values: as-value, suppress or error.")]
-MissingTokens = Annotated[
-    ColumnList, typer.Option("--missing-tokens", help=f"Texts that mean missing, such as '?,NA', {SEVERAL}.")
-]
+Population = Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")]
+Missing = Annotated[str | None, typer.Option(help="Missing values: as-value, suppress or error.")]
+MissingTokens = Annotated[ColumnList, typer.Option(help=f"Texts that mean missing, such as '?,NA', {SEVERAL}.")]
 Param = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", help="A parameter of algorithm or method: name=value; repeatable."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Settles what is left to chance.")]
+Seed = Annotated[int, typer.Option(help="Settles what is left to chance.")]
 Budget = Annotated[
-    str | None, typer.Option("--budget", help="How long a search may take, e.g. 1s, 30s or 5m (best and some others).")
+    str | None, typer.Option(help="How long a search may take, e.g. 1s, 30s or 5m (best and some others).")
 ]
-KeyFile = Annotated[
-    Path | None, typer.Option("--key-file", help="The secret key for pseudonyms [default: the variable KANOPY_KEY].")
-]
+KeyFile = Annotated[Path | None, typer.Option(help="The secret key for pseudonyms [default: the variable KANOPY_KEY].")]
 Mapping = Annotated[
     Path | None,
-    typer.Option("--mapping", help="Write original → published per column, with counts, as CSV. Keep it inside."),
+    typer.Option(help="Write original → published per column, with counts, as CSV. Keep it inside."),
 ]
-Manifest = Annotated[
-    Path | None, typer.Option("--manifest", help="Write what was done, without any value of the table, as JSON.")
-]
-SolutionFile = Annotated[
-    Path | None, typer.Option("--solution", help="Write the solution as JSON, for `kanopy apply` to new rows.")
-]
+Manifest = Annotated[Path | None, typer.Option(help="Write what was done, without any value of the table, as JSON.")]
+SolutionFile = Annotated[Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")]
 Report = Annotated[
-    Path | None, typer.Option("--report", help="Write a report: a page (.html), the numbers (.json), a script (.py).")
+    Path | None, typer.Option(help="Write a report: a page (.html), the numbers (.json), a script (.py).")
 ]
 ReportValues = Annotated[
     bool, typer.Option("--report-values", help="Show original rows and values in the report. Keep it inside.")
 ]
 SamplingFraction = Annotated[
-    str | None, typer.Option("--sampling-fraction", help="The share of the population that is in the table, e.g. 2%.")
+    str | None, typer.Option(help="The share of the population that is in the table, e.g. 2%.")
 ]
-Target = Annotated[str | None, typer.Option("--target", help="A column whose prediction is tried before and after.")]
-LinkingKey = Annotated[
-    str | None, typer.Option("--key", help="A column that tells which rows of both tables belong together.")
-]
+Target = Annotated[str | None, typer.Option(help="A column whose prediction is tried before and after.")]
+LinkingKey = Annotated[str | None, typer.Option(help="A column that tells which rows of both tables belong together.")]
 ReleaseHierarchies = Annotated[
-    Path | None, typer.Option("--hierarchies", help="A folder with the hierarchies whose labels the release uses.")
+    Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
 ]
-Ontology = Annotated[str, typer.Option("--ontology", help="`wordnet`, or an ontology file.")]
+Ontology = Annotated[str, typer.Option(help="`wordnet`, or an ontology file.")]
 Measure = Annotated[str, typer.Option("--measure", "-m", help="A similarity measure.")]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, note, progress_bar
+from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes
 
 
@@ -171,7 +171,6 @@ def _publish(
 
 
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     solution, verification = result.solution, result.verification
@@ -182,18 +181,13 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         f"shared by at least [bold]{counted(verification.smallest_class, 'row')}[/] (k = {result.job.k}), checked "
         "again on what is published."
     )
-    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
     levels = result.levels
-    table.add_column("column")
-    for title in ("level", "of") if levels else ():
-        table.add_column(title, justify="right")
-    table.add_column("loss", justify="right")
+    lines = []
     for name, hierarchy in zip(result.domain.names, result.domain.hierarchies, strict=True):
         loss = result.column_losses[name]
-        bar = "█" * round(loss * 20)
         level = (str(levels[name]), str(hierarchy.height)) if levels else ()
-        table.add_row(Text(name), *level, f"{loss:.3f} [cyan]{bar:<20}[/]")
-    out.print(table)
+        lines.append((name, *level, Text(f"{loss:.3f} ").append(f"{'█' * round(loss * 20):<20}", style="cyan")))
+    out.print(grid(("column", *((">level", ">of") if levels else ()), ">loss"), lines))
     for model in result.job.models:
         out.print(Text("✓ ", style="bold green").append(model.explain(), style="not bold default"))
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
@@ -237,15 +231,10 @@ def init(
     write_whole(output, guessed.text.encode("utf-8"))
 
     def show(out: Any) -> None:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(header_style="bold", box=None, pad_edge=False)
-        for title in ("column", "role", "hierarchy", "why"):
-            table.add_column(title)
-        for column in guessed.columns:
-            table.add_row(Text(column["column"] or ""), column["role"], column["hierarchy"] or "", column["reason"])
-        out.print(table)
+        keys = {"column": "column", "role": "role", "hierarchy": "hierarchy", "why": "reason"}
+        out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in guessed.columns)))
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(Text(f"  kanopy anonymize {data} --job {output} -o release.csv --report report.html"), soft_wrap=True)
 

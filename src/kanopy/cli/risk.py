@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, progress_bar
+from kanopy.cli.console import begin, counted, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
 
 
@@ -76,7 +76,6 @@ def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     sizes = found.sizes
@@ -87,17 +86,18 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     )
     if found.suggested_quasi:
         out.print(Text(f"Suggested quasi-identifiers: {', '.join(found.quasi)}. Name your own with -q.", "yellow"))
-    table = Table(show_header=True, header_style="bold", box=None, pad_edge=False)
-    for title, side in (("risk", "left"), ("highest", "right"), ("average", "right"), ("", "left")):
-        table.add_column(title, justify=side)  # type: ignore[arg-type]
-    table.add_row(
-        "prosecutor", f"{sizes.highest_prosecutor:.2%}", f"{sizes.average_prosecutor:.2%}", "knows who is in the table"
+    journalist = found.journalist
+    rows = (
+        (
+            "prosecutor",
+            f"{sizes.highest_prosecutor:.2%}",
+            f"{sizes.average_prosecutor:.2%}",
+            "knows who is in the table",
+        ),
+        ("journalist", f"{journalist.highest:.2%}", f"{journalist.average:.2%}", journalist.basis),
+        ("marketer", "", f"{found.marketer:.2%}", "links everybody to a register"),
     )
-    table.add_row(
-        "journalist", f"{found.journalist.highest:.2%}", f"{found.journalist.average:.2%}", found.journalist.basis
-    )
-    table.add_row("marketer", "", f"{found.marketer:.2%}", "links everybody to a register")
-    out.print(table)
+    out.print(grid(("risk", ">highest", ">average", ""), rows))
     out.print(
         f"{counted(sizes.classes, 'class')}, the smallest of {counted(sizes.smallest_class, 'row')}; "
         f"{counted(sizes.unique_rows, 'row')} ({sizes.unique_share:.2%}) unique, {found.suppressed_rows:,} suppressed."

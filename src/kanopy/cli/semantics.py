@@ -9,7 +9,7 @@ import typer
 
 from kanopy._errors import InputError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit
+from kanopy.cli.console import begin, emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
@@ -136,18 +136,13 @@ def improve(
     }
 
     def show(console: Any) -> None:
-        from rich.table import Table
         from rich.text import Text
 
         if not found.edits:
             console.print(Text(f"{file}: VghGSL {before.score:.4f}. No single edit lowers it."))
         else:
-            table = Table("edit", "VghGSL after", box=None, pad_edge=False)
-            table.add_row(Text("as it is"), f"{before.score:.4f}")
-            for edit in found.edits:
-                table.add_row(Text(edit.message), f"{edit.score:.4f}")
-            table.columns[1].justify = "right"
-            console.print(table)
+            steps = [("as it is", before.score), *((edit.message, edit.score) for edit in found.edits)]
+            console.print(grid(("edit", ">VghGSL after"), ((words, f"{score:.4f}") for words, score in steps)))
             levels = " ".join(f"{level.gsl:.4f}" for level in before.levels)
             now = " ".join(f"{level.gsl:.4f}" for level in after.levels)
             console.print(Text(f"LevelGSL before: {levels}\nLevelGSL after:  {now}"))
@@ -208,27 +203,23 @@ def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
 
 
 def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     console.print(
         Text.assemble((name, "bold"), f"  VghGSL {quality.score:.4f}  ({quality.measure}, {quality.ontology})")
     )
-    table = Table(
-        "level", "LevelGSL", "mean", "sd", "weight", "weighted", "worst transitions", box=None, pad_edge=False
-    )
+    table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
     for level, weight in zip(quality.levels, quality.weights, strict=True):
         worst = ", ".join(f"{t.leaf} → {t.ancestor}" for t in level.worst[:3])
         more = f" and {len(level.worst) - 3} more" if len(level.worst) > 3 else ""
         numbers = (f"{x:.4f}" for x in (level.gsl, level.mean, level.sd, weight, level.weighted))
         table.add_row(str(level.level), *numbers, Text(worst + more))
     console.print(table)
-    worst_table = Table("value", "ancestor", "level", "loss", "senses", title="Worst transitions", title_justify="left",
-                        box=None, pad_edge=False)  # fmt: skip
-    for t in quality.worst(SHOWN_WORST):
-        senses = f"{t.leaf_sense} → {t.ancestor_sense or 'unknown'}"
-        worst_table.add_row(Text(t.leaf), Text(t.ancestor), str(t.level), f"{t.loss:.4f}", Text(senses))
-    console.print(worst_table)
+    losing = (
+        (t.leaf, t.ancestor, str(t.level), f"{t.loss:.4f}", f"{t.leaf_sense} → {t.ancestor_sense or 'unknown'}")
+        for t in quality.worst(SHOWN_WORST)
+    )
+    console.print(grid(("value", "ancestor", ">level", ">loss", "senses"), losing, title="Worst transitions"))
     if quality.faults:
         console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
         for fault in quality.faults[:SHOWN_FAULTS]:
@@ -256,13 +247,8 @@ def _show_senses(console: Any, senses: Senses) -> None:
 
 
 def _show_ranking(console: Any, ranking: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("rank", "hierarchy", "VghGSL", title="Ranking, best first", title_justify="left", box=None)
-    for entry in ranking:
-        table.add_row(str(entry["rank"]), Text(entry["file"]), f"{entry['score']:.4f}")
-    console.print(table)
+    rows = ((str(entry["rank"]), entry["file"], f"{entry['score']:.4f}") for entry in ranking)
+    console.print(grid((">rank", "hierarchy", ">VghGSL"), rows, title="Ranking, best first"))
 
 
 def _show_written(console: Any, written: list[str]) -> None:
