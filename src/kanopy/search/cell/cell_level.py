@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -61,12 +60,11 @@ class CellLevel(Algorithm):
     ['a', 'a', 'x', 'x']
     """
 
-    name: ClassVar[str] = "cell-level"
-    recoding: ClassVar[str] = "cell"
-    about: ClassVar[About] = About(
+    name, recoding = "cell-level", "cell"
+    about = About(
         does="lifts single cells of the rows that need it, the cheapest step that brings rows together first",
         source="after the surveys' reading of Iyengar 2002 and Lunacek, Whitley, Ray 2006; procedure by Kanopy",
-    )
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Lift cells until every class is safe."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -42,16 +42,12 @@ class KMember(Algorithm):
 
     free: FreeColumns = ()
     seed: Annotated[int, Whole(0), "the row that serves as the first reference"] = 0
-    name: ClassVar[str] = "k-member"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
+    name, recoding = "k-member", "local"
+    about = About(
         does="grows one class after the other from a far-away row, always by the row that adds least loss",
         source="Byun, Kamra, Bertino, Li 2006; Campan, Cooper, Truta 2011",
-        attributes="hierarchies that nest; numbers without a hierarchy",
-        suppresses=False,
-        row_order=True,
-        seeded=True,
-    )
+        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False, row_order=True, seeded=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Cluster the rows; groups that other models find unsafe are merged with their nearest neighbours."""

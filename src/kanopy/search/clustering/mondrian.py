@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -42,15 +42,12 @@ class Mondrian(Algorithm):
     strict: Annotated[bool, Flag(), "equal values of a column that is cut stay together"] = False
     cut: Annotated[str, OneOf(*CUTS), "the cut that leaves least loss, or the median of what varies most"] = "loss"
     free: FreeColumns = ()
-    name: ClassVar[str] = "mondrian"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
+    name, recoding = "mondrian", "local"
+    about = About(
         does="cuts the table in two, again and again, while both sides keep k rows",
-        source="LeFevre, DeWitt, Ramakrishnan 2006",
-        attributes="hierarchies that nest; numbers without a hierarchy",
-        suppresses=False,
-        row_order=True,
-    )
+        source="LeFevre, DeWitt, Ramakrishnan 2006", attributes="hierarchies that nest; numbers without a hierarchy",
+        suppresses=False, row_order=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Cut the rows; groups that other models find unsafe are merged with their nearest neighbours."""

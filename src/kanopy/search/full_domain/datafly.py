@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,14 +22,11 @@ class Datafly(Algorithm):
     to compare, not to publish.
     """
 
-    name: ClassVar[str] = "datafly"
-    recoding: ClassVar[str] = "full-domain"
-    about: ClassVar[About] = About(
+    name, recoding = "datafly", "full-domain"
+    about = About(
         does="generalizes the column with most different values, again and again, until the release is safe",
-        source="Sweeney 1997",
-        models="any",
-        weights=False,
-    )
+        source="Sweeney 1997", models="any", weights=False,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Climb; raises `NoSolution` if even the top is infeasible."""

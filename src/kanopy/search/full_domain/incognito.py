@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +32,11 @@ class Incognito(Algorithm):
     answer as `optimal`, at a higher price. Use it to list or compare.
     """
 
-    name: ClassVar[str] = "incognito"
-    recoding: ClassVar[str] = "full-domain"
-    about: ClassVar[About] = About(
+    name, recoding = "incognito", "full-domain"
+    about = About(
         does="finds all safe full-domain releases, columns subset by subset, and takes the one that loses least",
-        source="LeFevre, DeWitt, Ramakrishnan 2005",
-        proves="least loss of all full-domain releases",
-        models="monotone",
-    )
+        source="LeFevre, DeWitt, Ramakrishnan 2005", proves="least loss of all full-domain releases", models="monotone",
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if nothing is feasible."""

@@ -9,7 +9,7 @@ answer, good or bad, rule out as much as possible.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -41,14 +41,12 @@ class Optimal(Algorithm):
     after `budget_seconds` and says so.
     """
 
-    name: ClassVar[str] = "optimal"
-    recoding: ClassVar[str] = "full-domain"
-    about: ClassVar[About] = About(
+    name, recoding = "optimal", "full-domain"
+    about = About(
         does="finds the level per column that loses least, and proves that no other choice of levels loses less",
         source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",
-        proves="least loss of all full-domain releases",
-        models="any",
-    )
+        proves="least loss of all full-domain releases", models="any",
+    )  # fmt: skip
 
     most_candidates: Annotated[int, Whole(0), "choices of levels up to which the answer is proved"] = 1_000_000
     budget_seconds: Budget = 30.0

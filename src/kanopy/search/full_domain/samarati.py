@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -25,14 +24,11 @@ class Samarati(Algorithm):
     of about log₂(height) heights.
     """
 
-    name: ClassVar[str] = "samarati"
-    recoding: ClassVar[str] = "full-domain"
-    about: ClassVar[About] = About(
+    name, recoding = "samarati", "full-domain"
+    about = About(
         does="halves the height of the lattice until the lowest height with a safe release is found",
-        source="Samarati 2001",
-        proves="least height",
-        models="monotone",
-    )
+        source="Samarati 2001", proves="least height", models="monotone",
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if even the top is infeasible."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -67,15 +67,11 @@ class HeNaughton(Algorithm):
     ['a', 'a', 'b', 'b', 'b', 'y', 'y']
     """
 
-    name: ClassVar[str] = "he-naughton"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
+    name, recoding = "he-naughton", "local"
+    about = About(
         does="starts with all rows at the top and makes one column of one part finer at a time, where that gains most",
-        source="He, Naughton 2009",
-        suppresses=False,
-        row_order=True,
-        anytime=True,
-    )
+        source="He, Naughton 2009", suppresses=False, row_order=True, anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Refine from the top; every part of every step satisfies the models."""

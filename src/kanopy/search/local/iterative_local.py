@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from kanopy._errors import Cancelled
 from kanopy._kinds import Seconds, Share, Whole
@@ -60,13 +60,11 @@ class IterativeLocal(Algorithm):
     share: Annotated[float, Share(below=1, most=None), "of the open rows, what a round may leave to the next"] = 0.95
     rounds: Annotated[int, Whole(1), "at most so many searches"] = 1000
     seconds_per_round: Annotated[float, Seconds(), "time for a round that is too large to be exact"] = 2.0
-    name: ClassVar[str] = "iterative-local"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
+    name, recoding = "iterative-local", "local"
+    about = About(
         does="finds the best level per column, publishes what that makes safe, and starts again with the other rows",
-        source="what ARX (Prasser, Kohlmayer 2015) calls local recoding",
-        anytime=True,
-    )
+        source="what ARX (Prasser, Kohlmayer 2015) calls local recoding", anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""

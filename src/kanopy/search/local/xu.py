@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -79,15 +79,11 @@ class Xu(Algorithm):
 
     direction: Annotated[str, OneOf(*DIRECTIONS), "merge small groups, or divide large ones"] = "bottom-up"
     seed: Seed = 0
-    name: ClassVar[str] = "xu"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
+    name, recoding = "xu", "local"
+    about = About(
         does="merges the groups whose union loses least, or splits the table between rows that are far apart",
-        source="Xu, Wang, Pei, Wang, Shi, Fu 2006",
-        suppresses=False,
-        row_order=True,
-        seeded=True,
-    )
+        source="Xu, Wang, Pei, Wang, Shi, Fu 2006", suppresses=False, row_order=True, seeded=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Group the rows; groups that other models find unsafe are united with their nearest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -65,20 +65,13 @@ class BayardoAgrawal(Algorithm):
 
     budget_seconds: Budget = 30.0
     steps: Steps = None
-    name: ClassVar[str] = "bayardo-agrawal"
-    recoding: ClassVar[str] = "subtree"
-    about: ClassVar[About] = About(
+    name, recoding = "bayardo-agrawal", "subtree"
+    about = About(
         does="cuts every column's ordered values into intervals, the best of all ways if its time suffices",
-        source="Bayardo, Agrawal 2005",
-        search="branch and bound",
-        lowers="discernibility",
+        source="Bayardo, Agrawal 2005", search="branch and bound", lowers="discernibility",
         proves="least discernibility of all intervals of the ordered values, if it ends within its budget",
-        models="sizes",
-        attributes="numbers; categories in any order",
-        level_limits=False,
-        weights=False,
-        anytime=True,
-    )
+        models="sizes", attributes="numbers; categories in any order", level_limits=False, weights=False, anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; a callback that says stop after a release was found keeps it."""

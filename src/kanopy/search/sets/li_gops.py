@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from kanopy.search.sets.set_partitioning import SetPartitioning, about_sets
 from kanopy.search.sets.set_schemes import Kind
-from kanopy.search.solution import About
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,7 @@ class LiGOPS(SetPartitioning):
 
     name: ClassVar[str] = "li-gops"
     scheme: ClassVar[Kind] = "ordered"
-    about: ClassVar[About] = about_sets(
+    about = about_sets(
         does="divides every column's values into runs of neighbouring siblings that lose little",
-        source="Li, Li 2008 (guided oriented partitioning scheme)",
-        of_all="runs of siblings",
-    )
+        source="Li, Li 2008 (guided oriented partitioning scheme)", of_all="runs of siblings",
+    )  # fmt: skip

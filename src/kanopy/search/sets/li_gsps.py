@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from kanopy.search.sets.set_partitioning import SetPartitioning, about_sets
 from kanopy.search.sets.set_schemes import Kind
-from kanopy.search.solution import About
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,7 @@ class LiGSPS(SetPartitioning):
 
     name: ClassVar[str] = "li-gsps"
     scheme: ClassVar[Kind] = "guided"
-    about: ClassVar[About] = about_sets(
+    about = about_sets(
         does="divides every column's values into sets of siblings in its hierarchy that lose little",
-        source="Li, Li 2008 (guided set partitioning scheme)",
-        of_all="sets of siblings",
-    )
+        source="Li, Li 2008 (guided set partitioning scheme)", of_all="sets of siblings",
+    )  # fmt: skip

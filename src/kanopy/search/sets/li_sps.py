@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from kanopy.search.sets.set_partitioning import SetPartitioning, about_sets
 from kanopy.search.sets.set_schemes import Kind
-from kanopy.search.solution import About
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,7 @@ class LiSPS(SetPartitioning):
 
     name: ClassVar[str] = "li-sps"
     scheme: ClassVar[Kind] = "any"
-    about: ClassVar[About] = about_sets(
+    about = about_sets(
         does="divides every column's values into any sets that lose little",
-        source="Li, Li 2008 (set partitioning scheme)",
-        of_all="sets of values",
-        attributes="any values",
-    )
+        source="Li, Li 2008 (set partitioning scheme)", of_all="sets of values", attributes="any values",
+    )  # fmt: skip

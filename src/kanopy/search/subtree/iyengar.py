@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -79,15 +79,11 @@ class Iyengar(Algorithm):
     generations: Annotated[int | None, Maybe(Whole(0)), "generations to breed instead of a time"] = None
     population: Annotated[int, Whole(ELITE + 1), "releases alive at the same time"] = 50
     seed: Seed = 0
-    name: ClassVar[str] = "iyengar"
-    recoding: ClassVar[str] = "subtree"
-    about: ClassVar[About] = About(
+    name, recoding = "iyengar", "subtree"
+    about = About(
         does="breeds cuts through the hierarchies, from full-domain recodings on, by crossover and mutation",
-        source="Iyengar 2002",
-        search="genetic",
-        seeded=True,
-        anytime=True,
-    )
+        source="Iyengar 2002", search="genetic", seeded=True, anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Breed until the budget is used up; a callback that says stop ends the search, not the work."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -80,13 +80,11 @@ class TopDownSpecialization(Algorithm):
     """
 
     target: Annotated[str | None, Maybe(Name()), "the column that stays predictable"] = None
-    name: ClassVar[str] = "top-down-specialization"
-    recoding: ClassVar[str] = "subtree"
-    about: ClassVar[About] = About(
+    name, recoding = "top-down-specialization", "subtree"
+    about = About(
         does="starts from the top and specializes the value worth most per anonymity lost, while it stays safe",
-        source="Fung, Wang, Yu 2005",
-        anytime=True,
-    )
+        source="Fung, Wang, Yu 2005", anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Specialize until nothing more is safe; a callback that says stop ends the search, not the work."""

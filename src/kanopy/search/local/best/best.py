@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -50,18 +49,11 @@ class Best(Algorithm):
     budget_seconds: Budget = 5.0
     steps: Steps = None
     seed: Seed = 0
-    name: ClassVar[str] = "best"
-    recoding: ClassVar[str] = "local"
-    about: ClassVar[About] = About(
-        does="merges rows bottom-up, then improves the classes until its time is up",
-        source="Kanopy",
-        search="greedy, then annealed",
-        lowers="loss",
-        models="rows",
-        row_order=True,
-        seeded=True,
-        anytime=True,
-    )
+    name, recoding = "best", "local"
+    about = About(
+        does="merges rows bottom-up, then improves the classes until its time is up", source="Kanopy",
+        search="greedy, then annealed", lowers="loss", models="rows", row_order=True, seeded=True, anytime=True,
+    )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""
