@@ -16,11 +16,9 @@ from kanopy.privacy.diversity import DistinctDiversity
 from kanopy.privacy.models import KAnonymity
 from kanopy.privacy.sizes import AverageRisk
 from kanopy.search.algorithms import make_algorithm
-from kanopy.search.local.box_release import check_placeable, release_classes, unite_nearby
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.local.xu import Xu, merged_classes, split_classes
 from kanopy.search.problem import Problem
-from kanopy.search.solution import Solution
 from tests.search.clustering_support import make_domain
 from tests.search.local_checks import (
     CROSSING,
@@ -109,31 +107,6 @@ def test_other_models_hold(direction: str, model: DistinctDiversity | EqualClose
     check_release(problem, found)
     assert found.recoding.classes.count > 10
     assert any("united" in note for note in found.notes)
-
-
-@settings(max_examples=50, deadline=None)
-@given(problem=local_problems(), reach=st.sampled_from([1, 5]))
-def test_partners_nearby_are_a_start_and_never_the_last_word(problem: Problem, reach: int) -> None:
-    """As on large tables: whatever uniting near classes leaves unsafe is united with any class."""
-
-    def solve(problem: Problem) -> Solution:
-        layout = lay_out(problem)
-        check_placeable(layout, problem)
-        class_of, _ = unite_nearby(layout, merged_classes(layout, problem.k), problem, reach)
-        return release_classes("xu", layout, class_of, problem)
-
-    check_or_no_solution(problem, solve)
-
-
-def test_uniting_near_classes_loses_hardly_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Problem(table(1500), [KAnonymity(3), DistinctDiversity("ill", 3)])
-    anywhere = Xu().solve(problem)
-    monkeypatch.setattr("kanopy.search.local.box_release.MANY_CLASSES", 0)
-    nearby = Xu().solve(problem)
-    check_release(problem, nearby)
-    assert (nearby.recoding.group_of_row != anywhere.recoding.group_of_row).any()
-    # Partners among all classes are also chosen by whether they make both safe, which the near ones are not.
-    assert nearby.score < 1.15 * anywhere.score
 
 
 def test_it_loses_less_than_mondrian_and_merging_less_than_splitting() -> None:

@@ -25,8 +25,6 @@ DIRECTIONS = ("bottom-up", "top-down")
 CHUNK_ROWS = 500
 """Rows among which a group looks for its partner. On Adult, four times as many cost up to 40 % more time and gain half
 a per cent."""
-REACH = 200
-"""How many classes before and after an unsafe one are looked at for a partner in large tables."""
 STEP_CHUNKS = 16
 SLICE_ITEMS = 500_000
 """Chunks merged and rows looked at between two looks at the progress callback."""
@@ -56,8 +54,7 @@ class Xu(Algorithm):
 
     *Guarantee.* Every class satisfies the models, levels lie within their limits, and nothing is suppressed but rows
     that level limits keep apart from all but a few others, where the problem allows it. Heuristic: no bound on the
-    loss. Models other than k-anonymity are satisfied by uniting classes at the end, in large tables first with those
-    made nearby.
+    loss. Models other than k-anonymity are satisfied by uniting classes at the end.
 
     *Cost.* Bottom-up grows with rows times 500, top-down with rows times the logarithm of rows over k: a third of a
     second for Adult's 45,222 records at k = 5, some ten seconds for a million.
@@ -94,7 +91,7 @@ class Xu(Algorithm):
             class_of = merged_classes(layout, problem.k, progress)
         else:
             class_of = split_classes(layout, problem.k, self.seed, progress)
-        return release_classes(self.name, layout, class_of, problem, reach=REACH)
+        return release_classes(self.name, layout, class_of, problem)
 
 
 def merged_classes(layout: Layout, k: int, progress: Progress = SILENT) -> Ints:

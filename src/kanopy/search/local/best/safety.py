@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.classes import Classes
-from kanopy._core.histograms import histogram
+from kanopy._core.histograms import Histogram
 from kanopy._core.numbering import number_rows
 from kanopy._errors import NoSolution
+from kanopy.search.judge import ClassJudge
 from kanopy.search.local.best.improvement import partition_of
 from kanopy.search.local.best.partition_kernel import Partition, learn_all
 from kanopy.search.local.best.unions_kernel import cheapest_unions, rows_for
@@ -55,7 +55,7 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints
     first where none does. Classes that publish the same labels are judged as one. Boxes above the highest allowed
     levels are no option: rows of a class that can only go there are suppressed while the problem allows it.
     """
-    names = sorted({name for model in problem.models for name in model.sensitive})
+    judge = ClassJudge(problem)
     united = 0
     unit = class_of
     while True:
@@ -63,12 +63,12 @@ def unite_unsafe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints
         part, unit = _same_labels(layout, unit)
         count = int(unit.max(initial=-1)) + 1
         sizes = part.size[:count]
-        tables = {name: _histogram(layout, name, unit, count) for name in names}
-        asking = np.flatnonzero(_unsafe(problem, layout, sizes, tables))
+        tables = judge.histograms(unit, count, layout.rows)
+        asking = np.flatnonzero(judge.unsafe_classes(sizes, tables))
         if not len(asking):
             return unit, united
         found, growth = _partners(layout, part, count, asking)
-        choice, rise = _choose(problem, layout, sizes, tables, asking, found, growth)
+        choice, rise = _choose(judge, sizes, tables, asking, found, growth)
         gone = np.zeros(count, np.bool_)
         into = np.arange(count)
         merged = 0
@@ -101,37 +101,9 @@ def unsafe_share(layout: Layout, class_of: Ints, problem: Problem) -> float:
     """The share of rows whose class a model finds unsafe."""
     part, unit = _same_labels(layout, class_of)
     count = int(unit.max(initial=-1)) + 1
-    names = {name for model in problem.models for name in model.sensitive}
-    tables = {name: _histogram(layout, name, unit, count) for name in names}
-    sizes = part.size[:count]
-    return float(sizes[_unsafe(problem, layout, sizes, tables)].sum() / max(1, sizes.sum()))
-
-
-def _unsafe(problem: Problem, layout: Layout, sizes: Longs, tables: dict[str, Longs]) -> np.ndarray:
-    classes = Classes(sizes, histograms=tables, facts=layout.domain.facts)
-    unsafe = np.zeros(len(sizes), np.bool_)
-    for model in problem.models:
-        unsafe |= model.violated(classes)
-    return unsafe
-
-
-def joining_growth(layout: Layout, reps: Ints, levels: Ints, weights: Floats, sizes: Longs, c: int) -> Floats:
-    """By how much the cost of each class grows if class `c` joins it (infinite for itself)."""
-    boxes = layout.boxes
-    joint = np.zeros(len(reps))
-    for j in range(boxes.tuples.shape[1]):
-        size, count, at, _ = boxes.head[j]
-        table = boxes.codes[at : at + size * count].reshape(count, size)
-        a, b = boxes.tuples[reps, j], boxes.tuples[reps[c], j]
-        agreed = np.zeros(len(reps), np.int32)
-        for row in table[:-1]:
-            agreed += row[a] != row[b]
-        level = np.maximum(np.maximum(agreed, levels[:, j]), levels[c, j])
-        joint += boxes.weights[at : at + size * count].reshape(count, size)[level, a]
-    growth: Floats = (sizes + sizes[c]) * joint - sizes * weights - sizes[c] * weights[c]
-    growth[joint >= FORBIDDEN] = np.inf
-    growth[c] = np.inf
-    return growth
+    judge, sizes = ClassJudge(problem), part.size[:count]
+    unsafe = judge.unsafe_classes(sizes, judge.histograms(unit, count, layout.rows))
+    return float(sizes[unsafe].sum() / max(1, sizes.sum()))
 
 
 def _partners(layout: Layout, part: Partition, count: int, asking: Longs) -> tuple[Ints, Floats]:
@@ -149,7 +121,7 @@ def _partners(layout: Layout, part: Partition, count: int, asking: Longs) -> tup
 
 
 def _choose(
-    problem: Problem, layout: Layout, sizes: Longs, tables: dict[str, Longs], asking: Longs, found: Ints, growth: Floats
+    judge: ClassJudge, sizes: Longs, tables: dict[str, Histogram], asking: Longs, found: Ints, growth: Floats
 ) -> tuple[Longs, Floats]:
     """Per class that asks its partner: the cheapest that makes both safe, else the cheapest; -1 where there is none."""
     choice, rise = found[:, 0].astype(np.int64), growth[:, 0].copy()
@@ -160,7 +132,7 @@ def _choose(
             break
         one, other = asking[rows], found[rows, rank]
         both = {name: table[one] + table[other] for name, table in tables.items()}
-        safe = rows[~_unsafe(problem, layout, sizes[one] + sizes[other], both)]
+        safe = rows[~judge.unsafe_classes(sizes[one] + sizes[other], both)]
         choice[safe], rise[safe] = found[safe, rank], growth[safe, rank]
         open_[safe] = False
     return choice, rise
@@ -174,8 +146,3 @@ def _same_labels(layout: Layout, class_of: Ints) -> tuple[Partition, Ints]:
     unit = np.full(len(class_of), -1, np.int32)
     unit[order] = np.repeat(number, np.diff(np.append(starts, len(order))))
     return partition_of(layout, unit, 1), unit
-
-
-def _histogram(layout: Layout, name: str, class_of: Ints, classes: int) -> Longs:
-    column = next(sensitive for sensitive in layout.domain.sensitive if sensitive.name == name)
-    return histogram(class_of, column.code_of_row[layout.rows], classes, len(column.values))
