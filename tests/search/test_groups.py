@@ -47,9 +47,9 @@ def test_unsafe_groups_are_merged(drawn, k, data, cut):
     groups = k_member_clusters(domain, k, free=free)
     if len(set(codes)) < 2:
         with pytest.raises(NoSolution, match="Even all rows together"):
-            merge_until_safe(groups, domain, models)
+            merge_until_safe(groups, Problem(domain, models))
         return
-    safe, _ = merge_until_safe(groups, domain, models)
+    safe, _ = merge_until_safe(groups, Problem(domain, models))
     recoding = safe.recoding(domain)
     classes = recoding.class_of_group[recoding.group_of_row]
     for number in set(classes.tolist()):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
-from kanopy._core.classes import Classes, ColumnFacts, Domain
-from kanopy._core.histograms import histogram
+from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding, recoding_from_ends
 from kanopy._errors import NoSolution
 from kanopy._progress import SILENT, Progress
-from kanopy.privacy.models import Model
 from kanopy.search.clustering.lines_kernel import pair_costs
 from kanopy.search.clustering.measure import Measure
+from kanopy.search.judge import ClassJudge
+from kanopy.search.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +65,14 @@ def stretch_sums(measure: Measure, low: Ints, high: Ints) -> Longs:
     return total
 
 
-def merge_until_safe(
-    groups: Groups, domain: Domain, models: Sequence[Model], progress: Progress = SILENT
-) -> tuple[Groups, int]:
+def merge_until_safe(groups: Groups, problem: Problem, progress: Progress = SILENT) -> tuple[Groups, int]:
     """Merge groups that a model finds unsafe with the group whose loss grows least; also how many were merged.
 
     Clusterings look after group sizes only; this makes their groups satisfy models over sensitive columns too.
     Groups that publish the same labels are one class and are judged as one.
     """
-    recoding = groups.recoding(domain)
-    unit_of_group = recoding.class_of_group.astype(np.int64)
+    domain, judge = problem.domain, ClassJudge(problem)
+    unit_of_group = groups.recoding(domain).class_of_group.astype(np.int64)
     lookup = np.append(unit_of_group, -1)
     of_row = lookup[groups.of_row].astype(np.int32)
     units = int(unit_of_group.max()) + 1
@@ -85,11 +81,11 @@ def merge_until_safe(
     np.minimum.at(low, unit_of_group, groups.low)
     np.maximum.at(high, unit_of_group, groups.high)
     sizes = np.bincount(of_row[of_row >= 0], minlength=units).astype(np.int64)
-    tables = {name: _histogram(domain, name, of_row, units) for model in models for name in model.sensitive}
+    tables = judge.histograms(of_row, units)
     alive, owner = np.ones(units, np.bool_), np.arange(units)
     costs = stretch_sums(groups.measure, low, high)
     merged = 0
-    while (unsafe := _unsafe(models, sizes, tables, alive, domain.facts)).any():
+    while (unsafe := judge.unsafe_classes(sizes, tables)).any():
         progress("merging unsafe groups", None, f"{int(unsafe.sum())} left")
         enlarged = np.zeros(units, np.bool_)
         for unit in np.flatnonzero(unsafe):
@@ -99,7 +95,7 @@ def merge_until_safe(
             others = np.flatnonzero(alive)
             others = others[others != unit]
             if not len(others):
-                names = ", ".join(model.explain() for model in models)
+                names = ", ".join(model.explain() for model in problem.models)
                 raise NoSolution(f"Even all rows together are not safe: {names}", advice=["Loosen the privacy models."])
             joint_low, joint_high = np.minimum(low[others], low[unit]), np.maximum(high[others], high[unit])
             joint = stretch_sums(groups.measure, joint_low, joint_high)
@@ -110,7 +106,7 @@ def merge_until_safe(
             sizes[into] += sizes[unit]
             for table in tables.values():
                 table[into] += table[unit]
-            alive[unit] = False
+            alive[unit], sizes[unit] = False, 0
             enlarged[into] = True
             owner[owner == unit] = into
             merged += 1
@@ -119,24 +115,3 @@ def merge_until_safe(
     number = np.cumsum(alive) - 1
     of_row = np.append(number[owner], -1)[of_row].astype(np.int32)
     return Groups(of_row, low[alive], high[alive], groups.measure), merged
-
-
-def _histogram(domain: Domain, name: str, of_row: Ints, units: int) -> Longs:
-    column = next(sensitive for sensitive in domain.sensitive if sensitive.name == name)
-    return histogram(of_row, column.code_of_row, units, len(column.values))
-
-
-def _unsafe(
-    models: Sequence[Model],
-    sizes: Longs,
-    tables: dict[str, Longs],
-    alive: npt.NDArray[np.bool_],
-    facts: Mapping[str, ColumnFacts],
-) -> npt.NDArray[np.bool_]:
-    """Which living units some model finds unsafe."""
-    result = np.zeros(len(sizes), np.bool_)
-    kept = np.flatnonzero(alive)
-    classes = Classes(sizes[kept], histograms={name: table[kept] for name, table in tables.items()}, facts=facts)
-    for model in models:
-        result[kept] |= model.violated(classes)
-    return result

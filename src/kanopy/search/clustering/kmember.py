@@ -65,7 +65,7 @@ class KMember(Algorithm):
 
 def local_solution(name: str, groups: Groups, problem: Problem, progress: Progress) -> Solution:
     """The answer of a clustering, made safe for models that look at more than sizes."""
-    safe, merged = merge_until_safe(groups, problem.domain, problem.models, progress)
+    safe, merged = merge_until_safe(groups, problem, progress)
     notes = [f"{merged} groups were merged with their nearest to satisfy the privacy models."] if merged else []
     if not groups.measure.exact:
         notes.append("Costs were rounded to binary digits: their exact common denominator is too large.")

@@ -8,11 +8,21 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._errors import NoSolution
-from kanopy.search.local.best.safety import unite_unsafe
-from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs
+from kanopy._progress import Progress
+from kanopy.search.local.best.safety import BoxSpace
+from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
 from kanopy.search.problem import Problem
 from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
+from kanopy.search.uniting import unite_unsafe
+
+
+def placeable_layout(problem: Problem, progress: Progress) -> Layout:
+    """A problem laid out, once `check_placeable` has nothing against it."""
+    progress("laying out")
+    layout = lay_out(problem)
+    check_placeable(layout, problem)
+    return layout
 
 
 def check_placeable(layout: Layout, problem: Problem) -> int:
@@ -58,7 +68,7 @@ def release_classes(
     notes = list(notes)
     sizes = np.bincount(class_of[class_of >= 0])
     if not problem.of_sizes or ((sizes > 0) & (sizes < problem.k)).any():
-        class_of, united = unite_unsafe(layout, class_of, problem)
+        class_of, united = unite_unsafe(BoxSpace(layout), class_of, problem)
         if united:
             notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
     order, starts = class_runs(class_of)

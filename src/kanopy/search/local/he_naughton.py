@@ -13,8 +13,8 @@ from kanopy._core.numbering import number_keys
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.search.judge import ClassJudge
-from kanopy.search.local.box_release import check_placeable, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, lay_out
+from kanopy.search.local.box_release import placeable_layout, release_classes
+from kanopy.search.local.boxes import Layout, box_levels
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
 from kanopy.search.solution import About, Algorithm, Solution
 
@@ -75,9 +75,7 @@ class HeNaughton(Algorithm):
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Refine from the top; every part of every step satisfies the models."""
-        progress("laying out")
-        layout = lay_out(problem)
-        check_placeable(layout, problem)
+        layout = placeable_layout(problem, progress)
         parts = _Parts(layout, problem)
         notes = []
         try:

@@ -9,8 +9,7 @@ from kanopy._errors import Cancelled
 from kanopy._kinds import Seconds, Share, Whole
 from kanopy._progress import Progress
 from kanopy.search.full_domain.optimal import Optimal
-from kanopy.search.local.box_release import check_placeable, release_classes
-from kanopy.search.local.boxes import lay_out
+from kanopy.search.local.box_release import placeable_layout, release_classes
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About, Algorithm, Solution
@@ -68,9 +67,7 @@ class IterativeLocal(Algorithm):
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Publish round by round; a callback that says stop leaves the rows still open to one coarse class."""
-        progress("laying out")
-        layout = lay_out(problem)
-        check_placeable(layout, problem)
+        layout = placeable_layout(problem, progress)
         rounds = Rounds(layout, problem, Optimal(budget_seconds=self.seconds_per_round, threads=1))
         notes = []
         try:

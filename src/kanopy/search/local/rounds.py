@@ -16,10 +16,11 @@ from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, Loss
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.judge import ClassJudge
 from kanopy.search.lattice import Levels
-from kanopy.search.local.best.safety import unite_unsafe
+from kanopy.search.local.best.safety import BoxSpace
 from kanopy.search.local.boxes import Layout, partition_cost
 from kanopy.search.local.cheapest_levels import CheapestLevels
 from kanopy.search.problem import Problem
+from kanopy.search.uniting import unite_unsafe
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Rounds:
         for own in (stratum, record):
             joined = np.where(left, self.classes + own, class_of).astype(np.int32)
             try:
-                options.append(unite_unsafe(layout, joined, problem)[0])
+                options.append(unite_unsafe(BoxSpace(layout), joined, problem)[0])
             except NoSolution as error:
                 none = error
         group_of_row = np.full(problem.domain.rows, -1, np.int32)

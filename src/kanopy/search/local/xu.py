@@ -11,8 +11,8 @@ import numpy.typing as npt
 from kanopy._arrays import Ints, Longs
 from kanopy._kinds import OneOf
 from kanopy._progress import SILENT, Progress
-from kanopy.search.local.box_release import check_placeable, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out
+from kanopy.search.local.box_release import placeable_layout, release_classes
+from kanopy.search.local.boxes import Layout, box_levels, class_runs
 from kanopy.search.local.chunks import chunk_records
 from kanopy.search.local.halving_kernel import DONE, HEIGHT, halve
 from kanopy.search.local.pairing_kernel import join_small
@@ -84,9 +84,7 @@ class Xu(Algorithm):
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Group the rows; groups that other models find unsafe are united with their nearest."""
-        progress("laying out")
-        layout = lay_out(problem)
-        check_placeable(layout, problem)
+        layout = placeable_layout(problem, progress)
         if self.direction == "bottom-up":
             class_of = merged_classes(layout, problem.k, progress)
         else:
