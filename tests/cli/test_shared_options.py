@@ -156,3 +156,13 @@ def test_lists_show_the_parameters_of_one(shell: Shell, command: str, names: dic
 def test_wrong_parameters_are_refused_in_words(shell: Shell, good: Path, param: str) -> None:
     done = shell("anonymize", good, "-q", "age", "-k", "2", "--local", "--param", param, "-o", "out.csv")
     assert done.status == 2 and ("of the algorithm 'best'" in done.words or "no parameter 'x'" in done.words)
+
+
+def test_parameters_on_the_command_line_take_the_place_of_those_in_the_job(shell: Shell, good: Path) -> None:
+    job = 'k = 2\nalgorithm = { name = "best", seed = 3, steps = 1 }\n[columns.age]\nrole = "quasi-identifier"\n'
+    shell.write("job.toml", job)
+    run = ("anonymize", good, "--job", "job.toml", "-o", "out.csv", "--json")
+    done = shell(*run, "--algorithm", "mondrian", "--param", "strict=yes")
+    assert done.status == 0 and done.json["algorithm"] == "mondrian"
+    wrong = shell(*run, "--algorithm", "mondrian")
+    assert wrong.status == 2 and "no parameter 'seed'" in wrong.words

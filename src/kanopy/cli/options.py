@@ -116,7 +116,7 @@ def job_of(
         for name, value in settings.items()
         if value is not None and value != []
     }
-    if settings.get("local"):
+    if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
     if models:

@@ -67,7 +67,7 @@ def anonymize(
     }  # fmt: skip
     if param:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
-        named = o.job_of(job, algorithm=algorithm, local=local or None).algorithm
+        named = o.job_of(job, algorithm=algorithm, local=local or None, parameters={}).algorithm
         settings["parameters"] = parameters_for(named, param)
     wanted = o.job_of(job, models=model, hierarchies=hierarchies, **settings)
     if budget is not None:
