@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Mask
+    from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
     from kanopy.search.bound.bound import Bound
@@ -125,6 +127,8 @@ def run(
         progress("verifying")
         background = _background(prepared, job, found)
         verification = _verify(prepared, job, found, published, background)
+        if isinstance(prepared.table, Generalizable):
+            _verify_labels(prepared, prepared.table, job, published, kept)
     return Result(
         frame=published,
         job=job,
@@ -222,6 +226,27 @@ def _verify(
             "gone": None if dropped else recoding.group_of_row < 0,
         }
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
+
+
+def _verify_labels(
+    prepared: Prepared, table: Generalizable, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
+) -> None:
+    """The second opinion on whether every label is true of its row; raises if one is not."""
+    import polars as pl
+
+    from kanopy.verify.labels import verify_labels
+
+    original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
+    groups = {name: functools.partial(_labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
+    verify_labels(original, published, prepared.names, groups, missing_tokens=job.missing_tokens)
+
+
+def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
+    """The labels that the hierarchy of a column gives to a value."""
+    leaf = hierarchy.index.get(value)
+    if leaf is None:
+        return []
+    return [hierarchy.label(int(node)) for node in dict.fromkeys(hierarchy.table[:, leaf].tolist())]
 
 
 def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:

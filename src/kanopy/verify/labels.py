@@ -27,6 +27,8 @@ _DAYS = (
 )  # fmt: skip
 """Ways to write a day or a moment; a column is read in each of them that fits all its values."""
 
+_MOMENTS = tuple(form for form in _DAYS if form.startswith("%Y-%m-%d") and "%H" in form)
+
 Range = tuple[float, float]
 """The first and the last number that a label covers, both included."""
 Read = Callable[[str], Range | None]
@@ -78,8 +80,8 @@ def false_labels(
     missing_tokens: Sequence[str] = (),
 ) -> FalseLabels | None:
     """The labels of a column that are not true of their rows, or `None`."""
-    value = original.cast(pl.String, strict=False) if original.dtype != pl.Boolean else original.cast(pl.String)
-    value = value.set(value.is_in(list(missing_tokens)), None) if missing_tokens else value
+    value = _as_text(original.alias("value"))  # its own name may be a pattern to the dataframe library
+    value = value.set(value.is_in(["", *missing_tokens]), None)
     pairs = pl.DataFrame({"value": value, "label": published.cast(pl.String)})
     counted = pairs.group_by("value", "label").len().filter(
         pl.col("label").is_null() | (pl.col("label") != SUPPRESSED)
@@ -99,6 +101,17 @@ def false_labels(
     assert best is not None
     shown = sorted(best, key=lambda pair: (str(pair[0]), str(pair[1])))[:5]
     return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in shown))
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """The values as texts; what is not a number counts as missing."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if isinstance(column.dtype, (pl.Duration, pl.Object)) or column.dtype.is_nested():
+        return pl.Series(column.name, [None if value is None else str(value) for value in column], pl.String)
+    if isinstance(column.dtype, pl.Datetime):
+        column = column.cast(pl.Datetime("us"))
+    return column.cast(pl.String)
 
 
 def _untrue(
@@ -124,7 +137,7 @@ def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[
     """Whether a label is true of a value."""
     if value is None or label is None:
         # A missing value may be called missing; nothing else may be said of it, and no value may go missing.
-        return value is None and label is not None and label.startswith("(")
+        return value is None and label is not None and (label == "" or label.startswith("("))
     inner, outer = span(value), span(label)
     if inner is not None and outer is not None:
         return outer[0] <= inner[0] and inner[1] <= outer[1]
@@ -199,6 +212,9 @@ def _periods(form: str) -> Callable[[str], Range | None]:
             return moment, moment
         if (iso := _moment(text, "%Y-%m-%d")) is not None:
             return iso, iso + _DAY - 1
+        exact = (_moment(text, other) for other in _MOMENTS)
+        if (moment := next((found for found in exact if found is not None), None)) is not None:
+            return moment, moment
         return _calendar(text.strip())
 
     return read
