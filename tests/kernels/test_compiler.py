@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +17,7 @@ from kanopy._progress import Progress
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="there is no compiler here")
 FACTOR = 3
+ROOT = Path(__file__).parents[2]
 
 
 @helper
@@ -35,6 +39,15 @@ def _every_kind(ints: Ints, longs: Longs, floats: FloatRows, mask: Mask, out: Fl
 
 
 every_kind = kernel(_every_kind, makes_arrays=False)(_every_kind)
+
+
+def _stepped(array: Longs, step: int) -> None:
+    """A step of zero is an error."""
+    for i in range(0, len(array), step):
+        array[i] = 1
+
+
+stepped = kernel(_stepped, makes_arrays=False)(_stepped)
 
 
 def arrays() -> tuple[Ints, Longs, FloatRows, Mask, Floats]:
@@ -100,3 +113,20 @@ def test_what_is_prepared_says_how_far_it_is(empty: Path) -> None:
     said.clear()
     prepare(kernels, Progress(lambda step: said.append(step.stage)))
     assert not said
+
+
+def test_code_that_may_raise_an_error_loads_what_it_needs(empty: Path) -> None:
+    code = (
+        "import numpy as np; from tests.kernels.test_compiler import stepped; a = np.zeros(9, np.int64); "
+        "stepped(a, 3); print(a.sum())"
+    )
+    for _ in range(2):
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(empty)},
+        )
+        assert ran.stdout == "3\n"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
@@ -280,3 +281,9 @@ def numba_function(loop: Callable[..., Any], parallel: bool) -> Any:
     except RuntimeError:
         # No folder can be written to: compiled for this process only.
         return numba.njit(nogil=True, parallel=parallel)(loop)
+
+
+@cache
+def offer_run_time() -> None:
+    """Have LLVM know the functions of Numba's run time, which machine code calls that may raise an error."""
+    numba.cfunc(types.int64(types.int64))(lambda x: x)

@@ -121,7 +121,7 @@ def machine() -> str:
     spec = find_spec("numba")
     version = Path(spec.origin).with_name("_version.py") if spec is not None and spec.origin else None
     texts = (
-        "1", sys.version, llvmlite.__version__, version.read_text() if version is not None else "",
+        "2", sys.version, llvmlite.__version__, version.read_text() if version is not None else "",
         llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(),
     )  # fmt: skip
     return "\n".join(texts)
@@ -217,7 +217,9 @@ def _load(data: bytes) -> int:
     head, _, code = data.partition(b"\n")
     name, needs = head.decode().split(" ")
     if needs:
-        import kanopy._compiler.front_end  # noqa: F401 - Numba offers what the code calls
+        from kanopy._compiler.front_end import offer_run_time
+
+        offer_run_time()
     _initialize()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))

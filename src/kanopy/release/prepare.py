@@ -242,6 +242,10 @@ def first_kernels(job: Job) -> tuple[Any, ...]:
         from kanopy.search.local.best.improvement import KERNELS
 
         return pack, number_loop, *KERNELS
+    from kanopy.search.algorithms import algorithm_class
+
+    if algorithm_class(job.algorithm).recoding != "full-domain":
+        return number_loop, pack
     from kanopy.search.full_domain.counting_kernel import judge
     from kanopy.search.full_domain.projection_kernel import small_cells
 

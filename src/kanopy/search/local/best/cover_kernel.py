@@ -177,9 +177,9 @@ def _sum_over_lattice(found: FloatRows, number: Longs, cells: int) -> None:
     for back in range(len(number)):
         levels = number[len(number) - 1 - back]
         block = step * levels
-        for base in range(0, cells, block):
+        for base in range(cells // block):
             for level in range(1, levels):
-                low, here = base + (level - 1) * step, base + level * step
+                low, here = base * block + (level - 1) * step, base * block + level * step
                 for which in range(2):
                     for i in range(step):
                         found[which, here + i] += found[which, low + i]
@@ -202,7 +202,9 @@ def _most_gain(boxes: Boxes, desk: Desk, t: int, k: int, cells: int, levels: Sho
     before[0] = 0.0
     turned = 0
     best, chosen = 0.0, -1
-    for base in range(0, cells, turns):
+    # Counted instead of in steps of `turns`: a range whose step could be zero makes the compiler raise errors.
+    for turn in range(cells // turns):
+        base = turn * turns
         for j in range(turned, last):
             before[j + 1] = before[j] + level_weight(boxes, j, kept[j, digit[j]], boxes.tuples[t, j])
         for i in range(turns):

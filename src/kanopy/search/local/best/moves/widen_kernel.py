@@ -167,9 +167,10 @@ def _count(lattice: Lattice, order: Longs, begin: int, end: int, cells: int) -> 
     for depth in range(len(lattice.axis)):
         j = lattice.axis[depth]
         n = lattice.number[j]
-        for base in range(0, 2 * cells, step * n):
-            for i in range(base + step, base + step * n, step):
-                for at in range(i, i + step):
+        for base in range(2 * cells // (step * n)):
+            for i in range(1, n):
+                start = (base * n + i) * step
+                for at in range(start, start + step):
                     sums[at] += sums[at - step]
         step *= n
 
