@@ -7,14 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from kanopy._errors import InputError
-from kanopy.cli.ontologies import attach
-
-app = typer.Typer()
-attach(app)
+from kanopy.cli import app
 
 
 def run(*arguments: str) -> Any:

@@ -1,12 +1,13 @@
 """The `kanopy` command. Thin: parse, call the library, show what it returns.
 
-Each family of commands lives in its own file and is attached here; heavy libraries are imported inside the
+Each family of commands lives in its own file and is named here; heavy libraries are imported inside the
 commands so that `kanopy --help` answers at once.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -38,9 +39,25 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-for room in (release, check, mask, hierarchies, ontologies, reproduce, explore, compare, risk, assess):
-    room.attach(app)
-lists.attach(app, hierarchies.hierarchy)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "init": release.init,
+    "anonymize": release.anonymize,
+    "apply": release.apply,
+    "check": check.check,
+    "mask": mask.mask,
+    "similarity": ontologies.similarity,
+    "reproduce": reproduce.reproduce,
+    "explore": explore.explore,
+    "compare": compare.compare,
+    "risk": risk.risk,
+    "assess": assess.assess,
+    "algorithms": lists.algorithms,
+    "models": lists.models,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+app.add_typer(hierarchies.hierarchy, name="hierarchy")
+app.add_typer(ontologies.ontology, name="ontology")
 
 
 def _version(wanted: bool) -> None:

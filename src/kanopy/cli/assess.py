@@ -106,8 +106,3 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             )
     if report is not None:
         out.print(f"Report: [bold]{report}[/]", soft_wrap=True)
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("assess")(assess)

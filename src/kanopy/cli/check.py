@@ -74,8 +74,3 @@ def _show_model(out: Any, each: Any) -> None:
         out.print(Text(f"  {classes} with {rows} {'fails' if each.failing_classes == 1 else 'fail'}, among them:"))
         for example in each.examples:
             out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("check")(check)

@@ -130,8 +130,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("compare")(compare)

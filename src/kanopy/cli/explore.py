@@ -149,8 +149,3 @@ def _show(out: Any, found: Any, output: Path | None) -> None:
     )
     if output is not None:
         out.print(Text(f"Map: {output}"))
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("explore")(explore)

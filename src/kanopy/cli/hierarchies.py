@@ -1,4 +1,4 @@
-"""Commands about hierarchies: methods, build, show, suggest, compare. `cli/__init__.py` attaches them."""
+"""Commands about hierarchies: build, show, suggest, compare, and those of `lists` and `semantics`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import InputError
+from kanopy.cli import lists, semantics
 from kanopy.cli import options as o
-from kanopy.cli import semantics
 from kanopy.cli.console import begin, emit, grid
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
@@ -21,17 +21,14 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
+hierarchy.command("methods")(lists.methods)
+hierarchy.command("evaluate")(semantics.evaluate)
+hierarchy.command("improve")(semantics.improve)
 
 LARGEST_LISTING = 5_000_000
 """Level tables with more entries than this are not listed in JSON."""
 
 ColumnName = Annotated[str, typer.Argument(help="The column.")]
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the commands about hierarchies to the `kanopy` command, those about their meaning included."""
-    semantics.attach(hierarchy)
-    app.add_typer(hierarchy, name="hierarchy")
 
 
 @hierarchy.command("build")

@@ -128,10 +128,3 @@ def _show_declared(out: Any, entry: dict[str, Any]) -> None:
         for each in entry["declared"]
     )
     out.print(grid(("parameter", "default", "meaning", "values"), rows))
-
-
-def attach(app: typer.Typer, hierarchy: typer.Typer) -> None:
-    """Add the commands to the `kanopy` application."""
-    app.command("algorithms")(algorithms)
-    app.command("models")(models)
-    hierarchy.command("methods")(methods)

@@ -163,8 +163,3 @@ def _answer(values: Any) -> Any:
 
     text = " · ".join(MISSING_LABEL if value is None else str(value) for value in values)
     return Text(text if len(text) <= 60 else text[:59] + "…")
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("mask")(mask)

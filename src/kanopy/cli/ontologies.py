@@ -1,4 +1,4 @@
-"""Commands about ontologies and the similarity of words. `cli/__init__.py` attaches `ontology` and `similarity`."""
+"""Commands about ontologies and the similarity of words."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from kanopy.ontology.taxonomy import Taxonomy
 
 ontology = typer.Typer(help="Compile and inspect ontologies.", no_args_is_help=True)
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the commands of this file to the `kanopy` command."""
-    app.add_typer(ontology, name="ontology")
-    app.command("similarity")(similarity)
 
 
 @ontology.command("compile")

@@ -239,10 +239,3 @@ def init(
         out.print(Text(f"  kanopy anonymize {data} --job {output} -o release.csv --report report.html"), soft_wrap=True)
 
     emit({"job": str(output), "columns": guessed.columns}, show)
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the commands to the `kanopy` application."""
-    app.command("init")(init)
-    app.command("anonymize")(anonymize)
-    app.command("apply")(apply)

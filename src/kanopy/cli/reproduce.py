@@ -50,8 +50,3 @@ def reproduce(
         console.print(Text(f"{len(written)} files written; open {written[-1]}"))
 
     emit({**found.json(), "files": [str(path) for path in written]}, show)
-
-
-def attach(app: typer.Typer) -> None:
-    """Add the command to the `kanopy` application."""
-    app.command("reproduce")(reproduce)

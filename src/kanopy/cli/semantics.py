@@ -1,4 +1,4 @@
-"""`kanopy hierarchy evaluate` and `kanopy hierarchy improve`: the meaning hierarchies keep. Attached by `attach`."""
+"""`kanopy hierarchy evaluate` and `kanopy hierarchy improve`: the meaning hierarchies keep."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ Weights = Annotated[str, typer.Option(help="constant, level, or one number per l
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
 ]
-
-
-def attach(hierarchy: typer.Typer) -> None:
-    """Add the commands of this file to `kanopy hierarchy`."""
-    hierarchy.command("evaluate")(evaluate)
-    hierarchy.command("improve")(improve)
 
 
 def evaluate(
