@@ -18,9 +18,9 @@ import textbook
 from kanopy._core.classes import Domain
 from kanopy._table.encode import distinct_tuples
 from kanopy.hierarchy.builders.on_the_fly import Iotf
-from kanopy.papers.campan2011 import ALL_K, ATTRIBUTES, SETTINGS, adult_domain
 from kanopy.search.clustering.kmember import k_member_clusters
 from kanopy.search.clustering.mondrian import mondrian_groups
+from kanopy_papers.campan2011 import ALL_K, ATTRIBUTES, SETTINGS, adult_domain
 
 SAMPLE = 300
 

@@ -22,7 +22,7 @@ def _tracked() -> list[Path]:
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"])
 def test_paths_that_documents_name_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:src|tests|docs|tools|examples|benchmarks)/[\w./-]*)`", text))
+    named = set(re.findall(r"`((?:src|tests|docs|tools|examples|benchmarks|reproductions)/[\w./-]*)`", text))
     named |= set(re.findall(r"\]\((?!http)([\w./-]+)\)", text))
     assert named
     missing = [name for name in sorted(named) if not (ROOT / name).exists() and name != "tests/test_issues.py"]

@@ -6,7 +6,7 @@ import pytest
 
 from kanopy._errors import HierarchyError, InputError, OntologyError
 from kanopy.hierarchy.files.files import read_hierarchy
-from kanopy.papers.ayala2014 import ANIMALS
+from kanopy_papers.ayala2014 import ANIMALS
 from tests.cli.running import run_hierarchy as run
 from tests.cli.running import run_hierarchy_json as run_json
 

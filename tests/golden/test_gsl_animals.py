@@ -7,7 +7,7 @@ import pytest
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
-from kanopy.papers.ayala2014 import ANIMALS, SENSES_2, TABLE_1, TABLE_2, VGH1, VGH2
+from kanopy_papers.ayala2014 import ANIMALS, SENSES_2, TABLE_1, TABLE_2, VGH1, VGH2
 from tests.shared_input import figures
 
 WORDNET = load_ontology("wordnet")

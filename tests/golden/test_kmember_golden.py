@@ -13,8 +13,8 @@ import pytest
 from kanopy._core.classes import Domain
 from kanopy._core.numbering import distinct_tuples
 from kanopy.metrics.local_losses import local_losses
-from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain, setting_hierarchies
 from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy_papers.campan2011 import ATTRIBUTES, adult_domain, setting_hierarchies
 from tests.shared_input import figures
 
 # setting, k: SHA-256 of the labels, NTIL, DM, classes after merging, DM after merging

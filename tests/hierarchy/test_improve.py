@@ -13,7 +13,7 @@ from kanopy.hierarchy.quality.improve import improve_hierarchy
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses_file import read_senses
-from kanopy.papers.ayala2014 import ADULT, ANIMALS
+from kanopy_papers.ayala2014 import ADULT, ANIMALS
 
 WORDNET = load_ontology("wordnet")
 

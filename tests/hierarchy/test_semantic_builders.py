@@ -19,7 +19,7 @@ from kanopy.hierarchy.quality.semantic_loss import level_weights
 from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
 from kanopy.ontology.join import clearest_term, join_tree, least_common_subsumer
 from kanopy.ontology.load import load_ontology
-from kanopy.papers.ayala2014 import ADULT, compare_with_hand_written
+from kanopy_papers.ayala2014 import ADULT, compare_with_hand_written
 
 WORDNET = load_ontology("wordnet")
 NOUNS = [word for word in WORDNET.vocabulary if word.isalpha()]

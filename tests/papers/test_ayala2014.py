@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kanopy.papers.ayala2014 import reproduce
+from kanopy_papers.ayala2014 import reproduce
 
 
 def test_every_claim_and_the_files(tmp_path):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kanopy.papers.martinez2010 import QUICK_K
-from kanopy.papers.reproduction import VERDICTS, Reproduction, reproduce_paper
+from kanopy_papers.martinez2010 import QUICK_K
+from kanopy_papers.reproduction import VERDICTS, Reproduction, reproduce_paper
 
 
 @pytest.fixture(scope="module")

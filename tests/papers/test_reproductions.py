@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from kanopy._errors import InputError
 from kanopy.cli import app
-from kanopy.papers.campan2011 import METRICS, QUICK_K, SETTINGS
-from kanopy.papers.reproduction import VERDICTS, Claim, reproduce_paper
+from kanopy_papers.campan2011 import METRICS, QUICK_K, SETTINGS
+from kanopy_papers.reproduction import VERDICTS, Claim, reproduce_paper
 
 
 @pytest.fixture(scope="module")

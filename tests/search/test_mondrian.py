@@ -10,13 +10,13 @@ from kanopy._progress import Progress
 from kanopy.hierarchy.builders.divisors import Dbgh
 from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.papers.campan2011 import ATTRIBUTES, adult_domain
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.mondrian import Mondrian, mondrian_groups
 from kanopy.search.clustering.mondrian_kernel import cut_parts
 from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
 from kanopy.search.problem import Problem
+from kanopy_papers.campan2011 import ATTRIBUTES, adult_domain
 from tests.search.clustering_support import CATEGORIES, domains, make_domain, rows_of
 
 

@@ -26,7 +26,7 @@ def reproduce(
     With --json nothing is written to disk unless -o names a folder.
     """
     from kanopy._progress import Progress
-    from kanopy.papers.reproduction import reproduce_paper
+    from kanopy_papers.reproduction import reproduce_paper
 
     begin(json)
     written: list[Path] = []

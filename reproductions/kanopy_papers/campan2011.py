@@ -16,7 +16,9 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.local_losses import local_losses
-from kanopy.papers.reproduction import (
+from kanopy.report.charts.marks import COLOURS, lines, sheet
+from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy_papers.reproduction import (
     FAILS,
     HOLDS,
     UNDECIDED,
@@ -28,8 +30,6 @@ from kanopy.papers.reproduction import (
     number_columns,
     verdict,
 )
-from kanopy.report.charts.marks import COLOURS, lines, sheet
-from kanopy.search.clustering.kmember import k_member_clusters
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 SETTINGS = ("IOTF", "OTF", "Predefined", "Chu", "Han", "Free")

@@ -98,8 +98,8 @@ class Reproduction:
     def write(self, folder: str | Path, progress: Progress = SILENT) -> list[Path]:
         """Write tables (CSV), figures (PNG and SVG) and the page (`index.html`) into a folder; returns the files."""
         from kanopy._files import write_whole
-        from kanopy.papers.page import page
         from kanopy.report.render import picture
+        from kanopy_papers.page import page
 
         target = Path(folder)
         try:
@@ -128,7 +128,7 @@ def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILEN
     """Rerun a paper's experiments on bundled or generated data."""
     if key not in PAPERS:
         raise InputError(f"No paper is called {key!r}. {near_miss(key, PAPERS)}")
-    rerun: Callable[..., Reproduction] = importlib.import_module(f"kanopy.papers.{key}").reproduce
+    rerun: Callable[..., Reproduction] = importlib.import_module(f"kanopy_papers.{key}").reproduce
     return rerun(quick=quick, progress=progress)
 
 

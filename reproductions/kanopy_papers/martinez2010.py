@@ -18,8 +18,8 @@ from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
-from kanopy.papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, at_every, verdict
 from kanopy.report.charts.marks import lines, sheet
+from kanopy_papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, at_every, verdict
 
 ALL_K = tuple(range(2, 21))
 QUICK_K = (2, 5, 10, 15, 20)

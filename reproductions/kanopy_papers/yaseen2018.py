@@ -18,7 +18,8 @@ from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.cluster_loss import discernibility
 from kanopy.metrics.distortion import node_distortions
-from kanopy.papers.reproduction import (
+from kanopy.report.charts.marks import grouped_bars, lines, sheet
+from kanopy_papers.reproduction import (
     FAILS,
     UNDECIDED,
     Claim,
@@ -28,7 +29,6 @@ from kanopy.papers.reproduction import (
     number_columns,
     verdict,
 )
-from kanopy.report.charts.marks import grouped_bars, lines, sheet
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 PROPOSED = ("CGH", "DBGH", "CBGH")

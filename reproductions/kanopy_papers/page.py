@@ -8,7 +8,7 @@ from kanopy.report.shell import Tile, drawing, fold, section, shell, table
 from kanopy.report.words import Markup, esc, plural, whole
 
 if TYPE_CHECKING:
-    from kanopy.papers.reproduction import Claim, Figure, Reproduction, Table
+    from kanopy_papers.reproduction import Claim, Figure, Reproduction, Table
 
 MARKS = {"holds": ("✓", "good"), "does not hold": ("✗", "bad"), "not decidable": ("?", "open")}
 SHOWN_ROWS = 40

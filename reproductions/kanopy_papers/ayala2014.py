@@ -15,9 +15,9 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, evaluate_hierarchy
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import SenseChoices
-from kanopy.papers.reproduction import Claim, Figure, Reproduction, Table, verdict
 from kanopy.report.charts.marks import INK, mark, sheet
 from kanopy.report.charts.semantic import curve, loss_tree, stacked
+from kanopy_papers.reproduction import Claim, Figure, Reproduction, Table, verdict
 
 ANIMALS = (
     ("parrot", "bird", "homeotherm", "vertebrate"),
