@@ -57,11 +57,9 @@ def test_public_names_are_importable_and_explained_by_an_example(room: str) -> N
 @pytest.mark.parametrize("room", ROOMS)
 def test_what_type_checkers_see_is_what_is_loaded(room: str) -> None:
     module = importlib.import_module(room)
-    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
-    checked = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    seen = {
-        alias.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
+    tree = ast.parse(Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.asname: node.module for node in imports for alias in node.names}
     assert sorted(seen) == sorted(module.__all__)
     for name, home in seen.items():
         there = importlib.import_module(str(home))

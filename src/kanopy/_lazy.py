@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
-def lazy_names(
-    package: dict[str, Any], homes: Mapping[str, Iterable[str]], modules: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions `__getattr__` and `__dir__` of a package, given its `globals()`.
+def lazy_names(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, given its `globals()`.
 
-    `homes` says which names come from which module; `modules` are public names that are modules themselves.
+    The stub beside it (`__init__.pyi`) imports every public name from its home: the one list that type checkers read
+    and that is followed here.
 
-    >>> get, names = lazy_names({"__name__": "example", "__all__": ["sqrt"]}, {"math": ["sqrt"]})
-    >>> get("sqrt")(9.0), names()
-    (3.0, ['sqrt'])
+    >>> import kanopy.privacy
+    >>> get, names, public = lazy_names({"__name__": "kanopy.privacy", "__file__": kanopy.privacy.__file__})
+    >>> get("KMap")(5), names() == public, "KMap" in public
+    (KMap(k=5), True, True)
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
-    module_of = modules or {}
+    stub = ast.parse(Path(package["__file__"]).with_name("__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    home_of = {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
-        if name in module_of:
-            package[name] = importlib.import_module(module_of[name])
-        elif name in home_of:
-            package[name] = getattr(importlib.import_module(home_of[name]), name)
-        else:
+        if name not in home_of:
             raise AttributeError(f"{package['__name__']} has no attribute {name!r}")
+        home = home_of[name]
+        if home == package["__name__"]:  # a room of the package itself
+            package[name] = importlib.import_module(f"{home}.{name}")
+        else:
+            package[name] = getattr(__import__(home, fromlist=[name]), name)
         return package[name]
 
-    return load, lambda: list(package["__all__"])
+    public = sorted(home_of)
+    return load, lambda: public, public

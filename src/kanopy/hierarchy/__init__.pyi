@@ -1,0 +1,29 @@
+"""Every public name of this room and where it is from: what type checkers read, and what is loaded on first use."""
+
+from kanopy.hierarchy.builders.base import Builder as Builder
+from kanopy.hierarchy.builders.registry import BUILDERS as BUILDERS
+from kanopy.hierarchy.builders.registry import build_hierarchy as build_hierarchy
+from kanopy.hierarchy.builders.registry import make_builder as make_builder
+from kanopy.hierarchy.compare import Comparison as Comparison
+from kanopy.hierarchy.compare import compare_hierarchies as compare_hierarchies
+from kanopy.hierarchy.edit import Editor as Editor
+from kanopy.hierarchy.edit import drop_level as drop_level
+from kanopy.hierarchy.edit import insert_level as insert_level
+from kanopy.hierarchy.edit import merge as merge
+from kanopy.hierarchy.edit import move as move
+from kanopy.hierarchy.edit import rename as rename
+from kanopy.hierarchy.edit import split as split
+from kanopy.hierarchy.files.files import find_hierarchies as find_hierarchies
+from kanopy.hierarchy.files.files import read_hierarchy as read_hierarchy
+from kanopy.hierarchy.files.files import write_hierarchy as write_hierarchy
+from kanopy.hierarchy.hierarchy import Hierarchy as Hierarchy
+from kanopy.hierarchy.quality.improve import Improvement as Improvement
+from kanopy.hierarchy.quality.improve import improve_hierarchy as improve_hierarchy
+from kanopy.hierarchy.quality.semantic_quality import SemanticQuality as SemanticQuality
+from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy as evaluate_hierarchy
+from kanopy.hierarchy.suggest import Suggestion as Suggestion
+from kanopy.hierarchy.suggest import halving_note as halving_note
+from kanopy.hierarchy.suggest import suggest_hierarchies as suggest_hierarchies
+from kanopy.report.drawings.tree import tree_html as tree_html
+from kanopy.report.drawings.tree import tree_svg as tree_svg
+from kanopy.report.drawings.tree import tree_text as tree_text
