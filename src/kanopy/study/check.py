@@ -10,7 +10,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import DataError, near_miss, some
-from kanopy._shown import Short
+from kanopy._shown import Plain, Short
 from kanopy.privacy.models import ModelSource, make_models
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ModelCheck(Short):
+class ModelCheck(Plain, Short):
     """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
 
     A failing class is named by what it publishes, column by column.
@@ -36,20 +36,11 @@ class ModelCheck(Short):
     failing_rows: int
     examples: tuple[dict[str, str], ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.model,
-            "explanation": self.explanation,
-            "holds": self.holds,
-            "failing_classes": self.failing_classes,
-            "failing_rows": self.failing_rows,
-            "examples": list(self.examples),
-        }
+    json_names = {"model": "name"}  # noqa: RUF012
 
 
 @dataclass(frozen=True)
-class Check(Short):
+class Check(Plain, Short):
     """How rows group by the quasi-identifiers.
 
     `k` is the size of the smallest class. Rows with `*` in every quasi-identifier are suppressed: they are counted
@@ -68,6 +59,8 @@ class Check(Short):
     sensitive: dict[str, dict[str, int]]
     models: tuple[ModelCheck, ...] = ()
 
+    json_names = {"k": "smallest_class", "suppressed_rows": "suppressed"}  # noqa: RUF012
+
     @property
     def holds(self) -> bool:
         """Whether every model asked for holds."""
@@ -75,20 +68,7 @@ class Check(Short):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `kanopy check --json` prints."""
-        return {
-            "rows": self.rows,
-            "classes": self.classes,
-            "smallest_class": self.k,
-            "unique_rows": self.unique_rows,
-            "suppressed": self.suppressed_rows,
-            "average_class": self.average_class,
-            "largest_class": self.largest_class,
-            "highest_risk": self.highest_risk,
-            "average_risk": self.average_risk,
-            "sensitive": self.sensitive,
-            "models": [model.to_dict() for model in self.models],
-            "holds": self.holds,
-        }
+        return {**super().to_dict(), "holds": self.holds}
 
     def _repr_html_(self) -> str:
         from kanopy.report import notebook

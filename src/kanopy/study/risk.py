@@ -8,7 +8,7 @@ attacked with what is known of them; and sensitive columns are judged by what th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._errors import DataError, JobError, some
-from kanopy._shown import Short
+from kanopy._shown import Plain, Short
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, attribute_disclosure
 from kanopy.metrics.risk.identifying import Identifying, identifying_columns
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Journalist:
+class Journalist(Plain):
     """Risk for someone who does not know who is in the table, given the population it was drawn from.
 
     `basis` says how population class sizes are known: `counted` in a population table, `estimated` from the sampling
@@ -50,10 +50,6 @@ class Journalist:
     average: float
     k_map: int | None = None
     highest_presence: float | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
-from kanopy._shown import Drawn, Short
+from kanopy._shown import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.join import clearest_term, least_common_subsumer
@@ -32,7 +32,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Edit(Short):
+class Edit(Plain, Short):
     """One edit: its kind, the node or value it changes, the level, what it becomes, and the score after it."""
 
     kind: str
@@ -42,10 +42,6 @@ class Edit(Short):
     message: str
     score: float
     values: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The edit as plain data."""
-        return {**vars(self), "values": list(self.values)}
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,22 @@ suppressing more rows can never make the rest look safer than it is. A release w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError
+from kanopy._shown import Plain
 
 THRESHOLDS = (0.5, 1 / 3, 0.2, 0.1, 0.05)
 """Risks above which rows are counted: classes smaller than 2, 3, 5, 10 and 20."""
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(Plain):
     """The risks of one table. Shares are of its published rows; `rows_above` pairs a threshold with rows above it."""
 
     rows: int
@@ -39,14 +41,10 @@ class Risk:
     unique_share: float
     rows_above: tuple[tuple[float, int], ...]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain values; thresholds become `{"above", "rows", "share"}`."""
-        found: dict[str, object] = asdict(self)
-        found["rows_above"] = [
-            {"above": threshold, "rows": rows, "share": rows / self.rows if self.rows else 0.0}
-            for threshold, rows in self.rows_above
-        ]
-        return found
+        above = [{"above": each, "rows": rows, "share": rows / max(self.rows, 1)} for each, rows in self.rows_above]
+        return {**super().to_dict(), "rows_above": above}
 
 
 def highest_prosecutor_risk(sizes: npt.ArrayLike) -> float:

@@ -7,12 +7,13 @@ value occurs in each class.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._errors import JobError
+from kanopy._shown import Plain
 
 MOST_SHOWN = 10
 
@@ -28,7 +29,7 @@ class GivenAway:
 
 
 @dataclass(frozen=True)
-class Disclosure:
+class Disclosure(Plain):
     """What the classes say about one sensitive column.
 
     `certain_rows` lie in classes that hold a single value. `confidence` is the share of a class that its most frequent
@@ -55,11 +56,7 @@ class Disclosure:
     largest_shift: float
     worst: tuple[GivenAway, ...]
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain data, without the examples (they name classes and values)."""
-        found: dict[str, object] = asdict(self)
-        del found["worst"]
-        return found
+    json_names = {"worst": ""}  # noqa: RUF012 - examples name classes and values
 
 
 def attribute_disclosure(

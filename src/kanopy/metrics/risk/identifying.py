@@ -18,6 +18,7 @@ import numpy as np
 from kanopy._arrays import Longs
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._errors import JobError
+from kanopy._shown import Plain
 
 MOST_SUBSETS = 1500
 DIRECT = 0.95
@@ -25,7 +26,7 @@ DIRECT = 0.95
 
 
 @dataclass(frozen=True)
-class Subset:
+class Subset(Plain):
     """A set of columns: how many combinations occur, distinction, separation, and rows that stand alone."""
 
     columns: tuple[str, ...]
@@ -35,20 +36,9 @@ class Subset:
     unique_rows: int
     unique_share: float
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return {
-            "columns": list(self.columns),
-            "combinations": self.combinations,
-            "distinction": self.distinction,
-            "separation": self.separation,
-            "unique_rows": self.unique_rows,
-            "unique_share": self.unique_share,
-        }
-
 
 @dataclass(frozen=True)
-class Identifying:
+class Identifying(Plain):
     """Every set of columns looked at, the smallest first, and what follows from them.
 
     `largest` is the size up to which sets were looked at; `passed_over` columns were left out because there are too
@@ -68,19 +58,7 @@ class Identifying:
     gain: dict[str, float]
     level: float
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return {
-            "subsets": [subset.to_dict() for subset in self.subsets],
-            "all_columns": self.all_columns.to_dict(),
-            "largest": self.largest,
-            "passed_over": list(self.passed_over),
-            "identifiers": list(self.identifiers),
-            "suggested": list(self.suggested),
-            "keys": [list(key) for key in self.keys],
-            "gain": self.gain,
-            "level": self.level,
-        }
+    json_names = {"rows": ""}  # noqa: RUF012 - the assessment has it already
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ range of the column; in categories 1 - 1/m if the label stands for m values and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import distinct_tuples
+from kanopy._shown import Plain
 from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, nearest
 from kanopy.metrics.utility.published_values import Covers
 
@@ -29,7 +30,7 @@ MOST_ATTEMPTS = 100_000
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(Plain):
     """What one attack achieved. `found` is the expected number of people whose own row is picked.
 
     `certain` people were singled out rightly (one candidate, the right one); `wrong` were matched to rows that are
@@ -46,10 +47,6 @@ class Attack:
     unmatched: int
     highest_risk: float
     median_candidates: float
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

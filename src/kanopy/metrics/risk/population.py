@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy._errors import JobError
+from kanopy._shown import Plain
 from kanopy.metrics.risk.class_sizes import class_sizes
 
 SMALL_SAMPLE = 0.1
@@ -29,7 +31,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 @dataclass(frozen=True)
-class PopulationUniques:
+class PopulationUniques(Plain):
     """Estimated unique people in the population by each model, and the model that Dankar's rule chose."""
 
     population: int
@@ -40,21 +42,13 @@ class PopulationUniques:
     dankar: float
     chosen: str
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data: per model the people and their share of the population."""
-
-        def both(people: float | None) -> dict[str, float] | None:
-            return None if people is None else {"people": people, "share": people / self.population}
-
-        return {
-            "population": self.population,
-            "sampling_fraction": self.sampling_fraction,
-            "pitman": both(self.pitman),
-            "zayatz": both(self.zayatz),
-            "snb": both(self.snb),
-            "dankar": both(self.dankar),
-            "chosen": self.chosen,
-        }
+        found = super().to_dict()
+        for model in ("pitman", "zayatz", "snb", "dankar"):
+            if (people := found[model]) is not None:
+                found[model] = {"people": people, "share": people / self.population}
+        return found
 
 
 def population_size(rows: int, *, population: int | None = None, sampling_fraction: float | None = None) -> int:

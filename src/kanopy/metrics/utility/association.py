@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from kanopy._arrays import Floats, Ints
+from kanopy._shown import Plain
 from kanopy.metrics.utility.columns import bins_of, nearest_value, total_variation
 from kanopy.metrics.utility.published_values import Covers
 
 
 @dataclass(frozen=True)
-class PairUtility:
+class PairUtility(Plain):
     """Two columns before and after: how strongly they are associated (Cramér's V, and Pearson's correlation if both
     are numbers), and how far their contingency table moved (total variation)."""
 
@@ -23,10 +24,6 @@ class PairUtility:
     total_variation: float
     correlation_before: float | None
     correlation_after: float | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 def spread(covers: Covers, bins: Ints, width: int) -> Floats:

@@ -6,18 +6,19 @@ bounds. A hidden cell may be anything between the ends of the column.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from kanopy._arrays import Floats, Ints
+from kanopy._shown import Plain
 from kanopy.metrics.utility.published_values import Covers
 
 STATISTICS = ("mean", "lower quartile", "median", "upper quartile")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Plain):
     """One statistic of one column: its true value, and the least and the most it can be by the release.
 
     `estimate` takes each label for its middle. `holds` is whether the truth lies within: always, unless values were
@@ -31,10 +32,6 @@ class Bounds:
     high: float
     estimate: float
     holds: bool
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 def summary_bounds(values: Ints, labels: Ints, covers: Covers, *, lost_rows: int = 0) -> tuple[Bounds, ...]:

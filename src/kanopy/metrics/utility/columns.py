@@ -6,19 +6,20 @@ taken to be equally likely (the uniform assumption of LeFevre et al. 2006 and Xi
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import MISSING_LABEL, Floats, Ints, Longs
+from kanopy._shown import Plain
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers
 
 MOST_BINS = 24
 
 
 @dataclass(frozen=True)
-class ColumnUtility:
+class ColumnUtility(Plain):
     """One column before and after.
 
     `loss` is the share of the column's values that a label covers, 0 as before and 1 for nothing (the house loss);
@@ -41,10 +42,6 @@ class ColumnUtility:
     total_variation: float
     earth_movers: float
     numeric: bool
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        return asdict(self)
 
 
 def expected_counts(covers: Covers, label_counts: npt.ArrayLike) -> Floats:

@@ -8,13 +8,14 @@ categories as the share of each value a label may stand for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import DataError, MissingDependency
+from kanopy._shown import Plain
 from kanopy.metrics.utility.association import middles, spread
 from kanopy.metrics.utility.columns import bins_of
 from kanopy.metrics.utility.published_values import Covers
@@ -25,7 +26,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class LearnerUtility:
+class LearnerUtility(Plain):
     """One learner: mean accuracy before and after, and that of always guessing the most frequent class.
 
     `kept` is the share of what can be learned beyond guessing that the release still teaches.
@@ -47,9 +48,9 @@ class LearnerUtility:
         gain = self.before - self.baseline
         return None if gain <= 0.0 else (self.after - self.baseline) / gain
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {**asdict(self), "kept": self.kept}
+        return {**super().to_dict(), "kept": self.kept}
 
 
 def learned(

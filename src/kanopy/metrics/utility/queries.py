@@ -9,13 +9,14 @@ answers do not dominate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import JobError
+from kanopy._shown import Plain
 from kanopy.metrics.utility.columns import nearest_value
 from kanopy.metrics.utility.published_values import Covers
 
@@ -24,7 +25,7 @@ SANITY = 0.001
 
 
 @dataclass(frozen=True)
-class QueryErrors:
+class QueryErrors(Plain):
     """Relative errors of `queries` random count queries over up to `columns` columns each."""
 
     queries: int
@@ -35,12 +36,6 @@ class QueryErrors:
     upper_quartile: float
     ninetieth: float
     by_columns: dict[int, float]
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain data."""
-        found: dict[str, object] = asdict(self)
-        found["by_columns"] = {str(number): error for number, error in self.by_columns.items()}
-        return found
 
 
 def query_errors(
