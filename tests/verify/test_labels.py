@@ -64,3 +64,15 @@ def test_the_error_names_the_column_and_up_to_five_pairs() -> None:
     with pytest.raises(VerificationFailed, match=r"20 rows of 'age'.*0 as \[90, 99\]") as caught:
         verify_labels(before, after, ["age"], {})
     assert str(caught.value).count(" as ") == 5
+
+
+def test_hierarchies_made_by_people_are_taken_at_their_word_and_named() -> None:
+    above = {"20": ["15-19", "*"], "17": ["15-19", "*"]}
+    before, after = pl.DataFrame({"age": ["20", "17"]}), pl.DataFrame({"age": ["15-19", "15-19"]})
+    with pytest.raises(VerificationFailed, match="20 as 15-19"):
+        verify_labels(before, after, ["age"], {"age": above.__getitem__})
+    (remark,) = verify_labels(before, after, ["age"], {"age": above.__getitem__}, given=["age"])
+    assert "20 is called 15-19" in remark
+    wrong = pl.DataFrame({"age": ["15-19", "30-39"]})
+    with pytest.raises(VerificationFailed, match="17 as 30-39"):
+        verify_labels(before, wrong, ["age"], {"age": above.__getitem__}, given=["age"])

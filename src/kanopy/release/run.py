@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,14 +128,15 @@ def run(
         progress("verifying")
         background = _background(prepared, job, found)
         verification = _verify(prepared, job, found, published, background)
+        remarks: tuple[str, ...] = ()
         if isinstance(prepared.table, Generalizable):
-            _verify_labels(prepared, prepared.table, job, published, kept)
+            remarks = _verify_labels(prepared, prepared.table, job, published, kept)
     return Result(
         frame=published,
         job=job,
         found=found,
         verification=verification,
-        notes=(*prepared.notes, *found.notes, *why_not),
+        notes=(*prepared.notes, *found.notes, *why_not, *remarks),
         clock=clock,
         bound=proved,
         prepared=prepared,
@@ -230,15 +232,17 @@ def _verify(
 
 def _verify_labels(
     prepared: Prepared, table: Generalizable, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
-) -> None:
+) -> tuple[str, ...]:
     """The second opinion on whether every label is true of its row; raises if one is not."""
     import polars as pl
 
+    from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
     original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
     groups = {name: functools.partial(_labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
-    verify_labels(original, published, prepared.names, groups, missing_tokens=job.missing_tokens)
+    given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
+    return verify_labels(original, published, prepared.names, groups, given=given, missing_tokens=job.missing_tokens)
 
 
 def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:

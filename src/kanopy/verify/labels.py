@@ -50,26 +50,36 @@ def verify_labels(
     columns: Sequence[str],
     groups: Mapping[str, Callable[[str], Sequence[str]]],
     *,
+    given: Sequence[str] = (),
     missing_tokens: Sequence[str] = (),
-) -> None:
+) -> tuple[str, ...]:
     """Raise `VerificationFailed` if a published label is not true of its row; rows stand in the same order in both.
 
-    `groups` gives, per column, the labels above a value in the hierarchy of that column.
+    `groups` gives, per column, the labels above a value in the hierarchy of that column. The hierarchies of the columns
+    in `given` were made by people: what they call a value is taken at their word, and remarks name what reads as false.
 
     >>> before, after = pl.DataFrame({"age": [31, 47]}), pl.DataFrame({"age": ["[30, 39]", "[30, 39]"]})
     >>> verify_labels(before, after, ["age"], {})
     Traceback (most recent call last):
     kanopy._errors.VerificationFailed: 1 row of 'age' would be published under a label that is not true of it: 47 ...
     """
+    remarks = []
     for name in columns:
-        wrong = false_labels(original[name], published[name], groups.get(name), missing_tokens=missing_tokens)
+        before, after = original[name], published[name]
+        wrong = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens)
         if wrong is not None:
+            taken = false_labels(before, after, groups.get(name), missing_tokens=missing_tokens, trusted=name in given)
+            if taken is None:
+                said = ", ".join(f"{value} is called {label}" for value, label in wrong.examples)
+                remarks.append(f"The hierarchy given for {name!r} says what does not read as true: {said}. Correct it.")
+                continue
             shown = ", ".join(f"{value} as {label}" for value, label in wrong.examples)
             rows = "1 row" if wrong.rows == 1 else f"{wrong.rows:,} rows"
             raise VerificationFailed(
                 f"{rows} of {name!r} would be published under a label that is not true of it: {shown}. Nothing was "
                 "written. Give the column another hierarchy, or say how its values are to be read."
             )
+    return tuple(remarks)
 
 
 def false_labels(
@@ -78,8 +88,9 @@ def false_labels(
     groups: Callable[[str], Sequence[str]] | None = None,
     *,
     missing_tokens: Sequence[str] = (),
+    trusted: bool = False,
 ) -> FalseLabels | None:
-    """The labels of a column that are not true of their rows, or `None`."""
+    """The labels of a column that are not true of their rows, or `None`; `trusted` groups are true as they are."""
     value = _as_text(original.alias("value"))  # its own name may be a pattern to the dataframe library
     value = value.set(value.is_in(["", *missing_tokens]), None)
     pairs = pl.DataFrame({"value": value, "label": published.cast(pl.String)})
@@ -93,7 +104,7 @@ def false_labels(
     distinct = [text for text in counted["value"].unique().to_list() if text is not None]
     best: list[tuple[str | None, str | None, int]] | None = None
     for read in _readings(distinct):
-        wrong = _untrue(rows, read, groups)
+        wrong = _untrue(rows, read, groups, trusted)
         if not wrong:
             return None
         if best is None or len(wrong) < len(best):
@@ -115,7 +126,10 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 
 def _untrue(
-    rows: Sequence[tuple[str | None, str | None, int]], read: Read, groups: Callable[[str], Sequence[str]] | None
+    rows: Sequence[tuple[str | None, str | None, int]],
+    read: Read,
+    groups: Callable[[str], Sequence[str]] | None,
+    trusted: bool,
 ) -> list[tuple[str | None, str | None, int]]:
     ranges: dict[str, Range | None] = {}
     above: dict[str, frozenset[str]] = {}
@@ -130,7 +144,10 @@ def _untrue(
             above[text] = frozenset(groups(text)) if groups is not None else frozenset()
         return above[text]
 
-    return [pair for pair in rows if not _true(pair[0], pair[1], span, of_groups)]
+    def taken(value: str | None, label: str | None) -> bool:
+        return trusted and value is not None and label is not None and label in of_groups(value)
+
+    return [pair for pair in rows if not (taken(*pair[:2]) or _true(pair[0], pair[1], span, of_groups))]
 
 
 def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[[str], frozenset[str]]) -> bool:
