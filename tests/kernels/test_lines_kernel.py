@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.search.clustering.lines_kernel import fill_costs, make_lines, pair_costs, stretch_cost, stretch_costs
+from kanopy.search.clustering.lines_kernel import fill_costs, make_lines, pair_costs, stretch_cost
+from tests.kernels.clustering_definitions import stretch_costs
 
 
 @st.composite

@@ -14,6 +14,7 @@ from kanopy.search.bound.cut_prices_kernel import improve_prices
 from kanopy.search.bound.ladders import Priced, make_ladders, price_records
 from kanopy.search.bound.prices_kernel import make_cuts, make_walk, scan_boxes
 from kanopy.search.problem import Problem
+from tests.kernels import definitions
 from tests.search.problems import domains
 
 
@@ -47,7 +48,7 @@ def test_scan_finds_what_is_too_dear_and_mends_it(domain: Domain, k: int, seed: 
     order = np.argsort(-price, kind="stable").astype(np.int32)
     attributes = np.random.default_rng(seed).permutation(domain.width).astype(np.int64)
     results = []
-    for run in (scan_boxes, scan_boxes.plain):
+    for run in (scan_boxes, definitions.scan_boxes):
         walk = make_walk(priced.boxes, int(priced.counts.sum()), k, order)
         cuts = make_cuts(10_000, 100_000)
         repaired, worst = price.copy(), np.full(len(price), -np.inf)
@@ -95,7 +96,12 @@ def test_scan_without_room_for_groups_side_by_side_finds_the_same() -> None:
     price = generator.random(len(counts))
     order = np.argsort(-price, kind="stable").astype(np.int32)
     found = []
-    for run, small in ((scan_boxes, False), (scan_boxes, True), (scan_boxes.plain, False)):
+    for run, small in (
+        (scan_boxes, False),
+        (scan_boxes, True),
+        (scan_boxes.plain, False),
+        (definitions.scan_boxes, False),
+    ):
         walk = make_walk(priced.boxes, int(counts.sum()), 2, order)
         if small:
             walk = walk._replace(table=np.full(4096, -1, np.int32))

@@ -16,6 +16,7 @@ from kanopy.search.clustering.kmember import KMember, k_member_clusters
 from kanopy.search.clustering.kmember_kernel import grow_clusters, join_cluster
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.problem import Problem
+from tests.kernels import clustering_definitions
 from tests.search.clustering_support import CATEGORIES, domains, make_domain, plain_costs, rows_of, textbook
 
 
@@ -42,7 +43,7 @@ def test_kernel_and_plain_twin_agree(drawn, k, in_slices):
     k = min(k, domain.rows)
     measure = make_measure(domain, free, (), 2 * k)
     results = []
-    for run in (grow_clusters, grow_clusters.plain):
+    for run in (grow_clusters, grow_clusters.plain, clustering_definitions.grow_clusters):
         pool = kernel.make_pool(measure.positions, domain.tuple_of_row)
         boxes = kernel.make_boxes(pool, np.ones(domain.width))
         state = np.array([0, domain.tuple_of_row[0], domain.rows], np.int64)
@@ -53,7 +54,7 @@ def test_kernel_and_plain_twin_agree(drawn, k, in_slices):
         for until in range(1, count + 1) if in_slices else [count]:
             run(measure.lines, pool, boxes, state, k, until, low, high, costs, of_row)
         results.append((of_row.tolist(), low.tolist(), high.tolist(), costs.tolist(), state.tolist()))
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
 
 
 @settings(max_examples=30, deadline=None)
@@ -64,11 +65,11 @@ def test_leftover_kernel_and_twin_agree(drawn, k):
     groups = k_member_clusters(domain, k, free=free)
     place = groups.measure.positions[0]
     results = []
-    for run in (join_cluster, join_cluster.plain):
+    for run in (join_cluster, join_cluster.plain, clustering_definitions.join_cluster):
         sizes, low, high, costs = groups.sizes.copy(), groups.low.copy(), groups.high.copy(), groups.costs.copy()
         best = run(groups.measure.lines, place, groups.count, sizes, low, high, costs)
         results.append((int(best), sizes.tolist(), low.tolist(), high.tolist(), costs.tolist()))
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
 
 
 def test_many_values_are_priced_on_demand_with_the_same_result():

@@ -13,10 +13,10 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.clustering.measure import make_measure
 from kanopy.search.clustering.mondrian import Mondrian, mondrian_groups
-from kanopy.search.clustering.mondrian_kernel import cut_parts
-from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
+from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Rules, cut_parts, make_work
 from kanopy.search.problem import Problem
 from kanopy_papers.campan2011 import ATTRIBUTES, adult_domain
+from tests.kernels import clustering_definitions
 from tests.search.clustering_support import CATEGORIES, domains, make_domain, rows_of
 
 
@@ -26,14 +26,14 @@ def test_kernel_and_plain_twin_agree(drawn, k, strict, look, tries):
     domain, free = drawn
     measure = make_measure(domain, free, (), 2 * domain.rows + k)
     results = []
-    for run in (cut_parts, cut_parts.plain):
+    for run in (cut_parts, cut_parts.plain, clustering_definitions.cut_parts):
         work, scratch = make_work(measure.positions, domain.counts, k)
         while work.state[PARTS] > 0:
             run(measure.lines, measure.positions, work, scratch, Rules(k, strict, look, tries), 10)
         written = int(work.state[WRITTEN])
         parts = [x[:written].tolist() for x in (work.out_tuples, work.out_counts, work.out_classes)]
         results.append((parts, int(work.state[CLASSES])))
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
 
 
 @settings(max_examples=60, deadline=None)

@@ -33,19 +33,21 @@ def helper(loop: Function) -> Function:
 
 
 def kernel(
-    plain: Callable[..., Any], *, parallel: bool = False, makes_arrays: bool = True
+    plain: Callable[..., Any] | None = None, *, parallel: bool = False, makes_arrays: bool = True
 ) -> Callable[[Function], Function]:
     """Decorate a loop so that it is compiled, cached on disk and released from the GIL.
 
     `plain` is the NumPy twin with the same arguments and results: it replaces the loop where there is no
-    compiler, and tests compare the two (`kernel.plain` and `kernel.loop` hold both). A kernel that makes no arrays of
-    its own (`makes_arrays=False`) says by its annotations what it takes: `int`, `float`, the array types of
+    compiler, and tests compare the two (`kernel.plain` and `kernel.loop` hold both). Without one the loop itself runs
+    uncompiled, and tests compare it with its definition (`tests/kernels/definitions.py`). A kernel that makes no arrays
+    of its own (`makes_arrays=False`) says by its annotations what it takes: `int`, `float`, the array types of
     `kanopy._arrays`, and `Arrays`. It reads and writes single elements, at indices from 0 on.
     """
 
     def decorate(loop: Function) -> Function:
+        twin = loop if plain is None else plain
         if PLAIN:
-            chosen: Any = plain
+            chosen: Any = twin
         elif makes_arrays:
             chosen = _with_numba(loop, parallel)
         else:
@@ -59,7 +61,7 @@ def kernel(
 
             chosen.code = code
             PARTS[chosen] = loop
-        chosen.plain = plain
+        chosen.plain = twin
         chosen.loop = loop
         result: Function = chosen
         return result

@@ -8,7 +8,6 @@ dearest.
 
 from __future__ import annotations
 
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -167,40 +166,7 @@ def _cap_prices(
             repaired[members[i]] = weight
 
 
-def _scan_boxes_plain(
-    boxes: Boxes, sizes: Longs, attributes: Longs, price: Floats, counts: Longs, k: int,
-    walk: Walk, cuts: Cuts, repaired: Floats, worst: Floats, visits: int,
-) -> bool:  # fmt: skip
-    """The definition, box by box: everything in one call."""
-    n = walk.state[0, 2]
-    order = walk.records[0, :n].tolist()
-    room = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int32)
-    for levels in product(*(range(int(boxes.head[j, LEVELS])) for j in attributes)):
-        found: dict[tuple[int, ...], list[int]] = {}
-        pairs = zip(attributes, levels, strict=True)
-        starts = [int(boxes.head[j, AT] + level * boxes.head[j, VALUES]) for j, level in pairs]
-        for t in order:
-            box = tuple(int(boxes.codes[at + boxes.tuples[t, j]]) for j, at in zip(attributes, starts, strict=True))
-            found.setdefault(box, []).append(t)
-        for inside in found.values():
-            if sum(int(counts[t]) for t in inside) < k:
-                continue
-            weight = 0.0
-            for j, at in zip(attributes, starts, strict=True):
-                weight += float(boxes.weights[at + boxes.tuples[inside[0], j]])
-            total, rows = 0.0, 0
-            for t in inside:
-                if rows < k:
-                    total += min(k - rows, int(counts[t])) * float(price[t])
-                rows += int(counts[t])
-            if total > k * weight * (1 + ROUNDING):
-                members = np.array(inside, np.int32)
-                _keep_cut(cuts, members, price, counts, k, weight, worst)
-                _cap_prices(members, price, counts, k, weight, repaired, *room)
-    return True
-
-
-@kernel(_scan_boxes_plain)
+@kernel()
 def scan_boxes(
     boxes: Boxes, sizes: Longs, attributes: Longs, price: Floats, counts: Longs, k: int,
     walk: Walk, cuts: Cuts, repaired: Floats, worst: Floats, visits: int,

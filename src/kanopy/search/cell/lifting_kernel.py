@@ -24,7 +24,8 @@ class Meetings(NamedTuple):
     size: Longs
 
 
-def _meet(meetings: Meetings, options: Longs, lifted: Ints) -> int:
+@kernel()
+def meet(meetings: Meetings, options: Longs, lifted: Ints) -> int:
     """Go through `options` (numbers `c * width + j`, best first): where class `c` is still free and its meeting in
     column `j` still holds the rows it needs, all free classes of the meeting go there.
 
@@ -50,6 +51,3 @@ def _meet(meetings: Meetings, options: Longs, lifted: Ints) -> int:
                     if group[other, j] >= 0:
                         rows[group[other, j]] -= size[other]
     return count
-
-
-meet = kernel(_meet)(_meet)

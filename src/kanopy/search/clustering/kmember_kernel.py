@@ -8,14 +8,14 @@ ties are settled without looking further. The result is the plain algorithm's, r
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs
 from kanopy._compiler import helper, kernel
-from kanopy.search.clustering.lines_kernel import START, Lines, fill_costs, stretch_cost, stretch_costs
+from kanopy.search.clustering.lines_kernel import START, Lines, fill_costs, stretch_cost
 
 NONE_LEFT = np.iinfo(np.int64).max
 BUCKET = 8
@@ -300,56 +300,7 @@ def _furthest(lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, origin: Ints
     return best_tuple
 
 
-def _grow_plain(
-    lines: Lines,
-    pool: Pool,
-    boxes: Boxes,
-    state: Longs,
-    k: int,
-    until: int,
-    cluster_low: Ints,
-    cluster_high: Ints,
-    cluster_cost: Longs,
-    cluster_of_row: Ints,
-) -> None:
-    """Scan all distinct tuples for every record; the boxes are not looked at."""
-    positions, width = pool.positions, pool.positions.shape[1]
-    lowest = np.where(pool.head < pool.end, pool.rows[np.minimum(pool.head, len(pool.rows) - 1)], NONE_LEFT)
-
-    def pick(low: Any, high: Any, sign: int) -> tuple[int, int]:
-        cost = np.zeros(len(positions), np.int64)
-        for j in range(width):
-            cost += stretch_costs(lines, j, int(low[j]), int(high[j]))[positions[:, j]]
-        free = lowest < NONE_LEFT
-        most = int((sign * cost[free]).min())
-        tied = np.flatnonzero(free & (sign * cost == most))
-        return int(tied[np.argmin(lowest[tied])]), sign * most
-
-    def take(chosen: int) -> None:
-        cluster_of_row[lowest[chosen]] = state[CLUSTER]
-        pool.head[chosen] += 1
-        left = pool.head[chosen] < pool.end[chosen]
-        lowest[chosen] = pool.rows[pool.head[chosen]] if left else NONE_LEFT
-        state[FREE_ROWS] -= 1
-
-    while state[FREE_ROWS] >= k and state[CLUSTER] < until:
-        origin = positions[state[REFERENCE]]
-        chosen, _ = pick(origin, origin, -1)
-        low, high = positions[chosen].copy(), positions[chosen].copy()
-        cost = sum(int(stretch_costs(lines, j, int(low[j]), int(low[j]))[low[j]]) for j in range(width))
-        take(chosen)
-        for _ in range(k - 1):
-            chosen, cost = pick(low, high, 1)
-            np.minimum(low, positions[chosen], out=low)
-            np.maximum(high, positions[chosen], out=high)
-            take(chosen)
-        cluster = state[CLUSTER]
-        cluster_low[cluster], cluster_high[cluster], cluster_cost[cluster] = low, high, cost
-        state[REFERENCE] = chosen
-        state[CLUSTER] += 1
-
-
-@kernel(_grow_plain)
+@kernel()
 def grow_clusters(
     lines: Lines,
     pool: Pool,
@@ -407,26 +358,7 @@ def grow_clusters(
         state[CLUSTER] = cluster + 1
 
 
-def _join_plain(
-    lines: Lines,
-    place: Ints,
-    clusters: int,
-    sizes: Longs,
-    cluster_low: Ints,
-    cluster_high: Ints,
-    cluster_cost: Longs,
-) -> int:
-    low, high = np.minimum(cluster_low[:clusters], place), np.maximum(cluster_high[:clusters], place)
-    cost = np.array(
-        [sum(int(stretch_cost(lines, j, lo[j], hi[j])) for j in range(len(place))) for lo, hi in zip(low, high)]  # noqa: B905
-    )
-    best = int(np.argmin((sizes[:clusters] + 1) * cost - sizes[:clusters] * cluster_cost[:clusters]))
-    cluster_low[best], cluster_high[best], cluster_cost[best] = low[best], high[best], cost[best]
-    sizes[best] += 1
-    return best
-
-
-@kernel(_join_plain)
+@kernel()
 def join_cluster(
     lines: Lines,
     place: Ints,

@@ -131,21 +131,6 @@ def make_lines(free: list[bool], points: list[Longs], values: list[Longs], gaps:
     return Lines(head, cells, np.array(rows, np.int64))
 
 
-def stretch_costs(lines: Lines, j: int, lo: int, hi: int) -> Longs:
-    """Per place of attribute `j`: what covering `lo … hi` and that place together costs (plain NumPy)."""
-    base, end = int(lines.head[j, START]), int(lines.head[j + 1, START])
-    if lines.head[j, FREE]:
-        value = lines.cells[base:end, VALUE]
-        cost: Longs = np.maximum(value, value[hi]) - np.minimum(value, value[lo])
-        return cost
-    gap = lines.cells[base : end - 1, GAP]
-    own = int(gap[lo:hi].max()) if hi > lo else int(lines.cells[base + lo, POINT])
-    result = np.full(end - base, own, np.int64)
-    result[hi + 1 :] = np.maximum.accumulate(np.maximum(gap[hi:], own))
-    result[:lo] = np.maximum.accumulate(np.maximum(gap[:lo][::-1], own))[::-1]
-    return result
-
-
 def pair_costs(lines: Lines, j: int, lo: npt.NDArray[np.int32], hi: npt.NDArray[np.int32]) -> Longs:
     """`stretch_cost` for arrays of stretches of attribute `j` (plain NumPy).
 

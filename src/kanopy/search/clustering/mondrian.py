@@ -13,8 +13,7 @@ from kanopy._progress import SILENT, Progress
 from kanopy.search.clustering.groups import Groups
 from kanopy.search.clustering.kmember import local_solution
 from kanopy.search.clustering.measure import make_measure
-from kanopy.search.clustering.mondrian_kernel import cut_parts
-from kanopy.search.clustering.mondrian_plain import CLASSES, PARTS, WRITTEN, Rules, make_work
+from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Rules, cut_parts, make_work
 from kanopy.search.clustering.strata import within_level_limits
 from kanopy.search.release import check_k
 from kanopy.search.solution import About, Algorithm, FreeColumns, Solution

@@ -7,21 +7,86 @@ whose rows then go to both sides, lowest rows first.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._compiler import helper, kernel
 from kanopy.search.clustering.lines_kernel import FREE, START, VALUE, Lines, stretch_cost
-from kanopy.search.clustering.mondrian_plain import (
-    CLASSES,
-    NO_CUT,
-    PARTS,
-    WRITTEN,
-    Rules,
-    Scratch,
-    Work,
-    cut_parts_plain,
-)
+
+NO_CUT = np.iinfo(np.int64).max
+PARTS, CLASSES, WRITTEN = 0, 1, 2
+
+
+class Rules(NamedTuple):
+    """How to cut: parts of at most `look` entries at the cut of least loss along any of their `tries` costliest
+    attributes, larger parts (all of them if `look` is 0) at the median of the costliest attribute."""
+
+    k: int
+    strict: bool
+    look: int
+    tries: int
+
+
+class Work(NamedTuple):
+    """The stack of parts, and the classes written so far.
+
+    `state` counts parts, classes and written entries; part `i` is `tuples[edge[i]:edge[i+1]]`,
+    with the counts and the places of these tuples beside it (together in memory: that is where the time goes).
+    """
+
+    state: Longs
+    edge: Longs
+    tuples: Ints
+    counts: Longs
+    places: Ints
+    out_tuples: Ints
+    out_counts: Longs
+    out_classes: Ints
+
+
+class Scratch(NamedTuple):
+    """Room for one part, allocated once."""
+
+    order: Longs
+    best_order: Longs
+    forward: Longs
+    backward: Longs
+    buckets: Longs
+    pieces: Longs
+    best_pieces: Longs
+    tuples: Ints
+    counts: Longs
+    places: Ints
+
+
+def make_work(positions: Ints, counts: Longs, k: int) -> tuple[Work, Scratch]:
+    """A stack that holds everything as one part. Every cut makes at most one entry more."""
+    tuples, width = positions.shape
+    classes = max(1, int(counts.sum()) // max(1, k))
+    room = tuples + classes + 1
+
+    def ints(*shape: int) -> Ints:
+        return np.empty(shape, np.int32)
+
+    def longs(length: int) -> Longs:
+        return np.empty(length, np.int64)
+
+    work = Work(
+        np.array([1, 0, 0], np.int64), longs(classes + 2),
+        ints(room), longs(room), ints(room, width),
+        ints(room), longs(room), ints(room),
+    )  # fmt: skip
+    work.edge[:2] = 0, tuples
+    work.tuples[:tuples] = np.arange(tuples)
+    work.counts[:tuples] = counts
+    work.places[:tuples] = positions
+    scratch = Scratch(
+        longs(room), longs(room), longs(room), longs(room), longs(4 * room + 2), longs(room + 1), longs(room + 1),
+        ints(room), longs(room), ints(room, width),
+    )  # fmt: skip
+    return work, scratch
 
 
 @helper
@@ -244,7 +309,7 @@ def _widest_first(lines: Lines, low: Ints, high: Ints, ranked: Longs) -> int:
     return number
 
 
-@kernel(cut_parts_plain)
+@kernel()
 def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules: Rules, most_entries: int) -> None:
     """Cut parts until none is left or about `most_entries` entries were looked at; call again to go on."""
     width = positions.shape[1]

@@ -107,7 +107,8 @@ class Arena(Arrays):
     counts: Longs
 
 
-def _judge(arena: Arena, known: int, tail: int, k: int, limit: int) -> None:
+@kernel(makes_arrays=False)
+def judge(arena: Arena, known: int, tail: int, k: int, limit: int) -> None:
     """Roll up the table of the candidate wanted at the tail of the arena, and judge it."""
     wanted, start, tables = arena.wanted, arena.start, arena.tables
     source = smallest_finer(arena.levels, tables[0], known, wanted)
@@ -125,6 +126,3 @@ def _judge(arena: Arena, known: int, tail: int, k: int, limit: int) -> None:
         arena.keys[tail : tail + found], arena.sizes[tail : tail + found], arena.shift, arena.mask, arena.extra, start,
         k, limit, arena.sums, arena.counts,
     )  # fmt: skip
-
-
-judge = kernel(_judge, makes_arrays=False)(_judge)

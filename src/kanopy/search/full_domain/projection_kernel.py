@@ -68,7 +68,8 @@ def _steps(lifts: Ints, starts: LongRows, values: int, j: int, low: int, high: i
             out[(level - low) * width + lifts[starts[j, level] + x]] = lifts[starts[j, level + 1] + x]
 
 
-def _small_cell_rows(
+@kernel(makes_arrays=False)
+def small_cells(
     codes: IntRows, counts: Ints, lifts: Ints, starts: LongRows, sizes: LongRows, triples: LongRows, first: LongRows,
     last: Longs, offsets: Longs, k: int, out: Longs, room: Ints, steps: IntRows,
 ) -> None:  # fmt: skip
@@ -116,9 +117,6 @@ def _small_cell_rows(
                         rows += room[x] if room[x] < k else 0
                     out[place] = rows
                     place += 1
-
-
-small_cells = kernel(_small_cell_rows, makes_arrays=False)(_small_cell_rows)
 
 
 def small_cell_rows(

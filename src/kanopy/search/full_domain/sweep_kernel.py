@@ -15,7 +15,8 @@ from kanopy.search.full_domain.counting_kernel import count_rows
 from kanopy.search.rollup_kernel import roll_up_one_word
 
 
-def _sweep(
+@kernel()
+def sweep(
     keys: Longs,
     sizes: Longs,
     shift: Longs,
@@ -90,6 +91,3 @@ def _sweep(
         start[j] = -1
         for deeper in range(i + 1, depth + 1):
             source[deeper] = i + 1
-
-
-sweep = kernel(_sweep)(_sweep)

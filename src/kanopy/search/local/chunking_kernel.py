@@ -112,7 +112,8 @@ def _distribute(
     return groups
 
 
-def _chunk_loop(
+@kernel(makes_arrays=False)
+def chunk(
     boxes: Boxes, counts: Longs, order: Longs, waiting: int, rows: int, least: int, parts: Parts, starts: Longs
 ) -> int:
     """Split the `waiting` stretches on the stack into chunks of about `rows` rows, reordering `order` within each.
@@ -175,6 +176,3 @@ def _chunk_loop(
             order[p] = parts.moved[p]
         waiting += groups
     return chunks
-
-
-chunk = kernel(_chunk_loop, makes_arrays=False)(_chunk_loop)

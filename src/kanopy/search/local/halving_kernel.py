@@ -13,79 +13,6 @@ SCANS = 3
 HEIGHT, DONE = 0, 1
 
 
-def _halve_plain(
-    boxes: Boxes, record: Ints, items: Longs, stack: Longs, state: Longs, opens: Mask, k: int, slice_items: int
-) -> None:
-    """The definition, with lists."""
-    width = boxes.tuples.shape[1]
-    shape = [tuple(int(x) for x in head) for head in boxes.head]
-    tables = [boxes.codes[at : at + n * count].reshape(count, n) for n, count, at, _ in shape]
-    costs = [boxes.weights[at : at + n * count].reshape(count, n) for n, count, at, _ in shape]
-
-    def around(one: int, levels: list[int], other: int) -> list[int]:
-        found = list(levels)
-        for j in range(width):
-            a, b = int(boxes.tuples[one, j]), int(boxes.tuples[other, j])
-            level = 0
-            while level < len(tables[j]) - 1 and tables[j][level, a] != tables[j][level, b]:
-                level += 1
-            found[j] = max(found[j], level)
-        return found
-
-    def weight(one: int, levels: list[int]) -> float:
-        total = 0.0
-        for j in range(width):
-            total += float(costs[j][levels[j], boxes.tuples[one, j]])
-        return total
-
-    none = [0] * width
-    looked = 0
-    while state[HEIGHT] > 0 and looked < slice_items:
-        state[HEIGHT] -= 1
-        begin, end = (int(x) for x in stack[state[HEIGHT]])
-        part = items[begin:end].tolist()
-        looked += len(part)
-        records = [int(record[item]) for item in part]
-        box = none
-        for r in records:
-            box = around(records[0], box, r)
-        if len(part) < 2 * k or weight(records[0], box) <= weight(records[0], none):
-            opens[begin] = True
-            state[DONE] += len(part)
-            continue
-        seed, other = 0, 0
-        for _ in range(SCANS):
-            far = [weight(records[seed], around(records[seed], none, r)) for r in records]
-            seed, other = int(np.argmax(far)), seed
-        sides: tuple[list[int], list[int]] = ([seed], [other])
-        wide = [none, none]
-        spent = [weight(records[seed], none), weight(records[other], none)]
-        for i, r in enumerate(records):
-            if i in (seed, other):
-                continue
-            next_levels = [around(records[sides[s][0]], wide[s], r) for s in (0, 1)]
-            price = [weight(records[sides[s][0]], next_levels[s]) for s in (0, 1)]
-            rise = [price[s] - spent[s] for s in (0, 1)]
-            keys = [(price[s], rise[s], len(sides[s])) for s in (0, 1)]
-            chosen = 0 if keys[0] <= keys[1] else 1
-            sides[chosen].append(i)
-            wide[chosen], spent[chosen] = next_levels[chosen], price[chosen]
-        small = 0 if len(sides[0]) < len(sides[1]) else 1
-        missing = k - len(sides[small])
-        if missing > 0:
-            large = sides[1 - small]
-            seen = records[sides[small][0]]
-            price_of = {i: weight(seen, around(seen, wide[small], records[i])) for i in large}
-            taken = set(sorted(large, key=lambda i: price_of[i])[:missing])
-            sides[small].extend(i for i in large if i in taken)
-            sides[1 - small][:] = [i for i in large if i not in taken]
-        middle = begin + len(sides[0])
-        items[begin:end] = [part[i] for i in sides[0] + sides[1]]
-        stack[state[HEIGHT]] = begin, middle
-        stack[state[HEIGHT] + 1] = middle, end
-        state[HEIGHT] += 2
-
-
 @helper
 def _fill(
     boxes: Boxes,
@@ -123,7 +50,7 @@ def _fill(
     return n_small, kept
 
 
-@kernel(_halve_plain)
+@kernel()
 def halve(
     boxes: Boxes, record: Ints, items: Longs, stack: Longs, state: Longs, opens: Mask, k: int, slice_items: int
 ) -> None:

@@ -9,59 +9,7 @@ from kanopy._compiler import kernel
 from kanopy.search.local.boxes_kernel import Boxes, agreement, box_weight, join, level_weight
 
 
-def _join_small_plain(
-    boxes: Boxes, record: Ints, size: Longs, starts: Longs, k: int, begin: int, stop: int, owner: Ints
-) -> None:
-    """The definition, unit by unit."""
-    width = boxes.tuples.shape[1]
-    shape = [tuple(int(x) for x in head) for head in boxes.head]
-    tables = [boxes.codes[at : at + n * count].reshape(count, n) for n, count, at, _ in shape]
-    costs = [boxes.weights[at : at + n * count].reshape(count, n) for n, count, at, _ in shape]
-
-    def weight(one: int, levels: list[int]) -> float:
-        total = 0.0
-        for j in range(width):
-            total += float(costs[j][levels[j], boxes.tuples[one, j]])
-        return total
-
-    def around(one: int, levels: list[int], other: int, other_levels: list[int]) -> list[int]:
-        found = []
-        for j in range(width):
-            a, b = int(boxes.tuples[one, j]), int(boxes.tuples[other, j])
-            level = 0
-            while level < len(tables[j]) - 1 and tables[j][level, a] != tables[j][level, b]:
-                level += 1
-            found.append(max(level, levels[j], other_levels[j]))
-        return found
-
-    for chunk in range(begin, stop):
-        alive = list(range(int(starts[chunk]), int(starts[chunk + 1])))
-        rows = {u: int(size[u]) for u in alive}
-        levels = {u: [0] * width for u in alive}
-        members = {u: [u] for u in alive}
-        for unit in alive:
-            one = unit
-            while one in rows and rows[one] < k and len(rows) > 1:
-                mine = int(record[one])
-                best, into = 1e300, -1
-                for other in alive:
-                    if other == one or other not in rows:
-                        continue
-                    theirs = int(record[other])
-                    joint = weight(mine, around(mine, levels[one], theirs, levels[other]))
-                    spent = rows[one] * weight(mine, levels[one]) + rows[other] * weight(theirs, levels[other])
-                    rise = (rows[one] + rows[other]) * joint - spent
-                    if rise < best:
-                        best, into = rise, other
-                levels[into] = around(int(record[into]), levels[into], mine, levels[one])
-                rows[into] += rows.pop(one)
-                members[into] += members.pop(one)
-                one = into
-        for into in rows:
-            owner[members[into]] = into
-
-
-@kernel(_join_small_plain)
+@kernel()
 def join_small(
     boxes: Boxes, record: Ints, size: Longs, starts: Longs, k: int, begin: int, stop: int, owner: Ints
 ) -> None:

@@ -124,49 +124,7 @@ def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, ra
     return left
 
 
-def _agglomerate_plain(
-    joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
-    random: Words, owner: Ints,
-) -> None:  # fmt: skip
-    """The definition: look at all pairs, merge the best, again and again."""
-    parents = [joins.parent[at : at + nodes].tolist() for nodes, _, at in joins.head.tolist()]
-
-    def weight_of(members: list[int]) -> float:
-        total = 0.0
-        for j, (_, _, at) in enumerate(joins.head.tolist()):
-            lines = []
-            for t in members:
-                line = [int(joins.cells[t, j])]
-                while parents[j][line[-1]] >= 0:
-                    line.append(parents[j][line[-1]])
-                lines.append(line)
-            total += float(joins.own[at + next(n for n in lines[0] if all(n in line for line in lines))])
-        return total
-
-    for part in range(begin, stop):
-        classes = {int(t): [int(t)] for t in order[starts[part] : starts[part + 1]]}
-        rows = {t: int(counts[t]) for t in classes}
-        while len(classes) > 1 and min(rows.values()) < k:
-            best, pair = NEVER, (-1, -1)
-            keys = list(classes)
-            for a, one in enumerate(keys):
-                for other in keys[:a]:
-                    if rows[one] < k or rows[other] < k:
-                        both = rows[one] + rows[other]
-                        spent = rows[one] * weight_of(classes[one]) + rows[other] * weight_of(classes[other])
-                        d = weight_of(classes[one] + classes[other]) * both - spent
-                        if both > k:
-                            d *= (both / k) ** 2
-                        if d < best:
-                            best, pair = d, (one, other)
-            into, gone = pair
-            classes[into] += classes.pop(gone)
-            rows[into] += rows.pop(gone)
-        for into, members in classes.items():
-            owner[members] = into
-
-
-@kernel(_agglomerate_plain, makes_arrays=False)
+@kernel(makes_arrays=False)
 def agglomerate(
     joins: Joins, order: Longs, starts: Longs, counts: Longs, k: int, begin: int, stop: int, units: Units,
     random: Words, owner: Ints,

@@ -115,35 +115,7 @@ def _fold_inside(boxes: Boxes, folded: Folded, desk: Desk, t: int, levels: Short
             length *= size
 
 
-def _best_box_plain(
-    boxes: Boxes, folded: Folded, counts: Longs, paid: Floats, desk: Desk, t: int, least: float, k: int, cells: int,
-    levels: Shorts,
-) -> float:  # fmt: skip
-    """Every combination of kept levels by itself."""
-    width = boxes.tuples.shape[1]
-    agreed = np.array(
-        [[agreement(boxes, j, int(boxes.tuples[t, j]), int(v)) for j, v in enumerate(row)] for row in boxes.tuples]
-    ).reshape(len(counts), width)
-    best = 0.0
-    numbers = [int(n) for n in desk.number[:width]]
-    for cell in range(cells):
-        rest, own = cell, np.zeros(width, np.int16)
-        for j in range(width - 1, -1, -1):
-            own[j] = desk.kept[j, rest % numbers[j]]
-            rest //= numbers[j]
-        held = (agreed <= own).all(axis=1) & (paid > least)
-        rows = int(counts[held].sum())
-        if rows < k:
-            continue
-        weight = sum(float(level_weight(boxes, j, int(own[j]), int(boxes.tuples[t, j]))) for j in range(width))
-        gain = float((counts[held] * paid[held]).sum()) - rows * weight
-        if gain > best + FEW * (1.0 + abs(best)):
-            best = gain
-            levels[:] = own
-    return best
-
-
-@kernel(_best_box_plain, makes_arrays=False)
+@kernel(makes_arrays=False)
 def best_box(
     boxes: Boxes, folded: Folded, counts: Longs, paid: Floats, desk: Desk, t: int, least: float, k: int, cells: int,
     levels: Shorts,
@@ -262,7 +234,8 @@ def _lightest(folded: Folded, cover: Cover, desk: Desk, u: int, k: int, below: f
     return found
 
 
-def _open_classes_loop(
+@kernel(makes_arrays=False)
+def open_classes(
     boxes: Boxes, folded: Folded, counts: Longs, cover: Cover, desk: Desk, room: int, k: int, heat: float, steps: int,
     random: Words,
 ) -> float:  # fmt: skip
@@ -378,40 +351,7 @@ def _open_classes_loop(
     return total
 
 
-open_classes = kernel(_open_classes_loop, makes_arrays=False)(_open_classes_loop)
-
-
-def _tighten_plain(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
-    """Class by class."""
-    width = boxes.tuples.shape[1]
-    cover.held[:] = 0
-    for c in range(len(cover.weight)):
-        members = np.flatnonzero(cover.class_of == c)
-        cover.levels[c] = 0
-        if not len(members):
-            cover.member[c], cover.weight[c] = -1, ABSENT
-            continue
-        first = int(members[0])
-        cover.member[c] = first
-        for j in range(width):
-            cover.levels[c, j] = max(
-                agreement(boxes, j, int(boxes.tuples[first, j]), int(boxes.tuples[u, j])) for u in members
-            )
-        cover.weight[c] = box_weight(boxes, first, cover.levels[c])
-        for column in range(folded.codes.shape[1]):
-            attributes = range(int(folded.first[column]), int(folded.first[column + 1]))
-            sizes = [int(boxes.head[j, VALUES]) for j in attributes]
-            for value in range(int(folded.start[column]), int(folded.start[column + 1])):
-                own = np.unravel_index(value - int(folded.start[column]), sizes)
-                if all(
-                    agreement(boxes, j, int(boxes.tuples[first, j]), int(v)) <= cover.levels[c, j]
-                    for j, v in zip(attributes, own, strict=True)
-                ):
-                    cover.held[value, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
-    cover.paid[:] = cover.weight[cover.class_of]
-
-
-@kernel(_tighten_plain, makes_arrays=False)
+@kernel(makes_arrays=False)
 def tighten(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
     """Shrink every class to the smallest box around its records."""
     n, width = boxes.tuples.shape
@@ -444,7 +384,8 @@ def tighten(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
         cover.paid[u] = cover.weight[cover.class_of[u]]
 
 
-def _settle_down_loop(folded: Folded, counts: Longs, cover: Cover, desk: Desk, k: int) -> float:
+@kernel(makes_arrays=False)
+def settle_down(folded: Folded, counts: Longs, cover: Cover, desk: Desk, k: int) -> float:
     """Move every record to the lightest class whose box holds it, where its own class can spare it; the gain."""
     gained = 0.0
     for u in range(len(counts)):
@@ -459,6 +400,3 @@ def _settle_down_loop(folded: Folded, counts: Longs, cover: Cover, desk: Desk, k
             cover.class_of[u] = c
             cover.paid[u] = cover.weight[c]
     return gained
-
-
-settle_down = kernel(_settle_down_loop, makes_arrays=False)(_settle_down_loop)

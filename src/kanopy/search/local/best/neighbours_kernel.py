@@ -25,33 +25,7 @@ def _offer(near: IntRows, far: FloatRows, t: int, other: int, distance: float) -
     far[t, i] = distance
 
 
-def _look_around_plain(
-    joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: IntRows, far: FloatRows
-) -> None:
-    """The definition: per record all candidates seen so far, the nearest first, earlier ones first at ties."""
-    for p in range(begin, stop):
-        for q in range(max(0, p - window), p):
-            one, other = int(order[p]), int(order[q])
-            if stratum[one] != stratum[other]:
-                continue
-            distance = 0.0
-            for j, (_, _, at) in enumerate(joins.head.tolist()):
-                lines = []
-                for node in (int(joins.cells[one, j]), int(joins.cells[other, j])):
-                    line = [node]
-                    while joins.parent[at + line[-1]] >= 0:
-                        line.append(int(joins.parent[at + line[-1]]))
-                    lines.append(line)
-                distance += float(joins.own[at + next(node for node in lines[0] if node in lines[1])])
-            for t, s in ((one, other), (other, one)):
-                known = [(far[t, i], i, near[t, i]) for i in range(near.shape[1]) if near[t, i] >= 0]
-                if all(found[2] != s for found in known):
-                    best = sorted([*known, (distance, near.shape[1], s)])[: near.shape[1]]
-                    for i, found in enumerate(best):
-                        far[t, i], near[t, i] = found[0], found[2]
-
-
-@kernel(_look_around_plain, makes_arrays=False)
+@kernel(makes_arrays=False)
 def look_around(
     joins: Joins, order: Longs, stratum: Longs, window: int, begin: int, stop: int, near: IntRows, far: FloatRows
 ) -> None:

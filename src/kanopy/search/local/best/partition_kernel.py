@@ -135,24 +135,20 @@ def learn(joins: Joins, part: Partition, c: int) -> None:
         item = part.before[item]
 
 
-def _fit_all_loop(joins: Joins, part: Partition) -> None:
+@kernel(makes_arrays=False)
+def fit_all(joins: Joins, part: Partition) -> None:
     """Fit the boxes of all classes."""
     for c in range(len(part.size)):
         if part.size[c] > 0:
             fit(joins, part, c)
 
 
-fit_all = kernel(_fit_all_loop, makes_arrays=False)(_fit_all_loop)
-
-
-def _learn_all_loop(joins: Joins, part: Partition) -> None:
+@kernel(makes_arrays=False)
+def learn_all(joins: Joins, part: Partition) -> None:
     """Find the boxes of all classes without each one of their rows."""
     for c in range(len(part.size)):
         if part.size[c] > 1:
             learn(joins, part, c)
-
-
-learn_all = kernel(_learn_all_loop, makes_arrays=False)(_learn_all_loop)
 
 
 def make_partition(joins: Joins, record: Ints, first: Longs, class_of: Ints, most: int) -> Partition:

@@ -9,33 +9,7 @@ from kanopy._compiler import kernel
 from kanopy.search.local.joins_kernel import Joins, joint_weight
 
 
-def _cheapest_unions_plain(
-    joins: Joins, box: IntRows, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float,
-    found: IntRows, growth: FloatRows,
-) -> None:  # fmt: skip
-    """The definition: all partners within reach, sorted."""
-    for row, c in enumerate(asking.tolist()):
-        options = []
-        for other in range(max(0, c - reach), min(len(size), c + reach + 1)):
-            if other == c:
-                continue
-            joint = 0.0
-            for j, (_, _, at) in enumerate(joins.head.tolist()):
-                lines = []
-                for node in (int(box[c, j]), int(box[other, j])):
-                    line = [node]
-                    while joins.parent[at + line[-1]] >= 0:
-                        line.append(int(joins.parent[at + line[-1]]))
-                    lines.append(line)
-                joint += float(joins.own[at + next(node for node in lines[0] if node in lines[1])])
-            if joint < too_heavy:
-                rise = (size[c] + size[other]) * joint - size[c] * weight[c] - size[other] * weight[other]
-                options.append((float(rise), other))
-        for i, (rise, other) in enumerate(sorted(options)[: found.shape[1]]):
-            found[row, i], growth[row, i] = other, rise
-
-
-@kernel(_cheapest_unions_plain, makes_arrays=False)
+@kernel(makes_arrays=False)
 def cheapest_unions(
     joins: Joins, box: IntRows, size: Longs, weight: Floats, asking: Longs, reach: int, too_heavy: float,
     found: IntRows, growth: FloatRows,

@@ -14,7 +14,8 @@ MOST_LOOKED_AT = 12
 """Rows of a class that a row may be swapped with in one step."""
 
 
-def _anneal_loop(
+@kernel(makes_arrays=False)
+def anneal(
     joins: Joins, part: Partition, near: IntRows, k: int, heat: float, steps: int, random: Words, logs: Floats,
     stats: Longs,
 ) -> float:  # fmt: skip
@@ -99,6 +100,3 @@ def _anneal_loop(
             take(part, chosen)
             put(part, target, chosen)
     return gained
-
-
-anneal = kernel(_anneal_loop, makes_arrays=False)(_anneal_loop)

@@ -102,7 +102,8 @@ def _reach(part: Partition, chains: Chains, count: int, target: int) -> int:
     return found
 
 
-def _chain_loop(joins: Joins, part: Partition, chains: Chains, k: int) -> float:
+@kernel(makes_arrays=False)
+def chain(joins: Joins, part: Partition, chains: Chains, k: int) -> float:
     """Use up all chains that save anything, then fit the boxes anew; returns the change in cost."""
     count = 0
     before = 0.0
@@ -149,6 +150,3 @@ def _chain_loop(joins: Joins, part: Partition, chains: Chains, k: int) -> float:
             fit(joins, part, c)
         after += part.size[c] * part.weight[c]
     return after - before
-
-
-chain = kernel(_chain_loop, makes_arrays=False)(_chain_loop)

@@ -130,7 +130,8 @@ def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
     return gain
 
 
-def _reopen_loop(
+@kernel(makes_arrays=False)
+def reopen(
     joins: Joins, part: Partition, journal: Journal, look: Look, near: IntRows, k: int, heat: float, steps: int,
     random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
@@ -222,10 +223,8 @@ def _reopen_loop(
     return gained
 
 
-reopen = kernel(_reopen_loop, makes_arrays=False)(_reopen_loop)
-
-
-def _dissolve_loop(
+@kernel(makes_arrays=False)
+def dissolve(
     joins: Joins, part: Partition, journal: Journal, near: IntRows, k: int, heat: float, steps: int, random: Words,
     logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
@@ -257,6 +256,3 @@ def _dissolve_loop(
         else:
             undo(part, journal)
     return gained
-
-
-dissolve = kernel(_dissolve_loop, makes_arrays=False)(_dissolve_loop)

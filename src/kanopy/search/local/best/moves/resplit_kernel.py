@@ -9,7 +9,8 @@ from kanopy.search.local.best.partition_kernel import Partition, drop_class, new
 from kanopy.search.local.joins_kernel import Joins, copy_box, draw, own_weight
 
 
-def _resplit_loop(
+@kernel(makes_arrays=False)
+def resplit(
     joins: Joins, part: Partition, near: IntRows, units: Units, pool: IntRows, k: int, noise: float, heat: float,
     steps: int, random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
@@ -86,6 +87,3 @@ def _resplit_loop(
             put(part, units.nearest[units.owner[i]], pool[0, i])
         gained += now - old
     return gained
-
-
-resplit = kernel(_resplit_loop, makes_arrays=False)(_resplit_loop)

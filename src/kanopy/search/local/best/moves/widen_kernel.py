@@ -301,7 +301,8 @@ def _note(part: Partition, lattice: Lattice, t: int) -> None:
     lattice.mean_paid[t, 1] = rows
 
 
-def _widen_loop(
+@kernel(makes_arrays=False)
+def widen(
     boxes: Boxes, joins: Joins, part: Partition, journal: Journal, lattice: Lattice, near: IntRows, chunk_of: Ints,
     order: Longs, starts: Longs, k: int, heat: float, steps: int, random: Words, logs: Floats, stats: Longs,
 ) -> float:  # fmt: skip
@@ -399,6 +400,3 @@ def _widen_loop(
                     _note(part, lattice, part.record[y])
                     y = part.after[y]
     return gained
-
-
-widen = kernel(_widen_loop, makes_arrays=False)(_widen_loop)

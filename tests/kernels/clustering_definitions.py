@@ -1,87 +1,99 @@
-"""Mondrian's cuts with whole-array operations: the shapes both versions work on, and the plain twin."""
+"""What the loops of k-member and Mondrian are meant to do, with whole arrays and without boxes or buckets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy.search.clustering.lines_kernel import FREE, Lines, pair_costs, stretch_cost
-
-NO_CUT = np.iinfo(np.int64).max
-PARTS, CLASSES, WRITTEN = 0, 1, 2
-
-
-class Rules(NamedTuple):
-    """How to cut: parts of at most `look` entries at the cut of least loss along any of their `tries` costliest
-    attributes, larger parts (all of them if `look` is 0) at the median of the costliest attribute."""
-
-    k: int
-    strict: bool
-    look: int
-    tries: int
+from kanopy.search.clustering.kmember_kernel import CLUSTER, FREE_ROWS, NONE_LEFT, REFERENCE, Boxes, Pool
+from kanopy.search.clustering.lines_kernel import FREE, GAP, POINT, START, VALUE, Lines, pair_costs, stretch_cost
+from kanopy.search.clustering.mondrian_kernel import CLASSES, PARTS, WRITTEN, Rules, Scratch, Work
 
 
-class Work(NamedTuple):
-    """The stack of parts, and the classes written so far.
-
-    `state` counts parts, classes and written entries; part `i` is `tuples[edge[i]:edge[i+1]]`,
-    with the counts and the places of these tuples beside it (together in memory: that is where the time goes).
-    """
-
-    state: Longs
-    edge: Longs
-    tuples: Ints
-    counts: Longs
-    places: Ints
-    out_tuples: Ints
-    out_counts: Longs
-    out_classes: Ints
+def stretch_costs(lines: Lines, j: int, lo: int, hi: int) -> Longs:
+    """Per place of attribute `j`: what covering `lo … hi` and that place together costs (plain NumPy)."""
+    base, end = int(lines.head[j, START]), int(lines.head[j + 1, START])
+    if lines.head[j, FREE]:
+        value = lines.cells[base:end, VALUE]
+        cost: Longs = np.maximum(value, value[hi]) - np.minimum(value, value[lo])
+        return cost
+    gap = lines.cells[base : end - 1, GAP]
+    own = int(gap[lo:hi].max()) if hi > lo else int(lines.cells[base + lo, POINT])
+    result = np.full(end - base, own, np.int64)
+    result[hi + 1 :] = np.maximum.accumulate(np.maximum(gap[hi:], own))
+    result[:lo] = np.maximum.accumulate(np.maximum(gap[:lo][::-1], own))[::-1]
+    return result
 
 
-class Scratch(NamedTuple):
-    """Room for one part, allocated once."""
+def grow_clusters(
+    lines: Lines,
+    pool: Pool,
+    boxes: Boxes,
+    state: Longs,
+    k: int,
+    until: int,
+    cluster_low: Ints,
+    cluster_high: Ints,
+    cluster_cost: Longs,
+    cluster_of_row: Ints,
+) -> None:
+    """Scan all distinct tuples for every record; the boxes are not looked at."""
+    positions, width = pool.positions, pool.positions.shape[1]
+    lowest = np.where(pool.head < pool.end, pool.rows[np.minimum(pool.head, len(pool.rows) - 1)], NONE_LEFT)
 
-    order: Longs
-    best_order: Longs
-    forward: Longs
-    backward: Longs
-    buckets: Longs
-    pieces: Longs
-    best_pieces: Longs
-    tuples: Ints
-    counts: Longs
-    places: Ints
+    def pick(low: Any, high: Any, sign: int) -> tuple[int, int]:
+        cost = np.zeros(len(positions), np.int64)
+        for j in range(width):
+            cost += stretch_costs(lines, j, int(low[j]), int(high[j]))[positions[:, j]]
+        free = lowest < NONE_LEFT
+        most = int((sign * cost[free]).min())
+        tied = np.flatnonzero(free & (sign * cost == most))
+        return int(tied[np.argmin(lowest[tied])]), sign * most
+
+    def take(chosen: int) -> None:
+        cluster_of_row[lowest[chosen]] = state[CLUSTER]
+        pool.head[chosen] += 1
+        left = pool.head[chosen] < pool.end[chosen]
+        lowest[chosen] = pool.rows[pool.head[chosen]] if left else NONE_LEFT
+        state[FREE_ROWS] -= 1
+
+    while state[FREE_ROWS] >= k and state[CLUSTER] < until:
+        origin = positions[state[REFERENCE]]
+        chosen, _ = pick(origin, origin, -1)
+        low, high = positions[chosen].copy(), positions[chosen].copy()
+        cost = sum(int(stretch_costs(lines, j, int(low[j]), int(low[j]))[low[j]]) for j in range(width))
+        take(chosen)
+        for _ in range(k - 1):
+            chosen, cost = pick(low, high, 1)
+            np.minimum(low, positions[chosen], out=low)
+            np.maximum(high, positions[chosen], out=high)
+            take(chosen)
+        cluster = state[CLUSTER]
+        cluster_low[cluster], cluster_high[cluster], cluster_cost[cluster] = low, high, cost
+        state[REFERENCE] = chosen
+        state[CLUSTER] += 1
 
 
-def make_work(positions: Ints, counts: Longs, k: int) -> tuple[Work, Scratch]:
-    """A stack that holds everything as one part. Every cut makes at most one entry more."""
-    tuples, width = positions.shape
-    classes = max(1, int(counts.sum()) // max(1, k))
-    room = tuples + classes + 1
-
-    def ints(*shape: int) -> Ints:
-        return np.empty(shape, np.int32)
-
-    def longs(length: int) -> Longs:
-        return np.empty(length, np.int64)
-
-    work = Work(
-        np.array([1, 0, 0], np.int64), longs(classes + 2),
-        ints(room), longs(room), ints(room, width),
-        ints(room), longs(room), ints(room),
-    )  # fmt: skip
-    work.edge[:2] = 0, tuples
-    work.tuples[:tuples] = np.arange(tuples)
-    work.counts[:tuples] = counts
-    work.places[:tuples] = positions
-    scratch = Scratch(
-        longs(room), longs(room), longs(room), longs(room), longs(4 * room + 2), longs(room + 1), longs(room + 1),
-        ints(room), longs(room), ints(room, width),
-    )  # fmt: skip
-    return work, scratch
+def join_cluster(
+    lines: Lines,
+    place: Ints,
+    clusters: int,
+    sizes: Longs,
+    cluster_low: Ints,
+    cluster_high: Ints,
+    cluster_cost: Longs,
+) -> int:
+    low, high = np.minimum(cluster_low[:clusters], place), np.maximum(cluster_high[:clusters], place)
+    cost = np.array(
+        [sum(int(stretch_cost(lines, j, lo[j], hi[j])) for j in range(len(place))) for lo, hi in zip(low, high)]  # noqa: B905
+    )
+    best = int(np.argmin((sizes[:clusters] + 1) * cost - sizes[:clusters] * cluster_cost[:clusters]))
+    cluster_low[best], cluster_high[best], cluster_cost[best] = low[best], high[best], cost[best]
+    sizes[best] += 1
+    return best
 
 
 class _Part(NamedTuple):
@@ -183,9 +195,7 @@ def _preferred_cut(lines: Lines, positions: Ints, part: _Part, rules: Rules) -> 
     return best
 
 
-def cut_parts_plain(
-    lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules: Rules, most_entries: int
-) -> None:
+def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules: Rules, most_entries: int) -> None:
     """The twin of `kanopy.search.clustering.mondrian_kernel.cut_parts`."""
     state, seen = work.state, 0
     while state[PARTS] > 0 and seen < most_entries:
