@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kanopy.privacy.distances_kernel import total_variation
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.problem import Problem
-from kanopy.search.rollup_kernel import roll_up, roll_up_histogram
+from kanopy.search.rollup_kernel import roll_up, slots_for
 from tests.search.problems import domains
 
 
@@ -31,14 +31,15 @@ def test_roll_up_with_histograms(domain, data: st.DataObject) -> None:
     )
     shared = (packing.word, packing.shift, packing.mask, packing.deltas, start)
     results = []
-    for run in (roll_up_histogram, roll_up_histogram.plain):
+    for run in (roll_up, roll_up.plain):
         keys, sizes = np.zeros_like(base.keys), np.zeros_like(base.sizes)
-        out, slots = np.zeros_like(histogram), np.empty(256, np.int32)
+        out, slots = np.zeros_like(histogram), slots_for(base.count)
         found = run(base.keys, base.sizes, histogram, *shared, keys, sizes, out, slots)
         results.append((keys[:, :found].tolist(), sizes[:found].tolist(), out[:found].tolist()))
     assert results[0] == results[1]
     keys, sizes = np.zeros_like(base.keys), np.zeros_like(base.sizes)
-    found = roll_up(base.keys, base.sizes, *shared, keys, sizes, np.empty(256, np.int32))
+    none = np.empty((0, 0), np.int32)
+    found = roll_up(base.keys, base.sizes, none, *shared, keys, sizes, none, slots_for(base.count))
     assert (keys[:, :found].tolist(), sizes[:found].tolist()) == results[0][:2]
     assert np.array(results[0][2]).sum(axis=0).tolist() == histogram.sum(axis=0).tolist()
 

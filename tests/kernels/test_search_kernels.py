@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from kanopy.search.full_domain.counting_kernel import count_rows
 from kanopy.search.full_domain.projection_kernel import small_cell_rows
 from kanopy.search.problem import Problem
-from kanopy.search.rollup_kernel import roll_up, smallest_finer, tally
+from kanopy.search.rollup_kernel import roll_up, slots_for, smallest_finer, tally
 from tests.search.problems import problems
 
 
@@ -25,10 +25,11 @@ def test_roll_up_and_tally(problem: Problem) -> None:
     results = []
     for function in (roll_up, roll_up.plain):  # type: ignore[attr-defined]
         keys, sizes = np.empty_like(base.keys), np.empty_like(base.sizes)
-        slots = np.empty(max(16, 4 * base.count), np.int32)
+        none = np.empty((0, 0), np.int32)
         count = function(
-            base.keys, base.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start, keys, sizes, slots
-        )
+            base.keys, base.sizes, none, packing.word, packing.shift, packing.mask, packing.deltas, start,
+            keys, sizes, none, slots_for(base.count),
+        )  # fmt: skip
         results.append((keys[:, :count].tolist(), sizes[:count].tolist()))
     assert results[0] == results[1]
     assert sum(results[0][1]) == int(base.sizes.sum())

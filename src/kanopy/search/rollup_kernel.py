@@ -8,39 +8,42 @@ linear in the number of classes of the *finer* table, not in rows.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._compiler import helper, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @helper
+def _emptied(slots: Ints, count: int) -> int:
+    """Empty as many slots as `count` keys need: twice as many, and a power of two, whose exponent is returned."""
+    bits = 4
+    while (1 << bits) < 2 * count:
+        bits += 1
+    for slot in range(1 << bits):
+        slots[slot] = -1
+    return bits
+
+
+def slots_for(count: int) -> Ints:
+    """Room for `_emptied`."""
+    return np.empty(1 << max(4, (2 * count - 1).bit_length()), np.int32)
+
+
+@helper
 def roll_up_one_word(
-    keys: Longs,
-    sizes: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    start: Longs,
-    out_keys: Longs,
-    out_sizes: Longs,
-    slots: Ints,
-) -> int:
-    """`roll_up` for keys of one word, on contiguous arrays.
+    keys: Longs, sizes: Longs, shift: Longs, mask: Longs, deltas: Longs, start: Longs,
+    out_keys: Longs, out_sizes: Longs, slots: Ints,
+) -> int:  # fmt: skip
+    """`roll_up` for keys of one word without histograms, on contiguous arrays.
 
     First one attribute after the other over all keys, then the joining: simple loops run much faster than one that
     does both. The mapped keys wait in `out_keys`, which is filled from the front no faster than it is read.
     """
     count = len(keys)
-    capacity, bits = 16, 4
-    while capacity < 2 * count:
-        capacity *= 2
-        bits += 1
-    for slot in range(capacity):
-        slots[slot] = -1
-    limit = np.uint64(capacity - 1)
+    bits = _emptied(slots, count)
+    limit = np.uint64((1 << bits) - 1)
     drop = np.uint64(64 - bits)
     for c in range(count):
         out_keys[c] = keys[c]
@@ -69,17 +72,9 @@ def roll_up_one_word(
 
 
 def _plain_roll_up(
-    keys: Longs,
-    sizes: Longs,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    start: Longs,
-    out_keys: Longs,
-    out_sizes: Longs,
-    slots: Ints,
-) -> int:
+    keys: Longs, sizes: Longs, histogram: Ints, word: Longs, shift: Longs, mask: Longs, deltas: Longs, start: Longs,
+    out_keys: Longs, out_sizes: Longs, out_histogram: Ints, slots: Ints,
+) -> int:  # fmt: skip
     """NumPy twin of `roll_up`."""
     mapped = keys.copy()
     for j in range(len(start)):
@@ -88,45 +83,39 @@ def _plain_roll_up(
             mapped[word[j]] += deltas[start[j] + field]
     _, first, inverse = np.unique(mapped, axis=1, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
     found = len(order)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(found)
+    place = rank[inverse.reshape(-1)]
     out_keys[:, :found] = mapped[:, first[order]]
-    out_sizes[:found] = np.bincount(rank[inverse.reshape(-1)], weights=sizes, minlength=found).astype(np.int64)
+    out_sizes[:found] = np.bincount(place, weights=sizes, minlength=found).astype(np.int64)
+    if histogram.shape[1]:
+        added = np.zeros((found, histogram.shape[1]), histogram.dtype)
+        np.add.at(added, place, histogram)
+        out_histogram[:found] = added
     return found
 
 
 @kernel(_plain_roll_up)
 def roll_up(
-    keys: Longs,
-    sizes: Longs,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    start: Longs,
-    out_keys: Longs,
-    out_sizes: Longs,
-    slots: Ints,
-) -> int:
+    keys: Longs, sizes: Longs, histogram: Ints, word: Longs, shift: Longs, mask: Longs, deltas: Longs, start: Longs,
+    out_keys: Longs, out_sizes: Longs, out_histogram: Ints, slots: Ints,
+) -> int:  # fmt: skip
     """Join the classes of a finer table that a coarser candidate makes equal.
 
     `keys[w, c]` are packed keys; attribute `j` lives in word `word[j]` at bit `shift[j]`. Where `start[j] >= 0`,
-    `deltas[start[j] + code]` is
-    added to the word, which replaces the code; where it is -1 the field stays. Results go to `out_keys` and
-    `out_sizes` in order of first appearance; the number of classes is returned. `slots` is scratch space whose
-    length is a power of two of at least twice the number of classes. The output may be the input itself, and needs
-    room for as many classes as the input has.
+    `deltas[start[j] + code]` is added to the word, which replaces the code; where it is -1 the field stays. Rows of
+    `histogram` are added up: all sensitive columns side by side, no columns where nobody asks. Results go to
+    `out_keys`, `out_sizes` and `out_histogram` in order of first appearance; the number of classes is returned.
+    `slots` is scratch space made by `slots_for`. The output may be the input itself, and needs room for as many
+    classes as the input has.
     """
     words, count = keys.shape
-    if words == 1:
+    values = histogram.shape[1]
+    if words == 1 and values == 0:
         return roll_up_one_word(keys[0], sizes, shift, mask, deltas, start, out_keys[0], out_sizes, slots)
-    capacity, bits = 16, 4
-    while capacity < 2 * count:
-        capacity *= 2
-        bits += 1
-    slots[:capacity] = -1
-    limit = np.uint64(capacity - 1)
+    bits = _emptied(slots, count)
+    limit = np.uint64((1 << bits) - 1)
     drop = np.uint64(64 - bits)
     for w in range(words):
         for c in range(count):
@@ -150,114 +139,13 @@ def roll_up(
                 for w in range(words):
                     out_keys[w, found] = out_keys[w, c]
                 out_sizes[found] = sizes[c]
-                found += 1
-                break
-            same = True
-            for w in range(words):
-                if out_keys[w, at] != out_keys[w, c]:
-                    same = False
-                    break
-            if same:
-                out_sizes[at] += sizes[c]
-                break
-            slot = (slot + np.uint64(1)) & limit
-    return found
-
-
-def _plain_roll_up_histogram(
-    keys: Longs,
-    sizes: Longs,
-    histogram: Ints,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    start: Longs,
-    out_keys: Longs,
-    out_sizes: Longs,
-    out_histogram: Ints,
-    slots: Ints,
-) -> int:
-    """NumPy twin of `roll_up_histogram`."""
-    found = _plain_roll_up(keys, sizes, word, shift, mask, deltas, start, out_keys, out_sizes, slots)
-    mapped = keys.copy()
-    for j in range(len(start)):
-        if start[j] >= 0:
-            field = (mapped[word[j]] >> shift[j]) & mask[j]
-            mapped[word[j]] += deltas[start[j] + field]
-    _, number = np.unique(np.concatenate([out_keys[:, :found], mapped], axis=1), axis=1, return_inverse=True)
-    number = number.reshape(-1)
-    place = np.empty(found, np.int64)
-    place[number[:found]] = np.arange(found)
-    out_histogram[:found] = 0
-    np.add.at(out_histogram, place[number[found:]], histogram)
-    return found
-
-
-@kernel(_plain_roll_up_histogram)
-def roll_up_histogram(
-    keys: Longs,
-    sizes: Longs,
-    histogram: Ints,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    start: Longs,
-    out_keys: Longs,
-    out_sizes: Longs,
-    out_histogram: Ints,
-    slots: Ints,
-) -> int:
-    """As `roll_up`, adding up histogram rows as well; all sensitive columns lie side by side in one histogram.
-
-    It is a loop of its own so that searches which need no histogram pay nothing for it.
-    """
-    words, count = keys.shape
-    width = len(start)
-    values = histogram.shape[1]
-    capacity, bits = 16, 4
-    while capacity < 2 * count:
-        capacity *= 2
-        bits += 1
-    slots[:capacity] = -1
-    limit = np.uint64(capacity - 1)
-    drop = np.uint64(64 - bits)
-    changed = np.empty(width, np.int64)
-    changes = 0
-    for j in range(width):
-        if start[j] >= 0:
-            changed[changes] = j
-            changes += 1
-    found = 0
-    key_words = np.empty(words, np.int64)
-    for c in range(count):
-        for w in range(words):
-            key_words[w] = keys[w, c]
-        for i in range(changes):
-            j = changed[i]
-            word_now = key_words[word[j]]
-            key_words[word[j]] = word_now + deltas[start[j] + ((word_now >> shift[j]) & mask[j])]
-        mixed = np.uint64(0)
-        for w in range(words):
-            mixed = (mixed ^ np.uint64(key_words[w])) * _GOLDEN
-            if words > 1:
-                mixed ^= mixed >> np.uint64(29)
-        slot = mixed >> drop
-        while True:
-            at = slots[slot]
-            if at < 0:
-                slots[slot] = found
-                for w in range(words):
-                    out_keys[w, found] = key_words[w]
-                out_sizes[found] = sizes[c]
                 for v in range(values):
                     out_histogram[found, v] = histogram[c, v]
                 found += 1
                 break
             same = True
             for w in range(words):
-                if out_keys[w, at] != key_words[w]:
+                if out_keys[w, at] != out_keys[w, c]:
                     same = False
                     break
             if same:
@@ -270,17 +158,9 @@ def roll_up_histogram(
 
 
 def _plain_tally(
-    keys: Longs,
-    sizes: Longs,
-    violated: npt.NDArray[np.bool_],
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    sums: Floats,
-    limit: int,
-) -> tuple[int, int, int]:
+    keys: Longs, sizes: Longs, violated: Mask, word: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs,
+    sums: Floats, limit: int,
+) -> tuple[int, int, int]:  # fmt: skip
     """NumPy twin of `tally`."""
     bad = sizes[violated]
     sums[:] = 0.0
@@ -294,17 +174,9 @@ def _plain_tally(
 
 @kernel(_plain_tally)
 def tally(
-    keys: Longs,
-    sizes: Longs,
-    violated: npt.NDArray[np.bool_],
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    sums: Floats,
-    limit: int,
-) -> tuple[int, int, int]:
+    keys: Longs, sizes: Longs, violated: Mask, word: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs,
+    sums: Floats, limit: int,
+) -> tuple[int, int, int]:  # fmt: skip
     """Kept classes, suppressed rows and the sum of squared kept sizes of a candidate.
 
     If at most `limit` rows are suppressed, `sums[j]` adds up, over suppressed classes, size times

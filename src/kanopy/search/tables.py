@@ -9,7 +9,7 @@ import numpy as np
 from kanopy._arrays import Ints, Longs
 from kanopy._core.classes import Domain
 from kanopy.search.lattice import Lattice, Levels
-from kanopy.search.rollup_kernel import roll_up, roll_up_histogram, smallest_finer
+from kanopy.search.rollup_kernel import roll_up, slots_for, smallest_finer
 
 WORD_BITS = 63
 
@@ -94,10 +94,7 @@ class ClassTables:
         self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
         codes = [h.level(lattice.lowest[j]).codes[counted.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
         count = len(counted.counts)
-        capacity = 16
-        while capacity < 2 * count:
-            capacity *= 2
-        self._slots = np.empty(capacity, np.int32)
+        self._slots = slots_for(count)
         self._keys = np.empty((self.packing.words, count), np.int64)
         self._sizes = np.empty(count, np.int64)
         self._histogram = np.empty((0, 0) if counted.histogram is None else counted.histogram.shape, np.int32)
@@ -109,25 +106,24 @@ class ClassTables:
         base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
         self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
-        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
-        self._anchor_widths = [(2 * domain.width + 2) // 5]
 
     def table(self, levels: Levels) -> ClassTable:
         """The class table of a candidate."""
         known = self._number.get(levels)
         if known is not None:
             return self._tables[known]
-        for width in self._anchor_widths:
-            self._build_anchor(levels, width)
+        anchor = self.anchor(levels)
+        if anchor != levels and anchor not in self._number:
+            self._build(anchor)
         return self._build(levels)
 
-    def _build_anchor(self, levels: Levels, width: int) -> None:
+    def anchor(self, levels: Levels) -> Levels:
+        """The finer candidate to begin with: only the attributes with the largest domains are generalized."""
         place = list(self.lattice.lowest)
-        for j in self.order[:width]:
+        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
+        for j in self.order[: (2 * len(place) + 2) // 5]:
             place[j] = levels[j]
-        anchor = tuple(place)
-        if anchor not in self._number:
-            self._build(anchor)
+        return tuple(place)
 
     def _build(self, levels: Levels) -> ClassTable:
         """Roll up from the smallest finer table that is kept (the base always is)."""
@@ -157,14 +153,10 @@ class ClassTables:
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 start[j] = packing.starts[j, a, b]
-        if source.histogram is None:
-            found = roll_up(
-                source.keys, source.sizes, packing.word, packing.shift, packing.mask, packing.deltas, start,
-                self._keys, self._sizes, self._slots,
-            )  # fmt: skip
-            return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy())
-        found = roll_up_histogram(
-            source.keys, source.sizes, source.histogram, packing.word, packing.shift, packing.mask, packing.deltas,
-            start, self._keys, self._sizes, self._histogram, self._slots,
+        found = roll_up(
+            source.keys, source.sizes, self._histogram if source.histogram is None else source.histogram,
+            packing.word, packing.shift, packing.mask, packing.deltas, start,
+            self._keys, self._sizes, self._histogram, self._slots,
         )  # fmt: skip
-        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy(), self._histogram[:found].copy())
+        histogram = None if source.histogram is None else self._histogram[:found].copy()
+        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy(), histogram)

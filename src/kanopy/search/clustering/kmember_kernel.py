@@ -140,10 +140,24 @@ def _take_row(pool: Pool, boxes: Boxes, taken: int) -> int:
 
 
 @helper
-def _nearest(
-    lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, low: Ints, high: Ints, stack: Longs, bounds: Longs
-) -> tuple[int, int]:
-    """The free tuple that makes the stretches `low … high` cost least together with it, and that cost."""
+def _price(lines: Lines, costs: Longs, j: int, low: int, high: int, place: int) -> int:
+    """What covering `low … high` and a place together costs: looked up where it is written down."""
+    if len(costs) > 0:
+        return costs[lines.head[j, START] + place]  # type: ignore[no-any-return]
+    return stretch_cost(lines, j, min(low, place), max(high, place))
+
+
+@helper
+def _pick(
+    lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, low: Ints, high: Ints, furthest: bool,
+    stack: Longs, bounds: Longs,
+) -> tuple[int, int]:  # fmt: skip
+    """The free tuple that makes the stretches `low … high` cost least together with it, and that cost.
+
+    With `furthest` the one that makes them cost most (costs are compared with the sign turned). Of equals the one with
+    the lowest row.
+    """
+    sign = -1 if furthest else 1
     lowest_row = boxes.lowest_row
     box_low = boxes.low
     box_high = boxes.high
@@ -153,7 +167,6 @@ def _nearest(
     rows = pool.rows
     head = pool.head
     end = pool.end
-    head_of, filled = lines.head, len(costs) > 0
     width = len(low)
     buckets = (len(lowest_row) + 1) // 2
     best = NONE_LEFT
@@ -161,7 +174,7 @@ def _nearest(
     best_tuple = -1
     top = 1
     stack[0] = 0
-    bounds[0] = 0
+    bounds[0] = -NONE_LEFT
     while top > 0:
         top -= 1
         box = stack[top]
@@ -176,12 +189,8 @@ def _nearest(
                     continue
                 cost = 0
                 for j in range(width):
-                    place = positions[member, j]
-                    if filled:
-                        cost += costs[head_of[j, START] + place]
-                    else:
-                        cost += stretch_cost(lines, j, min(low[j], place), max(high[j], place))
-                    if cost > best:
+                    cost += sign * _price(lines, costs, j, low[j], high[j], positions[member, j])
+                    if cost > best and not furthest:
                         break
                 row = rows[head[member]]
                 if cost < best or (cost == best and row < best_row):
@@ -194,13 +203,14 @@ def _nearest(
                 continue
             bound = 0
             for j in range(width):
-                place = max(box_low[child, j], min(box_high[child, j], low[j]))
-                if filled:
-                    bound += costs[head_of[j, START] + place]
+                left, right = box_low[child, j], box_high[child, j]
+                if furthest:
+                    at_left = _price(lines, costs, j, low[j], high[j], left)
+                    bound -= max(at_left, _price(lines, costs, j, low[j], high[j], right))
                 else:
-                    bound += stretch_cost(lines, j, min(low[j], place), max(high[j], place))
-                if bound > best:
-                    break
+                    bound += _price(lines, costs, j, low[j], high[j], max(left, min(right, low[j])))
+                    if bound > best:
+                        break
             if bound > best or (bound == best and row > best_row):
                 continue
             if near < 0:
@@ -218,101 +228,14 @@ def _nearest(
             stack[top] = near
             bounds[top] = near_bound
             top += 1
-    return best_tuple, best
-
-
-@helper
-def _furthest(lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, origin: Ints, stack: Longs, bounds: Longs) -> int:
-    """The free tuple whose distance to `origin` is largest; of equals the one with the lowest row."""
-    lowest_row = boxes.lowest_row
-    box_low = boxes.low
-    box_high = boxes.high
-    members = boxes.members
-    edge = boxes.edge
-    positions = pool.positions
-    rows = pool.rows
-    head = pool.head
-    end = pool.end
-    head_of, filled = lines.head, len(costs) > 0
-    width = len(origin)
-    buckets = (len(lowest_row) + 1) // 2
-    best = -1
-    best_row = NONE_LEFT
-    best_tuple = -1
-    top = 1
-    stack[0] = 0
-    bounds[0] = NONE_LEFT
-    while top > 0:
-        top -= 1
-        box = stack[top]
-        bound = bounds[top]
-        if bound < best or (bound == best and lowest_row[box] > best_row):
-            continue
-        if box >= buckets - 1:
-            bucket = box - buckets + 1
-            for i in range(edge[bucket], edge[bucket + 1]):
-                member = members[i]
-                if head[member] == end[member]:
-                    continue
-                cost = 0
-                for j in range(width):
-                    place = positions[member, j]
-                    if filled:
-                        cost += costs[head_of[j, START] + place]
-                    else:
-                        cost += stretch_cost(lines, j, min(origin[j], place), max(origin[j], place))
-                row = rows[head[member]]
-                if cost > best or (cost == best and row < best_row):
-                    best, best_row, best_tuple = cost, row, member
-            continue
-        near, near_bound, far, far_bound = -1, 0, -1, 0
-        for child in (2 * box + 1, 2 * box + 2):
-            row = lowest_row[child]
-            if row == NONE_LEFT:
-                continue
-            bound = 0
-            for j in range(width):
-                left, right = box_low[child, j], box_high[child, j]
-                if filled:
-                    bound += max(costs[head_of[j, START] + left], costs[head_of[j, START] + right])
-                else:
-                    bound += max(
-                        stretch_cost(lines, j, min(origin[j], left), origin[j]),
-                        stretch_cost(lines, j, origin[j], max(origin[j], right)),
-                    )
-            if bound < best or (bound == best and row > best_row):
-                continue
-            if near < 0:
-                near, near_bound = child, bound
-            elif bound > near_bound or (bound == near_bound and row < lowest_row[near]):
-                far, far_bound = near, near_bound
-                near, near_bound = child, bound
-            else:
-                far, far_bound = child, bound
-        if far >= 0:
-            stack[top] = far
-            bounds[top] = far_bound
-            top += 1
-        if near >= 0:
-            stack[top] = near
-            bounds[top] = near_bound
-            top += 1
-    return best_tuple
+    return best_tuple, sign * best
 
 
 @kernel()
 def grow_clusters(
-    lines: Lines,
-    pool: Pool,
-    boxes: Boxes,
-    state: Longs,
-    k: int,
-    until: int,
-    cluster_low: Ints,
-    cluster_high: Ints,
-    cluster_cost: Longs,
-    cluster_of_row: Ints,
-) -> None:
+    lines: Lines, pool: Pool, boxes: Boxes, state: Longs, k: int, until: int,
+    cluster_low: Ints, cluster_high: Ints, cluster_cost: Longs, cluster_of_row: Ints,
+) -> None:  # fmt: skip
     """Make clusters of `k` records until cluster `until` is reached or fewer than `k` records are free.
 
     `state` holds the next cluster, the reference tuple and the number of free rows; call again to go on.
@@ -330,7 +253,7 @@ def grow_clusters(
         if len(costs) > 0:
             for j in range(width):
                 fill_costs(lines, j, origin[j], origin[j], costs)
-        chosen = _furthest(lines, pool, boxes, costs, origin, stack, bounds)
+        chosen, _ = _pick(lines, pool, boxes, costs, origin, origin, True, stack, bounds)
         cost = 0
         for j in range(width):
             low[j] = pool.positions[chosen, j]
@@ -340,7 +263,7 @@ def grow_clusters(
                 fill_costs(lines, j, low[j], high[j], costs)
         cluster_of_row[_take_row(pool, boxes, chosen)] = cluster
         for _ in range(k - 1):
-            chosen, cost = _nearest(lines, pool, boxes, costs, low, high, stack, bounds)
+            chosen, cost = _pick(lines, pool, boxes, costs, low, high, False, stack, bounds)
             for j in range(width):
                 place = pool.positions[chosen, j]
                 if place < low[j] or place > high[j]:
@@ -360,13 +283,7 @@ def grow_clusters(
 
 @kernel()
 def join_cluster(
-    lines: Lines,
-    place: Ints,
-    clusters: int,
-    sizes: Longs,
-    cluster_low: Ints,
-    cluster_high: Ints,
-    cluster_cost: Longs,
+    lines: Lines, place: Ints, clusters: int, sizes: Longs, cluster_low: Ints, cluster_high: Ints, cluster_cost: Longs
 ) -> int:
     """Add a left-over record to the cluster whose loss (rows times cost) grows least; ties: the lowest number."""
     width = len(place)

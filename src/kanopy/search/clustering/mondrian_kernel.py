@@ -129,14 +129,7 @@ def _sort_by_place(places: Ints, j: int, least: int, most: int, order: Longs, bu
 
 
 @helper
-def _running_costs(
-    lines: Lines,
-    places: Ints,
-    order: Longs,
-    size: int,
-    backwards: bool,
-    costs: Longs,
-) -> None:
+def _running_costs(lines: Lines, places: Ints, order: Longs, size: int, backwards: bool, costs: Longs) -> None:
     """`costs[i]` of covering the first `i+1` entries in order (or, backwards, entries `i … size-1`)."""
     width = places.shape[1]
     head, cells = lines.head, lines.cells
@@ -170,18 +163,9 @@ def _running_costs(
 
 @helper
 def _best_cut(
-    lines: Lines,
-    places: Ints,
-    j: int,
-    counts: Longs,
-    order: Longs,
-    size: int,
-    rows: int,
-    k: int,
-    strict: bool,
-    forward: Longs,
-    backward: Longs,
-) -> tuple[int, int]:
+    lines: Lines, places: Ints, j: int, counts: Longs, order: Longs, size: int, rows: int, k: int, strict: bool,
+    forward: Longs, backward: Longs,
+) -> tuple[int, int]:  # fmt: skip
     """Least loss over the cuts of entries in `order`, and the rows on its left. Ties: the most even, then leftmost."""
     _running_costs(lines, places, order, size, False, forward)
     _running_costs(lines, places, order, size, True, backward)
@@ -208,15 +192,7 @@ def _best_cut(
 
 @helper
 def _median_cut(
-    lines: Lines,
-    places: Ints,
-    j: int,
-    counts: Longs,
-    order: Longs,
-    size: int,
-    rows: int,
-    k: int,
-    strict: bool,
+    lines: Lines, places: Ints, j: int, counts: Longs, order: Longs, size: int, rows: int, k: int, strict: bool
 ) -> int:
     """Rows left of the cut nearest to the middle (ties: leftmost); -1 if a strict part has none.
 
@@ -243,15 +219,7 @@ def _median_cut(
 
 @helper
 def _children(
-    lines: Lines,
-    places: Ints,
-    j: int,
-    counts: Longs,
-    order: Longs,
-    size: int,
-    rows: int,
-    k: int,
-    pieces: Longs,
+    lines: Lines, places: Ints, j: int, counts: Longs, order: Longs, size: int, k: int, pieces: Longs
 ) -> tuple[int, int]:
     """A strict cut along a hierarchy: one piece per child of the common ancestor, each of `k` rows or more.
 
@@ -309,6 +277,15 @@ def _widest_first(lines: Lines, low: Ints, high: Ints, ranked: Longs) -> int:
     return number
 
 
+@helper
+def _put(work: Work, scratch: Scratch, entry: int, rows: int, to: int) -> None:
+    """Put so many rows of an entry of the part at hand onto the stack."""
+    work.tuples[to] = scratch.tuples[entry]
+    work.counts[to] = rows
+    for j in range(work.places.shape[1]):
+        work.places[to, j] = scratch.places[entry, j]
+
+
 @kernel()
 def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules: Rules, most_entries: int) -> None:
     """Cut parts until none is left or about `most_entries` entries were looked at; call again to go on."""
@@ -355,7 +332,7 @@ def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules
                 number = 2
                 left = 0
                 if strict and lines.head[j, FREE] == 0:
-                    loss, number = _children(lines, places, j, counts, order, size, rows, k, pieces)
+                    loss, number = _children(lines, places, j, counts, order, size, k, pieces)
                 elif by_loss:
                     loss, left = _best_cut(
                         lines, places, j, counts, order, size, rows, k, strict, scratch.forward, scratch.backward
@@ -393,10 +370,7 @@ def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules
             for number in range(best_number - 1, -1, -1):
                 first = best_pieces[number - 1] if number > 0 else 0
                 for i in range(first, best_pieces[number]):
-                    work.tuples[to] = spare_tuples[i]
-                    work.counts[to] = spare_counts[i]
-                    for j in range(width):
-                        work.places[to, j] = spare_places[i, j]
+                    _put(work, scratch, i, spare_counts[i], to)
                     to += 1
                 state[PARTS] += 1
                 edge[state[PARTS]] = to
@@ -408,25 +382,16 @@ def cut_parts(lines: Lines, positions: Ints, work: Work, scratch: Scratch, rules
             middle += 1
         to = begin
         for i in range(middle, size):
-            work.tuples[to] = spare_tuples[i]
-            work.counts[to] = spare_counts[i]
-            for j in range(width):
-                work.places[to, j] = spare_places[i, j]
+            _put(work, scratch, i, spare_counts[i], to)
             to += 1
         work.counts[begin] -= best_left - before
         state[PARTS] += 1
         edge[state[PARTS]] = to
         for i in range(middle):
-            work.tuples[to] = spare_tuples[i]
-            work.counts[to] = spare_counts[i]
-            for j in range(width):
-                work.places[to, j] = spare_places[i, j]
+            _put(work, scratch, i, spare_counts[i], to)
             to += 1
         if best_left > before:
-            work.tuples[to] = spare_tuples[middle]
-            work.counts[to] = best_left - before
-            for j in range(width):
-                work.places[to, j] = spare_places[middle, j]
+            _put(work, scratch, middle, best_left - before, to)
             to += 1
         state[PARTS] += 1
         edge[state[PARTS]] = to

@@ -15,17 +15,9 @@ from kanopy.search.rollup_kernel import roll_up_one_word, smallest_finer
 
 
 def _plain_count_rows(
-    keys: Longs,
-    sizes: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    k: int,
-    limit: int,
-    sums: Floats,
-    counts: Longs,
-) -> None:
+    keys: Longs, sizes: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs, k: int, limit: int,
+    sums: Floats, counts: Longs,
+) -> None:  # fmt: skip
     """NumPy twin of `count_rows`."""
     small = sizes < k
     bad, kept = sizes[small], sizes[~small]
@@ -39,17 +31,9 @@ def _plain_count_rows(
 
 @kernel(_plain_count_rows)
 def count_rows(
-    keys: Longs,
-    sizes: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    k: int,
-    limit: int,
-    sums: Floats,
-    counts: Longs,
-) -> None:
+    keys: Longs, sizes: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs, k: int, limit: int,
+    sums: Floats, counts: Longs,
+) -> None:  # fmt: skip
     """`counts` becomes kept classes, suppressed rows, kept squares, all classes, all squares under k-anonymity.
 
     If at most `limit` rows are suppressed, `sums[j]` is what suppressing them costs attribute `j` beyond its level.

@@ -15,6 +15,7 @@ from kanopy.search.full_domain.counting_kernel import Arena, judge
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
+from kanopy.search.rollup_kernel import slots_for
 
 LARGEST_ARENA = 64_000_000
 
@@ -36,13 +37,10 @@ class LevelJudge:
         deltas_start = np.full((width * top, top), -1, np.int64)
         for (j, a, b), begin in packing.starts.items():
             deltas_start[j * top + a, b] = begin
-        slots = 16
-        while slots < 2 * base.count:
-            slots *= 2
         self._arena = Arena(
             np.empty(self._capacity, np.int64), np.empty(self._capacity, np.int64), np.zeros((2, 64), np.int64),
             np.zeros((64, width), np.int32), packing.shift, packing.mask, packing.deltas, deltas_start,
-            np.empty(slots, np.int32), *problem._extra, np.zeros(width, np.int32), np.zeros(width, np.int64),
+            slots_for(base.count), *problem._extra, np.zeros(width, np.int32), np.zeros(width, np.int64),
             np.empty(width), np.empty(5, np.int64),
         )  # fmt: skip
         self._arena.keys[: base.count] = base.keys[0]
@@ -50,19 +48,14 @@ class LevelJudge:
         self._arena.tables[0, 0] = base.count
         self._arena.levels[0] = lattice.lowest
         self._wants_sums = not isinstance(problem.metric, ClassMetric)
-        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
-        self._anchored = tables.order[: (2 * width + 2) // 5]
 
     def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:
         """Judge one candidate; see `Problem.evaluate`."""
         problem = self.problem
         problem.judged += 1
-        anchor = list(problem.lattice.lowest)
-        for j in self._anchored:
-            anchor[j] = levels[j]
-        place = tuple(anchor)
-        if place not in self._number and place != levels:
-            self._run(place)
+        anchor = problem.tables.anchor(levels)
+        if anchor not in self._number and anchor != levels:
+            self._run(anchor)
         self._run(levels)
         kept, suppressed, squares, classes, all_squares = self._arena.counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows

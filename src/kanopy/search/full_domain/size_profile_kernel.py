@@ -9,16 +9,9 @@ from kanopy._compiler import kernel
 
 
 def _plain_size_profile(
-    keys: Longs,
-    sizes: Longs,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    classes: Longs,
-    sums: Floats,
-) -> None:
+    keys: Longs, sizes: Longs, word: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs,
+    classes: Longs, sums: Floats,
+) -> None:  # fmt: skip
     """NumPy twin of `size_profile`."""
     classes[:] = 0
     sums[:] = 0.0
@@ -33,16 +26,9 @@ def _plain_size_profile(
 
 @kernel(_plain_size_profile)
 def size_profile(
-    keys: Longs,
-    sizes: Longs,
-    word: Longs,
-    shift: Longs,
-    mask: Longs,
-    extra: Floats,
-    start: Longs,
-    classes: Longs,
-    sums: Floats,
-) -> None:
+    keys: Longs, sizes: Longs, word: Longs, shift: Longs, mask: Longs, extra: Floats, start: Longs,
+    classes: Longs, sums: Floats,
+) -> None:  # fmt: skip
     """`classes[s]` becomes the number of classes of at most `s` rows, and `sums[s, j]` what suppressing all of them
     costs attribute `j` beyond its level; `s` runs up to the length of `classes` minus one."""
     most = len(classes)

@@ -17,24 +17,10 @@ from kanopy.search.rollup_kernel import roll_up_one_word
 
 @kernel()
 def sweep(
-    keys: Longs,
-    sizes: Longs,
-    shift: Longs,
-    mask: Longs,
-    deltas: Longs,
-    steps: Longs,
-    moving: Longs,
-    lengths: Longs,
-    strides: Longs,
-    origin: int,
-    fixed: Longs,
-    k: int,
-    limit: int,
-    extra: Floats,
-    extra_starts: Longs,
-    counts: Longs,
-    sums: Floats,
-) -> None:
+    keys: Longs, sizes: Longs, shift: Longs, mask: Longs, deltas: Longs, steps: Longs, moving: Longs, lengths: Longs,
+    strides: Longs, origin: int, fixed: Longs, k: int, limit: int, extra: Floats, extra_starts: Longs,
+    counts: Longs, sums: Floats,
+) -> None:  # fmt: skip
     """Judge all candidates that move the attributes `moving` (last one fastest) and hold the others.
 
     `steps[j, level]` is where the deltas from `level` to `level + 1` begin. Candidate `origin + Σ level·stride`

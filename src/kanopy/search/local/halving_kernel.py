@@ -15,17 +15,9 @@ HEIGHT, DONE = 0, 1
 
 @helper
 def _fill(
-    boxes: Boxes,
-    record: Ints,
-    seen: int,
-    levels: Shorts,
-    small: Longs,
-    n_small: int,
-    large: Longs,
-    n_large: int,
-    k: int,
-    prices: Floats,
-) -> tuple[int, int]:
+    boxes: Boxes, record: Ints, seen: int, levels: Shorts, small: Longs, n_small: int, large: Longs, n_large: int,
+    k: int, prices: Floats,
+) -> tuple[int, int]:  # fmt: skip
     """Bring the small side up to `k` items from the large one, cheapest first; the new numbers of both."""
     missing = k - n_small
     for i in range(n_large):
