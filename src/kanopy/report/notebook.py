@@ -27,8 +27,8 @@ from kanopy.report.pages.release import preview
 from kanopy.report.pages.release import tiles as release_tiles
 from kanopy.report.pages.semantic import faults_list, levels_table
 from kanopy.report.report import Report
-from kanopy.report.shell import Column, bullets, drawing, records, snippet, table, tile_row
-from kanopy.report.words import Markup, figure, listed, percent, plural, seconds, whole
+from kanopy.report.shell import bullets, drawing, records, snippet, table, tile_row
+from kanopy.report.words import Markup, figure, lines, listed, percent, plural, whole
 
 MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
 LEAVES = 20
@@ -124,18 +124,14 @@ def comparison(found: Mapping[str, Any]) -> str:
     """Algorithms on one table, from `Comparison.to_dict`: bars and times, and why some made no release."""
     metric = found["metric"]
     solved = [entry for entry in found["entries"] if metric in entry["losses"]][:MOST_LINES]
+    rows = [{**entry, "loss": entry["losses"][metric]} for entry in solved]
     refused = [[entry["name"], _cut(entry["reason"])] for entry in found["entries"] if entry["reason"] is not None]
-    columns: list[Column] = [
-        ("algorithm", "name", str), (metric, lambda entry: entry["losses"][metric], figure),
-        ("classes", "classes", whole), ("highest risk", "highest_risk", percent),
-        ("suppressed", "suppressed", whole), ("time", "seconds", seconds),
-    ]  # fmt: skip
     note = f"{plural(found['rows'], 'row')}, k = {found['k']}, best first"
     return snippet(
         plural(len(found["entries"]), "algorithm"),
         note,
         drawing(loss_bars(solved, metric), "kanopy", f"{metric} of each algorithm as a bar.") if solved else "",
-        records("Releases", solved, columns) if solved else "",
+        records("compare.notebook", rows, metric=metric) if solved else "",
         table("No release", ["algorithm", "reason"], refused[:MOST_LINES]) if refused else "",
     )
 
@@ -162,29 +158,14 @@ def risk_assessment(found: Mapping[str, Any]) -> str:
 
 def assessment(found: Mapping[str, Any]) -> str:
     """What a release is still good for, from `Assessment.to_dict`."""
-    columns = records("Columns", found["columns"][:MOST_LINES], [
-        ("Column", "name", str), ("Loss", "loss", percent), ("Total variation", "total_variation", percent),
-        ("Cells changed", "changed_rows", whole),
-    ])  # fmt: skip
+    columns = records("utility.notebook", found["columns"][:MOST_LINES])
     note = f"{whole(found['released_rows'])} of {plural(found['rows'], 'row')}"
     return snippet(f"{percent(found['loss'])} of the detail lost", note, tile_row(utility.tiles(found)), columns)
 
 
 def check(found: Mapping[str, Any]) -> str:
     """How rows group and whether models hold, from `Check.to_dict`."""
-    tiles = [
-        ("Smallest group", plural(found["smallest_class"], "row"), f"{plural(found['classes'], 'group')} in all"),
-        ("Rows that stand alone", whole(found["unique_rows"]), f"of {whole(found['rows'])}"),
-        ("Highest risk", percent(found["highest_risk"]), "one over the smallest group"),
-        ("Average risk", percent(found["average_risk"]), "of a row picked at random"),
-        ("Suppressed", plural(found["suppressed"], "row"), "in no group"),
-    ]
-    models = records("Privacy models", found["models"], [
-        ("Model", "name", str), ("In words", "explanation", str),
-        ("Verdict", lambda each: "holds" if each["holds"] else "does not hold", str),
-        ("Failing", lambda each: plural(each["failing_classes"], "group"), "{}".format),
-    ]) if found["models"] else ""  # fmt: skip
+    models = records("check", found["models"]) if found["models"] else ""
     note = ("every model holds" if found["holds"] else "a model does not hold") if models else ""
-    return snippet(
-        f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}", note, tile_row(tiles), models
-    )
+    heading = f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}"
+    return snippet(heading, note, tile_row(lines("check.tiles", found)), models)

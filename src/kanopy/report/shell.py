@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kanopy import __version__
 from kanopy._errors import MissingDependency
 from kanopy.report.render import svg
 from kanopy.report.style import CSS, SNIPPET_CSS
-from kanopy.report.words import Markup, esc
+from kanopy.report.words import Markup, esc, lines, sentence, told, worded
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _ICON = (
@@ -39,7 +40,7 @@ LEGEND = Markup(
 )
 WORDY = ("In words", "How", "What it assumes", "What it is")
 
-Tile = tuple[str, object, object]
+Tile = tuple[Any, ...]
 """Name, number and note."""
 
 
@@ -189,7 +190,7 @@ def framed_picture(picture: str, caption: str = "") -> Markup:
     return Markup(f'<figure>{heading}<div class="scroll">{picture}</div></figure>')
 
 
-def explained(words: Iterable[tuple[str, object]]) -> Markup:
+def explained(words: Iterable[Sequence[object]]) -> Markup:
     """Names and what they mean.
 
     >>> explained([("<k>", "size")])
@@ -199,19 +200,27 @@ def explained(words: Iterable[tuple[str, object]]) -> Markup:
     return Markup(f'<dl class="facts">{listing}</dl>' if listing else "")
 
 
-Column = tuple[str, str | Callable[[Any], object], Callable[[Any], str]]
-"""Head, the key of the value (or what finds it), and how it is written; what is not a text is set flush right."""
+def part(name: str, /, *content: str, **numbers: Any) -> Markup:
+    """A section whose title, words and meanings `words.toml` holds under `name`; the meanings stand last.
+
+    >>> part("compare.losses", "<hr/>")[:19]
+    '<h2>Every loss</h2>'
+    """
+    own = told(name)
+    meanings = explained(lines(f"{name}.meanings", numbers)) if "meanings" in own else ""
+    return section(own["title"], worded(own.get("words", ""), numbers), *content, meanings)
 
 
-def records(caption: str, found: Iterable[Any], columns: Sequence[Column]) -> Markup:
-    """A table of records.
+def records(name: str, found: Iterable[Mapping[str, Any]], /, **numbers: Any) -> Markup:
+    """A table of records whose caption and columns `words.toml` holds under `name`; numbers are set flush right.
 
-    >>> records("T", [{"a": "x", "b": 0.5}], [("A", "a", str), ("B", "b", "{:.0%}".format)]).count("50%")
+    >>> records("risk.examples", [{"group": "a", "value": "b", "rows": 2, "confidence": 0.5}], name="x").count("50%")
     1
     """
-    rows = [[write(get(each) if callable(get) else each[get]) for _, get, write in columns] for each in found]
-    numbers = [place for place, (_, _, write) in enumerate(columns) if write is not str]
-    return table(caption, [head for head, _, _ in columns], rows, numbers)
+    heads, cells = zip(*told(f"{name}.columns"), strict=True)
+    rows = [[worded(cell, each) for cell in cells] for each in found]
+    right = [place for place, cell in enumerate(cells) if re.search(":[^?]", cell.replace(": ", ""))]
+    return table(sentence(f"{name}.caption", **numbers), [worded(head, numbers) for head in heads], rows, right)
 
 
 def table(

@@ -5,47 +5,14 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from string import Formatter
+from typing import Any
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-
-
-MISSING_WORDS = {
-    "as-value": "A missing value is treated as a value of its own: rows that lack it are grouped with each other, "
-    "and it is generalized like any other value.",
-    "suppress": "Rows with a missing quasi-identifier are suppressed.",
-    "error": "Missing quasi-identifiers are not accepted: the run would have stopped at the first one.",
-}
-UNKNOWN_WORDS = {
-    "error": "Values that a hierarchy does not know are not accepted: the run would have stopped at the first one.",
-    "suppress": "Rows with a value that its hierarchy does not know are suppressed.",
-    "add": "Values that a hierarchy does not know were added to it directly under its top.",
-}
-ROLE_WORDS = {
-    "identifier": "names a person directly",
-    "quasi-identifier": "others may know it",
-    "sensitive": "must not be learned",
-    "insensitive": "harmless",
-}
-LOSS_WORDS = {
-    "loss": "mean share of its column that a published value could stand for (0 = as before, 1 = nothing left)",
-    "loss-geometric": "like loss, columns combined by the geometric mean",
-    "precision": "mean height in the hierarchies (0 = original values, 1 = top)",
-    "entropy": "bits needed to recover the original values, over those when everything is hidden",
-    "height": "sum of the levels",
-    "aecs": "average group size, the suppressed rows counted as one group",
-    "discernibility": "sum over rows of the size of their group; a suppressed row counts as the whole table",
-    "NTIL": "mean width of the groups over all columns, rows weighted alike (0 = as before, 1 = nothing left)",
-    "NIL1": "mean width of the groups, groups weighted alike",
-    "NILinf": "width of the widest group",
-    "DM": "sum of the squared sizes of the groups the algorithm made; a suppressed row counts as the whole table",
-    "AVG": "average size of the groups the algorithm made, over k (1 is the least possible)",
-    "NIL1_merged": "mean width, groups that look alike counted as one",
-    "DM_merged": "sum of squared sizes, groups that look alike counted as one",
-    "AVG_merged": "average group size over k, groups that look alike counted as one (1 is the least possible)",
-    "LM": "mean share of the other values of its column that a published value could stand for (Iyengar 2002)",
-    "GCP": "mean width of published values over the range of their column (Ghinita et al. 2007)",
-}
 
 
 class Markup(str):
@@ -87,13 +54,13 @@ def percent(share: float | None) -> str:
     return f"{share * 100:.1f}".removesuffix(".0") + "%"
 
 
-def whole(number: int) -> str:
+def whole(number: int | None) -> str:
     """A count with thousands separated.
 
-    >>> whole(48842)
-    '48,842'
+    >>> whole(48842), whole(None)
+    ('48,842', '–')
     """
-    return f"{number:,}"
+    return "–" if number is None else f"{number:,}"
 
 
 def plural(number: int, one: str, many: str = "") -> str:
@@ -137,3 +104,91 @@ def listed(names: Sequence[str], shown: int = 4) -> str:
     """
     head = ", ".join(names[:shown])
     return head + (f" and {len(names) - shown:,} more" if len(names) > shown else "")
+
+
+def megabytes(size: int | None) -> str:
+    """Memory in megabytes.
+
+    >>> megabytes(12_400_000), megabytes(None)
+    ('12 MB', '–')
+    """
+    return "–" if size is None else f"{size / 1e6:,.0f} MB"
+
+
+def _or_withheld(value: float | None) -> str:
+    return WITHHELD if value is None else f"{value:,.6g}"
+
+
+WITHHELD = "withheld"
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "whole": whole,
+    "percent": percent,
+    "figure": figure,
+    "seconds": seconds,
+    "megabytes": megabytes,
+    "withheld": _or_withheld,
+    "hundredths": lambda share: f"{share * 100:.1f}",
+}
+
+
+class _Wording(Formatter):
+    """Writes numbers into the texts of `words.toml`, whose head explains how."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        one, _, other = spec[1:].partition("|")
+        if spec.startswith("#"):
+            return plural(value, one, other)
+        if spec.startswith("?"):
+            return one if value else other
+        return WRITERS[spec](value) if spec in WRITERS else str(format(value, spec))
+
+
+class _SafeWording(_Wording):
+    def format_field(self, value: Any, spec: str) -> str:
+        return esc(value) if isinstance(value, Markup) else esc(super().format_field(value, spec))
+
+
+def worded(text: str, numbers: Mapping[str, Any]) -> str:
+    """A text with its numbers; where it is markup, what is written into it is escaped.
+
+    >>> worded("{n:#row}, {share:percent}", {"n": 1, "share": 0.5}), worded("<b>{name}</b>", {"name": "<k>"})
+    ('1 row, 50%', '<b>&lt;k&gt;</b>')
+    """
+    if "<" in text:
+        return Markup(_SafeWording().vformat(text, (), numbers))
+    return _Wording().vformat(text, (), numbers)
+
+
+@cache
+def _book() -> dict[str, Any]:
+    return tomllib.loads((resources.files("kanopy.report") / "words.toml").read_text(encoding="utf-8"))
+
+
+def told(name: str) -> Any:
+    """What `words.toml` holds under a dotted name.
+
+    >>> told("roles.insensitive")
+    'harmless'
+    """
+    found: Any = _book()
+    for key in name.split("."):
+        found = found[key]
+    return found
+
+
+def sentence(name: str, /, **numbers: Any) -> str:
+    """A text of `words.toml` with its numbers.
+
+    >>> sentence("compare.budget", budget_seconds=60)
+    'Algorithms that take a time budget were given 1 min 0 s.'
+    """
+    return worded(told(name), numbers)
+
+
+def lines(name: str, numbers: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Lines of texts of `words.toml`, such as tiles or meanings, with their numbers.
+
+    >>> lines("risk.tiles_map", {"k_map": 3})
+    [('k-map', '3', "people share each row's values at least")]
+    """
+    return [tuple(worded(text, numbers) for text in line) for line in told(name)]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.compare import loss_and_time, loss_bars
-from kanopy.report.shell import bullets, drawing, records, section, shell, table
-from kanopy.report.words import LOSS_WORDS, Markup, esc, figure, listed, percent, plural, seconds, whole
+from kanopy.report.shell import bullets, drawing, part, records, section, shell, table
+from kanopy.report.words import Markup, esc, figure, listed, seconds, sentence, told, worded
 
 
 def compare_page(
@@ -22,15 +22,12 @@ def compare_page(
     solved = [entry for entry in found["entries"] if entry["reason"] is None]
     ranked = [entry for entry in solved if metric in entry["losses"]]
     models = listed([f"k = {found['k']}", *found["models"]], 6)
-    sentences = [
-        f"{plural(len(solved), 'algorithm')} made a release of the same {plural(found['rows'], 'row')} and "
-        f"{plural(len(found['columns']), 'quasi-identifier')} under {models}; every release was verified on the labels "
-        "it would publish."
-    ]
+    numbers = {**found, "count": len(solved), "columns": len(found["columns"]), "models": models}
+    sentences = [sentence("compare.made", **numbers)]
     if found["budget_seconds"] is not None:
-        sentences.append(f"Algorithms that take a time budget were given {seconds(found['budget_seconds'])}.")
+        sentences.append(sentence("compare.budget", **found))
     if found["stopped"]:
-        sentences.append("The comparison was stopped: what is missing was not run.")
+        sentences.append(told("compare.stopped"))
     verdict = "No algorithm found a release."
     if ranked:
         verdict = f"{ranked[0]['name']} keeps most: {metric} {figure(ranked[0]['losses'][metric])}."
@@ -47,10 +44,10 @@ def compare_page(
         good=bool(solved),
         verdict=verdict,
         sentences=sentences,
-        warning="This page holds statistics of the original table; reasons may name values of it. Keep it inside.",
+        warning=told("compare.warning"),
         tiles=_tiles(ranked, metric),
         parts=parts,
-        footer="Times are of the search alone, on this machine, after compiled code was warmed up.",
+        footer=told("compare.footer"),
     )  # fmt: skip
 
 
@@ -71,63 +68,45 @@ def _tiles(ranked: Sequence[Mapping[str, Any]], metric: str) -> list[tuple[str, 
 def _pictures(ranked: Sequence[Mapping[str, Any]], metric: str) -> str:
     if not ranked:
         return ""
-    bars = drawing(
-        loss_bars(ranked, metric), "losses", f"{metric} of each algorithm as a bar, the best first.",
-        f"What each release loses ({metric}), and the seconds its search took.",
-    )  # fmt: skip
-    points = drawing(
-        loss_and_time(ranked, metric), "time", f"{metric} of each algorithm against the seconds of its search.",
-        "Loss against time. The dashed line joins those that no other beats in both; they are named.",
-    )  # fmt: skip
-    return section("What they lose", "", bars, points)
+    pictures = [
+        drawing(draw(ranked, metric), name, *(worded(text, {"metric": metric}) for text in told(words)))
+        for draw, name, words in (
+            (loss_bars, "losses", "compare.pictures.bars"),
+            (loss_and_time, "time", "compare.pictures.points"),
+        )
+    ]
+    return part("compare.pictures", *pictures)
 
 
 def _measured(solved: Sequence[Mapping[str, Any]], metric: str) -> str:
     if not solved:
         return ""
-    listing = records("Releases, best first", solved, [
-        ("algorithm", "name", str), ("recoding", "recoding", str),
-        (metric, lambda entry: entry["losses"].get(metric), figure),
-        ("proved optimal", lambda entry: "yes" if entry["optimal"] else "", str),
-        ("classes", "classes", whole), ("smallest", "smallest_class", whole), ("suppressed", "suppressed", whole),
-        ("highest risk", "highest_risk", percent), ("average risk", "average_risk", percent),
-        ("time", "seconds", seconds), ("memory", "memory", megabytes),
-    ])  # fmt: skip
-    words = (
-        "The highest risk is the chance of singling out somebody of the smallest class, the average risk that of an "
-        "average published row. Memory is what the search needed beyond the encoded table."
-    )
-    return section("Measured", words, listing)
+    rows = [{**entry, "loss": entry["losses"].get(metric)} for entry in solved]
+    return part("compare.measured", records("compare.measured", rows, metric=metric))
 
 
 def _losses(solved: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
     if not solved:
         return ""
     rows = [[entry["name"], *(figure(entry["losses"].get(name)) for name in metrics)] for entry in solved]
-    return section(
-        "Every loss",
-        "Lower is better in each. A dash: not defined for that kind of release.",
-        table("Losses by algorithm", ["algorithm", *metrics], rows, range(1, len(metrics) + 1)),
-        bullets(_headed(name, LOSS_WORDS[name]) for name in metrics if name in LOSS_WORDS),
+    listing = table("Losses by algorithm", ["algorithm", *metrics], rows, range(1, len(metrics) + 1))
+    meanings = told("losses")
+    return part(
+        "compare.losses", listing, bullets(_headed(name, meanings[name]) for name in metrics if name in meanings)
     )
 
 
 def _kinds(entries: Sequence[Mapping[str, Any]], catalogue: Sequence[Mapping[str, Any]]) -> str:
     from_name = {each["name"]: each for each in catalogue}
-    ran = list(dict.fromkeys(entry["algorithm"] for entry in entries))
     rows = []
-    for name in ran:
+    for name in dict.fromkeys(entry["algorithm"] for entry in entries):
         each = from_name[name]
         method = "substitution" if each["recoding"] == "substitution" else "generalization"
         if each["suppresses"]:
             method += " and suppression"
-        scope = {"full-domain": "global", "subtree": "global", "substitution": "local"}.get(each["recoding"], "local")
-        rows.append(
-            [name, each["source"], method, each["attributes"], f"{scope}: {each['recoding']}", each["lowers"],
-             each["search"], each["proves"] or "nothing", each["models"]]
-        )  # fmt: skip
-    heads = ["algorithm", "from", "method", "knowledge and columns", "recoding", "lowers", "search", "proves", "models"]
-    return section("What they are", "", table("Kinds of algorithms", heads, rows))
+        scope = "global" if each["recoding"] in ("full-domain", "subtree") else "local"
+        rows.append({**each, "method": method, "scope": scope, "proof": each["proves"] or "nothing"})
+    return part("compare.kinds", records("compare.kinds", rows))
 
 
 def _refused(entries: Sequence[Mapping[str, Any]]) -> str:
@@ -142,12 +121,3 @@ def _notes(solved: Sequence[Mapping[str, Any]]) -> str:
 
 def _headed(name: str, text: str) -> Markup:
     return Markup(f"<b>{esc(name)}</b>: {esc(text)}")
-
-
-def megabytes(size: int | None) -> str:
-    """Memory in megabytes.
-
-    >>> megabytes(12_400_000), megabytes(None)
-    ('12 MB', '–')
-    """
-    return "–" if size is None else f"{size / 1e6:,.0f} MB"

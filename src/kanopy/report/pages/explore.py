@@ -6,14 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.risk_map import risk_map, series_name
-from kanopy.report.shell import drawing, section, shell, table
+from kanopy.report.shell import drawing, part, section, shell, table
 from kanopy.report.words import figure, plural, whole
-
-WORDS = (
-    "Each point is a release. Further left is safer, further down keeps more; full colours are releases that no other "
-    "beats in both, and the line joins them. The highest risk is the chance of singling out somebody of the smallest "
-    "group; the average risk is that of an average row."
-)
 
 
 def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
@@ -28,7 +22,7 @@ def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
         verdict=f"{best} of {plural(len(solved), 'release')} {'is' if best == 1 else 'are'} beaten by no other.",
         sentences=[f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why."],
         parts=[
-            ("map", "Map", section("The map", WORDS, map_drawing(points, found["metric"]))),
+            ("map", "Map", part("explore.map", map_drawing(points, found["metric"]))),
             ("points", "Points", section("Every point", "", points_table(points, found["metric"]))),
         ],
     )

@@ -11,8 +11,8 @@ from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL
 from kanopy.report.pages import release_sections as sections
 from kanopy.report.pages import risk_sections as risks
 from kanopy.report.pages import utility_sections as words_of
-from kanopy.report.shell import Chapter, Tile, bar, bullets, explained, section, shell, table
-from kanopy.report.words import ROLE_WORDS, Markup, esc, figure, listed, percent, plural, whole
+from kanopy.report.shell import Chapter, Tile, bar, bullets, explained, part, section, shell, table
+from kanopy.report.words import Markup, esc, lines, listed, percent, plural, sentence, told, whole
 
 if TYPE_CHECKING:
     from kanopy.report.report import ColumnReport, Findings, Preview, Report
@@ -70,11 +70,10 @@ def page(report: Report, *, values: bool = False) -> str:
         good=report.holds,
         verdict=report.sentence,
         sentences=_sentences(report),
-        warning=_confidential(report, values),
+        warning=_warning(report, values),
         tiles=tiles(report, found),
         parts=chapters,
-        footer="Figures about risk concern published rows only: a suppressed row publishes no quasi-identifier, so "
-        "nobody can be found through it, and it is in no denominator.",
+        footer=told("release.footer"),
     )
 
 
@@ -91,19 +90,14 @@ def _sentences(report: Report) -> list[str]:
     """Below the verdict: whether it was checked, what is published, what was done."""
     if report.verified:
         smallest = report.facts.verification.get("smallest_class", report.classes.smallest)
-        checked = (
-            "This was checked a second time, independently of the search: the published labels were grouped anew, "
-            f"and the smallest group has {plural(int(smallest), 'row')}."
-        )
-    elif report.facts.verification.get("verified") is False:
-        checked = Markup("The independent check of the published labels <b>disagreed</b>.")
+        checked = sentence("release.checked", smallest=int(smallest))
     else:
-        checked = Markup("The release <b>has not been checked</b> a second time.")
-    kept = f"Published are {_published_share(report)} of the rows ({_published(report)})"
+        disagreed = report.facts.verification.get("verified") is False
+        checked = sentence("release.disagreed" if disagreed else "release.unchecked")
     loss = report.facts.losses.get("loss")
-    if loss is not None:
-        kept += f"; {percent(loss)} of the detail was lost on average, suppressed rows counted as wholly lost"
-    return [checked, f"{kept}.", _done(report)]
+    lost = "" if loss is None else sentence("release.lost", loss=loss)
+    kept = sentence("release.published", share=_published_share(report), counts=_published(report), loss=lost)
+    return [checked, kept, _done(report)]
 
 
 def _published_share(report: Report) -> str:
@@ -134,43 +128,26 @@ def _done(report: Report) -> str:
     return "What was done: " + "; ".join(parts) + "."
 
 
-def _confidential(report: Report, values: bool) -> Markup:
-    if values:
-        return Markup(
-            "<b>Keep this page as safe as the original table.</b> It shows original rows and values so that you can "
-            "judge the release. It is not part of it; the page without <code>--report-values</code> is the one to hand "
-            "on."
-        )
-    return Markup(
-        "<b>Made to be handed on, not to be published.</b> It shows no original row, no identifier, and no "
-        f"original value that fewer than {plural(report.k or report.findings.least_rows, 'row')} have, unless the "
-        "release itself publishes it. It does hold statistics of the original table."
-    )
+def _warning(report: Report, values: bool) -> str:
+    least = report.k or report.findings.least_rows
+    return sentence("release.warning_values") if values else sentence("release.warning", rows=least)
 
 
 def tiles(report: Report, found: Findings) -> list[Tile]:
     """The numbers that matter most."""
-    before, after = found.before, found.after
-    wanted = f"k = {report.k} was asked for; " if report.k is not None else ""
-    average = report.published_rows / after["classes"] if after["classes"] else 0.0
+    after, loss = found.after, report.facts.losses.get("loss")
     unchanged = [column.name for column in report.columns if column.unchanged]
-    loss = report.facts.losses.get("loss")
-    lost: Tile = ("Detail lost", percent(loss), "0% is the original table, 100% an empty one")
-    if loss is None:
-        lost = (f"Score ({report.facts.metric})", figure(report.facts.solution.score), "lower is better")
-    return [
-        ("Rows published", _published_share(report) if report.rows else "–",
-         f"{_published(report)}; {whole(report.suppression.rows)} suppressed"),
-        ("Smallest group", plural(after["smallest_class"], "row"),
-         f"{wanted}{plural(after['classes'], 'group')} of {average:,.0f} on average"),
-        ("Highest risk of a row", percent(after["prosecutor"]["highest"]),
-         f"was {percent(before['prosecutor']['highest'])}; one over the smallest group"),
-        ("Expected matches", percent(after["marketer"]),
-         f"of rows, if all were linked to a register; was {percent(before['marketer'])}"),
-        lost,
-        ("Columns unchanged", f"{len(unchanged)} of {len(report.columns)}",
-         listed(unchanged) if unchanged else "every quasi-identifier was generalized"),
-    ]  # fmt: skip
+    numbers = {
+        "before": found.before, "after": after, "loss": loss, "metric": report.facts.metric,
+        "share": _published_share(report) if report.rows else "–", "counts": _published(report),
+        "suppressed": report.suppression.rows, "score": report.facts.solution.score,
+        "wanted": f"k = {report.k} was asked for; " if report.k is not None else "",
+        "average": report.published_rows / after["classes"] if after["classes"] else 0.0,
+        "unchanged": len(unchanged), "columns": len(report.columns),
+        "names": listed(unchanged) if unchanged else told("release.columns.every"),
+    }  # fmt: skip
+    own = ("tiles", "tiles_score" if loss is None else "tiles_loss", "tiles_unchanged")
+    return [tile for name in own for tile in lines(f"release.{name}", numbers)]
 
 
 def _columns(report: Report, values: bool) -> str:
@@ -188,17 +165,11 @@ def _columns(report: Report, values: bool) -> str:
     heads = ["Column", "Published", "For example", *(["Weight"] if weighted else []), "Detail lost"]
     others = [
         (f"{role.capitalize()} ({words})", _fate(report, role))
-        for role, words in ROLE_WORDS.items()
+        for role, words in told("roles").items()
         if role != "quasi-identifier" and role in report.facts.roles.values()
     ]
-    best = ", those that lose least of all that keep the promise" if report.facts.solution.optimal else ""
-    return section(
-        "What happened to each column",
-        "Quasi-identifiers are what others may know about a person. They are published as broader values from their "
-        f"hierarchies{best}.",
-        table("Quasi-identifiers", heads, rows, range(3, len(heads))),
-        explained(others),
-    )
+    listing = table("Quasi-identifiers", heads, rows, range(3, len(heads)))
+    return part("release.columns", listing, explained(others), optimal=report.facts.solution.optimal)
 
 
 def _fate(report: Report, role: str) -> str:
@@ -268,16 +239,13 @@ def _before_after(report: Report, values: bool) -> str:
     left_out = [name for name in before.columns if name not in columns and name not in hidden]
     omitted = [f"Identifiers are never shown here ({listed(hidden)})."] if hidden else []
     omitted += [f"Not shown: {listed(left_out, shown=8)}."] if left_out else []
-    signs = "▲ marks a cell that was generalized, hatching a suppressed row."
     small = f'<p class="small muted">{esc(" ".join(omitted))}</p>' if omitted else ""
     published = preview(report, after, columns, "After" if values else "Published", before)
     if not values:
-        words = f"The first rows of the release. {signs}"
-        return section("What is published", words, f'<div class="stacked">{published}</div>', small)
+        return part("release.rows", f'<div class="stacked">{published}</div>', small)
     layout = "pair" if len(columns) <= SIDE_BY_SIDE_COLUMNS else "stacked"
     both = f'<div class="{layout}">{preview(report, before, columns, "Before", None)}{published}</div>'
-    words = f"The first rows of the table and what is published for them. {signs}"
-    return section("Before and after", words, both, small)
+    return part("release.rows_values", both, small)
 
 
 def preview(report: Report, own: Preview, columns: list[str], title: str, original: Preview | None) -> str:
@@ -294,7 +262,7 @@ def preview(report: Report, own: Preview, columns: list[str], title: str, origin
     before_at = {name: position for position, name in enumerate(first.columns)}
     quasi = report.facts.domain.names
     group_of_row = report.facts.solution.recoding.group_of_row
-    lines = []
+    body = []
     for number in list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]:
         row = rows.get(number)
         suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
@@ -302,7 +270,7 @@ def preview(report: Report, own: Preview, columns: list[str], title: str, origin
             suppressed = all(row[at[name]] in (SUPPRESSED_LABEL, None) for name in quasi if name in at)
         head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
         if row is None:
-            lines.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
+            body.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
             continue
         cells = []
         for name in columns:
@@ -314,10 +282,10 @@ def preview(report: Report, own: Preview, columns: list[str], title: str, origin
             changed = original is not None and not suppressed and cell != was
             kind = "changed" if changed else "hid" if suppressed and name in quasi else "same"
             cells.append(f'<td class="{kind}">{esc(cell)}</td>')
-        lines.append(head + "".join(cells) + "</tr>")
+        body.append(head + "".join(cells) + "</tr>")
     return (
         f'<div class="scroll"><table class="preview"><caption>{title}</caption>'
-        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<thead><tr><th scope="col">Row</th>{heads}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
     )
 
 

@@ -4,7 +4,7 @@ way back. Risk and usefulness are worded by `risk_sections` and `utility_section
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,20 +12,8 @@ import numpy as np
 from kanopy.report.charts import release as charts
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
-from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, section, table
-from kanopy.report.words import (
-    LOSS_WORDS,
-    MISSING_WORDS,
-    UNKNOWN_WORDS,
-    Markup,
-    esc,
-    figure,
-    listed,
-    percent,
-    plural,
-    seconds,
-    whole,
-)
+from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, table
+from kanopy.report.words import Markup, esc, figure, lines, listed, percent, plural, seconds, sentence, told, whole
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
@@ -43,13 +31,8 @@ def promises(report: Report, values: bool) -> str:
     rows = [[model.name, model.explain() if values else value_free(model), word] for model in facts.models]
     gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
     if gone:
-        rows.append(["identifiers", f"Columns that name people directly are not published: {listed(gone, 12)}.", word])
-    return section(
-        "What is promised, and was it checked",
-        "A privacy model says what “safe” means. All of these must hold together. They were checked on the published "
-        "labels by other code than the one that found the release; had one failed, nothing would have been written.",
-        table("Privacy models", ["Model", "In words", "Verified"], rows),
-    )
+        rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(gone, 12)), word])
+    return part("release.promises", table("Privacy models", ["Model", "In words", "Verified"], rows))
 
 
 def value_free(model: Model) -> str:
@@ -66,8 +49,9 @@ def value_free(model: Model) -> str:
 def losses(report: Report) -> str:
     """What each column lost, the release under each metric, and how much of the loss may be avoidable."""
     facts = report.facts
+    meanings = told("losses")
     rows = [
-        [f"{name} (minimized)" if name == facts.metric else name, figure(value), LOSS_WORDS.get(name, "")]
+        [f"{name} (minimized)" if name == facts.metric else name, figure(value), meanings.get(name, "")]
         for name, value in facts.losses.items()
     ]
     measures = table("The release under each measure of loss", ["Measure", "Value", "What it is"], rows, [1])
@@ -77,13 +61,7 @@ def losses(report: Report) -> str:
     parts = "; ".join(f"{name}: {percent(loss)}" for name, loss in facts.column_losses.items())
     chart = charts.column_losses(facts.column_losses)
     picture = drawing(chart, "losses", f"Detail lost per column. {parts}", "Greatest first.") if parts else ""
-    return section(
-        "What was lost",
-        "The detail of a column is how far a published value still narrows down the original one: 0% is as exact as "
-        "before, 100% says nothing. A suppressed row counts as 100%.",
-        pair(picture, measures),
-        _bound(report),
-    )
+    return part("release.losses", pair(picture, measures), _bound(report))
 
 
 def _bound(report: Report) -> str:
@@ -92,17 +70,9 @@ def _bound(report: Report) -> str:
     if bound is None or gap is None or loss is None:
         return ""
     share = min(1.0, bound.value / loss) if loss > 0 else 1.0
-    proof = f"no release under this job can lose less: proved in {plural(bound.passes, 'pass', 'passes')}"
-    words = [
-        ("Loss", figure(loss), "what this release loses"),
-        ("Bound", figure(bound.value), proof),
-        ("Gap", percent(gap), "at most this share of the loss may be avoidable; 0% would be proved the best possible"),
-    ]
-    return (
-        "<h3>How far from the best possible</h3>"
-        f"<p>{bar(share, 'The filled part of the loss is unavoidable, the rest may or may not be.', 'bar long')}</p>"
-        + explained((name, Markup(f"<b>{esc(value)}</b>: {esc(text)}")) for name, value, text in words)
-    )
+    words = lines("release.bound.lines", {"loss": loss, "bound": bound.value, "passes": bound.passes, "gap": gap})
+    unavoidable = bar(share, told("release.bound.unavoidable"), "bar long")
+    return f"<h3>How far from the best possible</h3><p>{unavoidable}</p>{explained(words)}"
 
 
 def manifest(report: Report) -> str:
@@ -117,29 +87,26 @@ def manifest(report: Report) -> str:
         for name, each in found["hierarchies"].items()
     ]
     algorithm = job["algorithm"]
-    settings = [
-        ("Made", found["made"]),
-        ("Versions", ", ".join(f"{name} {number}" for name, number in found["versions"].items())),
-        ("k", whole(job["k"])),
-        ("Suppression allowed", percent(job["suppress"])),
-        ("Minimized", str(job["metric"])),
-        ("Algorithm", algorithm if isinstance(algorithm, str) else ", ".join(f"{k} {v}" for k, v in algorithm.items())),
-        ("Missing, unknown", f"{job['missing']}, {job['unknown']}"),
-        ("Suppressed rows", {"keep": "kept, with * in every quasi-identifier"}.get(job["suppressed-rows"], "left out")),
-        ("Second count", ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in verified["second_count"].items())),
-        ("Identifiers absent", listed(verified["identifiers_absent"], 20) or "none named"),
-        ("Pseudonymized", listed(verified["pseudonymized"], 20) or "none"),
-        ("Proved optimal", "yes" if found["proved_optimal"] else "no"),
-    ]
-    return section(
-        "The manifest",
-        "What was done, with which parameters and versions, and what was verified, without any value of the table. "
-        "Whoever has the files can recompute the checksums (SHA-256) and see that these are the files meant.",
-        explained(settings),
+    settings = {
+        **found,
+        "versions": _said(found["versions"]),
+        "algorithm": algorithm if isinstance(algorithm, str) else _said(algorithm),
+        "kept": job["suppressed-rows"] == "keep",
+        "second_count": _said({key.replace("_", " "): f"{n:,}" for key, n in verified["second_count"].items()}),
+        "identifiers": listed(verified["identifiers_absent"], 20) or "none named",
+        "pseudonymized": listed(verified["pseudonymized"], 20) or "none",
+    }
+    return part(
+        "release.manifest",
+        explained(lines("release.manifest.lines", settings)),
         table("Files", ["Role", "Name", "SHA-256"], files) if files else "",
         table("Hierarchies", ["Column", "Values", "Levels", "SHA-256"], trees, [1, 2]),
         _source("The same for machines", "manifest.json", report.manifest),
     )
+
+
+def _said(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _source(title: str, name: str, text: str) -> Markup:
@@ -150,53 +117,35 @@ def suppressed(report: Report) -> str:
     """Rows that are not published and why; the policies."""
     facts, gone = report.facts, report.suppression
     size = "every model" if report.k is None else f"a group of at least {report.k:,}"
-    limit = f"Allowed were {plural(gone.limit_rows, 'row')} ({percent(gone.limit)})."
-    reasons = [
-        (
-            "Their group would be too small",
-            gone.violating,
-            f"Even after generalizing they do not reach {size}. {limit}",
-        ),
-        ("Missing or unknown values", gone.excluded, "Left out from the start, by the policies stated below."),
-    ]
+    violating = sentence("release.suppressed.violating", size=size, limit_rows=gone.limit_rows, limit=gone.limit)
+    words = (violating, told("release.suppressed.excluded"))
     rows: list[list[object]] = [
-        [why, whole(number), percent(number / report.rows if report.rows else 0.0), words]
-        for why, number, words in reasons
+        [why, whole(number), percent(number / report.rows if report.rows else 0.0), text]
+        for why, number, text in zip(
+            told("release.suppressed.reasons"), (gone.violating, gone.excluded), words, strict=True
+        )
     ]
     total = (Markup(f"<b>{esc(text)}</b>") for text in (whole(gone.rows), percent(gone.share)))
     rows.append(["Suppressed in all", *total, ""])
-    return section(
-        "What was suppressed, and why",
-        "For a suppressed row no quasi-identifier is published.",
-        table("Suppressed rows by reason", ["Reason", "Rows", "Of all rows", "In words"], rows, [1, 2]),
-        explained(
-            [
-                ("Missing values", _policy(facts.missing_policy, MISSING_WORDS, facts.missing_rows)),
-                ("Unknown values", _policy(facts.unknown_policy, UNKNOWN_WORDS, facts.unknown_rows)),
-            ]
-        ),
-    )
+    policies = [
+        ("Missing values", _policy(facts.missing_policy, told("missing"), facts.missing_rows)),
+        ("Unknown values", _policy(facts.unknown_policy, told("unknown"), facts.unknown_rows)),
+    ]
+    listing = table("Suppressed rows by reason", ["Reason", "Rows", "Of all rows", "In words"], rows, [1, 2])
+    return part("release.suppressed", listing, explained(policies))
 
 
-def _policy(policy: str, words: dict[str, str], rows: dict[str, int]) -> Markup:
+def _policy(policy: str, words: Mapping[str, str], rows: Mapping[str, int]) -> str:
     found = [f"{name} in {plural(number, 'row')}" for name, number in rows.items() if number]
-    where = f" Found: {', '.join(found)}." if found else " None were found."
-    return Markup(f"<b>{esc(policy)}</b>: {esc(words.get(policy, '') + where)}")
+    where = f"Found: {', '.join(found)}." if found else "None were found."
+    return sentence("release.suppressed.policy", policy=policy, words=words.get(policy, ""), where=where)
 
 
 def hierarchies(report: Report, values: bool) -> str:
     """Every quasi-identifier's hierarchy with what was published marked."""
     parts = "".join(_hierarchy(report, j, values) for j in range(len(report.columns)))
-    kind = (
-        "The outlined band is the level at which the column is published."
-        if report.facts.solution.levels is not None
-        else "Groups were recoded one by one, so several levels are in use; outlined are the values that are published."
-    )
-    return section(
-        "The hierarchies, and where the release stands in them",
-        f"Each band is a level: original values at the bottom, ever broader ones above. {kind}",
-        parts,
-    )
+    kind = told("release.hierarchies")["local" if report.facts.solution.levels is None else "global"]
+    return part("release.hierarchies", parts, kind=kind)
 
 
 def _hierarchy(report: Report, j: int, values: bool) -> str:
@@ -267,45 +216,33 @@ def _levels_table(column: ColumnReport, notes: dict[int, str], published: set[in
 def search(report: Report, values: bool) -> str:
     """How the release was found, how it was checked, and how long it took."""
     facts, solution = report.facts, report.facts.solution
-    best = (
-        "Proved: no other choice of levels satisfies the job and loses less."
-        if solution.optimal
-        else "Not proved: a better release may exist."
-    )
+    best = told("release.search.proved" if solution.optimal else "release.search.unproved")
     entries = [("Algorithm", solution.algorithm), ("Best possible", best)]
     entries.append(("Minimized", f"{facts.metric}, {figure(report.score)}"))
     if solution.candidates:
-        rest = solution.candidates - solution.judged
-        fate = "ruled out by bounds that cannot err" if solution.optimal else "ruled out or not looked at"
-        judged = f"{whole(solution.judged)} judged, {whole(max(rest, 0))} {fate}"
-        entries.append(("Candidates", f"{whole(solution.candidates)}: {judged}"))
+        judged = {
+            "candidates": solution.candidates,
+            "judged": solution.judged,
+            "rest": max(solution.candidates - solution.judged, 0),
+            "optimal": solution.optimal,
+        }
+        entries.append(("Candidates", sentence("release.search.candidates", **judged)))
     entries.append(("Suppression allowed", f"{percent(facts.suppression_limit)} of rows"))
     checks = [
         [str(name).replace("_", " "), _word(value)]
         for name, value in facts.verification.items()
         if isinstance(value, (bool, int, float, np.number)) or (values and isinstance(value, str))
     ]
-    again = Markup(
-        'Second opinion <span class="muted">– the published labels grouped anew, without codes or search</span>'
-    )
+    again = sentence("release.search.again")
     times = [[name, seconds(value)] for name, value in facts.seconds.items()]
-    return section(
-        "How it was found and checked",
-        "",
-        explained(entries),
-        bullets(report.notes),
-        pair(table(again, ["", ""], checks or [["none", ""]]), table("Time", ["", ""], times, [1])),
-    )
+    tables = pair(table(again, ["", ""], checks or [["none", ""]]), table("Time", ["", ""], times, [1]))
+    return part("release.search", explained(entries), bullets(report.notes), tables)
 
 
 def again(report: Report) -> str:
     """The job file and the script."""
-    return section(
-        "Run it again",
-        "The same table, the same job and the same version give the same release.",
-        _source("The job", "job.toml", report.facts.job_toml),
-        _source("The script", "reproduce.py", report.to_script()),
-    )
+    job = _source("The job", "job.toml", report.facts.job_toml)
+    return part("release.again", job, _source("The script", "reproduce.py", report.to_script()))
 
 
 def _word(value: object) -> str:

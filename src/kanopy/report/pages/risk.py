@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.pages import risk_sections as sections
 from kanopy.report.shell import Tile, shell
-from kanopy.report.words import listed, percent, plural, whole
+from kanopy.report.words import lines, listed, sentence, told
 
 
 def risk_page(
@@ -18,22 +18,10 @@ def risk_page(
 ) -> str:
     """The whole page from what `RiskAssessment.to_dict` gives; `given_away` are examples with values."""
     limit = found["threshold"]
-    good = limit["rows"] == 0
-    verdict = (
-        f"No row is above the accepted risk of {percent(limit['above'])}."
-        if good
-        else f"{percent(limit['share'])} of rows are above the accepted risk of {percent(limit['above'])}."
-    )
     names = found["quasi_identifiers"]
-    sentences = [
-        f"Judged by {plural(len(names), 'column')} that others may know: {listed(names, 12)}."
-        + (" They were suggested by the table itself; name your own with -q." if _suggested(found) else ""),
-        f"{plural(found['unique_rows'], 'row')} of {whole(found['rows'])} stand alone: nobody shares their combination "
-        "of these values.",
-    ]
-    warning = "This page describes the table. Keep it as safe as the table itself" + (
-        ": it names values that groups give away." if any(given_away.values()) else "."
-    )
+    judged = sentence("risk.judged", count=len(names), names=listed(names, 12))
+    if found["quasi_identifiers_suggested"]:
+        judged += told("risk.suggested")
     parts = [
         ("groups", "Groups", sections.groups(found)),
         ("attackers", "Attackers", sections.attackers(found)),
@@ -42,32 +30,19 @@ def risk_page(
         ("linkage", "Linkage attack", sections.attacks(found)),
         ("disclosure", "Given away", sections.disclosure(found) + sections.examples(given_away)),
     ]
-    footer = "Suppressed rows publish no quasi-identifier: they are in no group and in no denominator."
+    good = limit["rows"] == 0
     return shell(
         "Risk assessment", source,
-        good=good, verdict=verdict, sentences=sentences, warning=warning,
-        tiles=tiles(found), parts=parts, footer=footer,
+        good=good, verdict=sentence("risk.safe" if good else "risk.unsafe", **limit),
+        sentences=[judged, sentence("risk.alone", **found)],
+        warning=sentence("risk.warning", names=any(given_away.values())),
+        tiles=tiles(found), parts=parts, footer=told("risk.footer"),
     )  # fmt: skip
-
-
-def _suggested(found: Mapping[str, Any]) -> bool:
-    return bool(found["quasi_identifiers_suggested"])
 
 
 def tiles(found: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    tiles: list[Tile] = [
-        ("Smallest group", plural(found["smallest_class"], "row"), f"{plural(found['classes'], 'group')} in all"),
-        ("Highest risk", percent(found["prosecutor"]["highest"]), "one over the smallest group"),
-        ("Average risk", percent(found["prosecutor"]["average"]), "of a row picked at random"),
-        ("Rows that stand alone", percent(found["unique_share"]), whole(found["unique_rows"])),
-        ("Expected matches", percent(found["marketer"]), "of rows, if all were linked to a register"),
-    ]
-    population = found["population"]
-    if population is not None:
-        share = population["dankar"]["share"]
-        note = f"of {plural(population['population'], 'person', 'people')}, estimated ({population['chosen']})"
-        tiles.append(("Unique in the population", percent(share), note))
-    elif found["journalist"]["k_map"] is not None:
-        tiles.append(("k-map", whole(found["journalist"]["k_map"]), "people share each row's values at least"))
-    return tiles
+    shown = lines("risk.tiles", found)
+    if found["population"] is not None:
+        return shown + lines("risk.tiles_population", found["population"])
+    return shown + (lines("risk.tiles_map", found["journalist"]) if found["journalist"]["k_map"] is not None else [])

@@ -11,7 +11,7 @@ from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, rank_hier
 from kanopy.report.charts.semantic import level_curve, stacked
 from kanopy.report.drawings.tree import folding_tree, tree_script
 from kanopy.report.shell import bullets, drawing, pair, section, shell, table
-from kanopy.report.words import Markup, plural
+from kanopy.report.words import Markup, plural, sentence
 
 
 def edge_losses(h: Hierarchy, quality: SemanticQuality) -> dict[int, float]:
@@ -36,15 +36,11 @@ def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]]) -> st
     keeps = "this hierarchy loses" if len(items) == 1 else f"{ranked[0]['file']} loses least:"
     curve = drawing(stacked([level_curve(qualities)]), "curve", f"LevelGSL level by level of {names}.")
     ranking = pair(table("VghGSL", ["rank", "hierarchy", "VghGSL"], rows, [2]), curve)
-    words = (
-        f"Generalization semantic loss (Ayala-Rivera et al. 2014), measure {head.measure}, ontology {head.ontology}. "
-        "Lower is better."
-    )
     return shell(
         "How much meaning the hierarchies keep",
         names,
         verdict=f"Of the meaning, {keeps} VghGSL {ranked[0]['score']:.4f}.",
-        sentences=[words],
+        sentences=[sentence("semantic.words", measure=head.measure, ontology=head.ontology)],
         parts=[
             ("ranking", "Ranking", section("Ranking", "", ranking)),
             *(

@@ -7,18 +7,15 @@ from typing import Any
 
 from kanopy.report.pages import utility_sections as sections
 from kanopy.report.shell import Tile, shell
-from kanopy.report.words import figure, listed, percent, plural, whole
+from kanopy.report.words import lines, listed, sentence, told
 
 
 def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[str, Any]], *, source: str) -> str:
     """The whole page from what `Assessment.to_dict` gives and the distributions before and after."""
-    sentences = [
-        f"{percent(found['released_rows'] / found['rows'] if found['rows'] else 0)} of the rows are in the release "
-        f"({whole(found['released_rows'])} of {whole(found['rows'])}); {whole(found['hidden_rows'])} of them publish "
-        "no quasi-identifier.",
-    ]
+    found = {**found, "published": found["released_rows"] / found["rows"] if found["rows"] else 0}
+    sentences = [sentence("utility.published", **found)]
     if found["dropped_columns"]:
-        sentences.append(f"Not published: {listed(found['dropped_columns'], 8)}.")
+        sentences.append(sentence("utility.dropped", names=listed(found["dropped_columns"], 8)))
     parts = [
         ("loss", "Loss", sections.losses(found)),
         ("distributions", "Distributions", sections.distributions(found, distributions)),
@@ -31,39 +28,26 @@ def utility_page(found: Mapping[str, Any], distributions: Mapping[str, Mapping[s
     return shell(
         "Utility assessment", source,
         good=True,
-        verdict=f"Published values lost {percent(found['loss'])} of their detail.",
+        verdict=sentence("utility.verdict", loss=found["loss"]),
         sentences=sentences,
-        warning="This page holds statistics of the original table. Keep it as safe as the original.",
+        warning=told("utility.warning"),
         tiles=tiles(found),
         parts=parts,
-        footer="A label stands for any of the values it covers, each equally likely where one number is needed.",
+        footer=told("utility.footer"),
     )  # fmt: skip
 
 
 def tiles(found: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    columns = found["columns"]
-    tiles: list[Tile] = [
-        ("Detail lost", percent(found["loss"]), "mean over the quasi-identifiers"),
-        ("Rows published", percent(found["released_rows"] / found["rows"] if found["rows"] else 0), "of the original"),
-    ]
-    if columns:
-        worst = max(columns, key=lambda each: each["total_variation"])
-        tiles.append(("Largest shift", percent(worst["total_variation"]), f"of the distribution of {worst['name']}"))
+    published = found["released_rows"] / found["rows"] if found["rows"] else 0
+    shown = lines("utility.tiles", {"loss": found["loss"], "published": published})
+    if found["columns"]:
+        shown += lines("utility.tiles_columns", max(found["columns"], key=lambda each: each["total_variation"]))
     if found["queries"]:
-        queries = found["queries"]
-        tiles.append(
-            (
-                "Error of a count",
-                percent(queries["median"]),
-                f"median of {plural(queries['queries'], 'query', 'queries')}",
-            )
-        )
-    kept = [each["kept"] for each in found["learners"] if each["kept"] is not None]
-    if kept:
-        best = max(found["learners"], key=lambda each: each["after"])
-        tiles.append(("Accuracy after", percent(best["after"]), f"{best['learner']}; was {percent(best['before'])}"))
+        shown += lines("utility.tiles_queries", found["queries"])
+    if any(each["kept"] is not None for each in found["learners"]):
+        shown += lines("utility.tiles_learners", max(found["learners"], key=lambda each: each["after"]))
     if found["pairs"]:
         change = sum(abs(each["v_after"] - each["v_before"]) for each in found["pairs"]) / len(found["pairs"])
-        tiles.append(("Association changed", figure(change), "mean change of Cramér's V"))
-    return tiles
+        shown += lines("utility.tiles_pairs", {"change": change})
+    return shown
