@@ -140,14 +140,6 @@ def _take_row(pool: Pool, boxes: Boxes, taken: int) -> int:
 
 
 @helper
-def _price(lines: Lines, costs: Longs, j: int, low: int, high: int, place: int) -> int:
-    """What covering `low … high` and a place together costs: looked up where it is written down."""
-    if len(costs) > 0:
-        return costs[lines.head[j, START] + place]  # type: ignore[no-any-return]
-    return stretch_cost(lines, j, min(low, place), max(high, place))
-
-
-@helper
 def _pick(
     lines: Lines, pool: Pool, boxes: Boxes, costs: Longs, low: Ints, high: Ints, furthest: bool,
     stack: Longs, bounds: Longs,
@@ -167,6 +159,7 @@ def _pick(
     rows = pool.rows
     head = pool.head
     end = pool.end
+    head_of, filled = lines.head, len(costs) > 0
     width = len(low)
     buckets = (len(lowest_row) + 1) // 2
     best = NONE_LEFT
@@ -189,9 +182,14 @@ def _pick(
                     continue
                 cost = 0
                 for j in range(width):
-                    cost += sign * _price(lines, costs, j, low[j], high[j], positions[member, j])
+                    place = positions[member, j]
+                    if filled:
+                        cost += costs[head_of[j, START] + place]
+                    else:
+                        cost += stretch_cost(lines, j, min(low[j], place), max(high[j], place))
                     if cost > best and not furthest:
                         break
+                cost *= sign
                 row = rows[head[member]]
                 if cost < best or (cost == best and row < best_row):
                     best, best_row, best_tuple = cost, row, member
@@ -204,13 +202,18 @@ def _pick(
             bound = 0
             for j in range(width):
                 left, right = box_low[child, j], box_high[child, j]
-                if furthest:
-                    at_left = _price(lines, costs, j, low[j], high[j], left)
-                    bound -= max(at_left, _price(lines, costs, j, low[j], high[j], right))
+                if not furthest:
+                    left = right = max(left, min(right, low[j]))
+                if filled:
+                    bound += max(costs[head_of[j, START] + left], costs[head_of[j, START] + right])
+                elif furthest:
+                    at_left = stretch_cost(lines, j, min(low[j], left), high[j])
+                    bound += max(at_left, stretch_cost(lines, j, low[j], max(high[j], right)))
                 else:
-                    bound += _price(lines, costs, j, low[j], high[j], max(left, min(right, low[j])))
-                    if bound > best:
-                        break
+                    bound += stretch_cost(lines, j, min(low[j], left), max(high[j], right))
+                if bound > best and not furthest:
+                    break
+            bound *= sign
             if bound > best or (bound == best and row > best_row):
                 continue
             if near < 0:
