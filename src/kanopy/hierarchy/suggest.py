@@ -47,7 +47,7 @@ LONGEST_CODE = 20
 """A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
 
 
-Judge = Callable[[Hierarchy, Longs, Floats, int], tuple[float, int]]
+Judge = Callable[[int], tuple[float, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +162,11 @@ def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _widths(hierarchy, column)
     judge = _judge(rule, hierarchy, rows, width)
-    loss, groups = judge(hierarchy, rows, width, k)
+    loss, groups = judge(k)
     sizes = [k]
     while sizes[-1] * 2 <= column.rows // 2:
         sizes.append(sizes[-1] * 2)
-    typical = float(np.mean([judge(hierarchy, rows, width, size)[0] for size in sizes]))
+    typical = float(np.mean([judge(size)[0] for size in sizes]))
     reason = (
         f"{groups:,} group{'s' if groups != 1 else ''} of at least {k} rows, loss {loss:.4f}; "
         f"{typical:.4f} on average up to groups of {sizes[-1]:,}; {hierarchy.height + 1} levels"
@@ -212,7 +212,7 @@ def _cut_loss(hierarchy: Hierarchy, rows: Longs, width: Floats, k: int) -> tuple
 def _judge(rule: str, hierarchy: Hierarchy, rows: Longs, width: Floats) -> Judge:
     """The function that says loss and number of groups at a k."""
     if rule == "cut":
-        return _cut_loss
+        return lambda k: _cut_loss(hierarchy, rows, width, k)
     levels = []
     short = hierarchy.with_levels(DEEPEST) if hierarchy.height > DEEPEST else hierarchy
     own = rows[: hierarchy.size]
@@ -227,10 +227,7 @@ def _judge(rule: str, hierarchy: Hierarchy, rows: Longs, width: Floats) -> Judge
             (int(held[held_nodes].min()), float((held * node_width).sum() / own.sum()), int(held_nodes.sum()))
         )
 
-    def judge(_h: Hierarchy, _rows: Longs, _width: Floats, k: int) -> tuple[float, int]:
-        return next(((loss, groups) for smallest, loss, groups in levels if smallest >= k), (1.0, 1))
-
-    return judge
+    return lambda k: next(((loss, groups) for smallest, loss, groups in levels if smallest >= k), (1.0, 1))
 
 
 def _short_widths(short: Hierarchy, hierarchy: Hierarchy, width: Floats) -> Floats:
@@ -255,4 +252,4 @@ def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rul
         hierarchy.find(unknown[0])
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _other_values(hierarchy) if hierarchy.low is None else _widths(hierarchy, column)
-    return _judge(rule, hierarchy, rows, width)(hierarchy, rows, width, k)
+    return _judge(rule, hierarchy, rows, width)(k)

@@ -216,13 +216,7 @@ class Discernibility(ClassMetric):
 Metric = AttributeMetric | ClassMetric
 
 METRICS: dict[str, type[AttributeMetric] | type[ClassMetric]] = {
-    "loss": Loss,
-    "loss-geometric": GeometricLoss,
-    "aecs": AverageClassSize,
-    "discernibility": Discernibility,
-    "precision": Precision,
-    "entropy": Entropy,
-    "height": Height,
+    kind.name: kind for kind in (Loss, GeometricLoss, AverageClassSize, Discernibility, Precision, Entropy, Height)
 }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs
+from kanopy.metrics.utility.columns import entropy
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +74,9 @@ def partition_distance(first: npt.ArrayLike, second: npt.ArrayLike, people: npt.
     weights = np.ones(len(a)) if people is None else np.asarray(people, np.float64)
     _, left = np.unique(a, return_inverse=True)
     _, right = np.unique(b, return_inverse=True)
-    both = _entropy(left.reshape(-1) * (int(right.max(initial=0)) + 1) + right.reshape(-1), weights)
+    left, right = left.reshape(-1), right.reshape(-1)
+    labels = (left * (int(right.max(initial=0)) + 1) + right, left, right)
+    both, own_left, own_right = (entropy(np.bincount(each, weights=weights)) for each in labels)
     if both == 0:
         return 0.0
-    distance = (2 * both - _entropy(left.reshape(-1), weights) - _entropy(right.reshape(-1), weights)) / both
-    return float(min(1.0, max(0.0, distance)))
-
-
-def _entropy(labels: Longs, weights: Floats) -> float:
-    totals = np.bincount(labels, weights=weights)
-    shares = totals[totals > 0] / totals.sum()
-    return float(-(shares * np.log2(shares)).sum()) + 0.0
+    return float(min(1.0, max(0.0, (2 * both - own_left - own_right) / both)))

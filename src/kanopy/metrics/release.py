@@ -9,16 +9,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats
 from kanopy._core.classes import Domain, Recoding
-from kanopy.metrics.full_domain import (
-    AttributeMetric,
-    AverageClassSize,
-    Discernibility,
-    Entropy,
-    GeometricLoss,
-    Height,
-    Loss,
-    Precision,
-)  # fmt: skip
+from kanopy.metrics import full_domain
 
 
 def attribute_losses(domain: Domain, recoding: Recoding) -> Floats:
@@ -53,19 +44,25 @@ def release_losses(
     squares = int(np.dot(classes.sizes, classes.sizes))
     suppressed = recoding.suppressed_rows
     result = {
-        "loss": float(Loss().combine(losses, weights)),
-        "loss-geometric": float(GeometricLoss().combine(losses, weights)),
-        "aecs": AverageClassSize().score(domain.rows, classes.count, suppressed, squares),
-        "discernibility": Discernibility().score(domain.rows, classes.count, suppressed, squares),
+        "loss": float(full_domain.Loss().combine(losses, weights)),
+        "loss-geometric": float(full_domain.GeometricLoss().combine(losses, weights)),
+        "aecs": full_domain.AverageClassSize().score(domain.rows, classes.count, suppressed, squares),
+        "discernibility": full_domain.Discernibility().score(domain.rows, classes.count, suppressed, squares),
     }
     if recoding.nodes and all(len(nodes) and (nodes >= 0).all() for nodes in recoding.nodes):
-        for metric in (Precision(), Entropy(), *([] if levels is None else [Height()])):
+        for metric in (
+            full_domain.Precision(),
+            full_domain.Entropy(),
+            *([] if levels is None else [full_domain.Height()]),
+        ):
             losses = np.array([_loss(metric, domain, recoding, j, levels) for j in range(domain.width)])
             result[metric.name] = float(metric.combine(losses, weights))
     return result
 
 
-def _loss(metric: AttributeMetric, domain: Domain, recoding: Recoding, j: int, levels: Sequence[int] | None) -> float:
+def _loss(
+    metric: full_domain.AttributeMetric, domain: Domain, recoding: Recoding, j: int, levels: Sequence[int] | None
+) -> float:
     """What a column loses: all that can be lost, less what the published rows keep of it."""
     hierarchy, marginal = domain.hierarchies[j], domain.marginals[j]
     cost = metric.costs(hierarchy, marginal, domain.rows)

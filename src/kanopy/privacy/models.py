@@ -15,28 +15,15 @@ from kanopy.privacy.base import Model
 from kanopy.privacy.sizes import KAnonymity
 
 MODELS: dict[str, type[Model]] = {
-    "k": sizes.KAnonymity,
-    "p-sensitive": diversity.PSensitive,
-    "l-distinct": diversity.DistinctDiversity,
-    "l-entropy": diversity.EntropyDiversity,
-    "l-recursive": diversity.RecursiveDiversity,
-    "l-plus": diversity.LPlus,
-    "t-equal": closeness.EqualCloseness,
-    "t-ordered": closeness.OrderedCloseness,
-    "t-hierarchical": closeness.HierarchicalCloseness,
-    "alpha-k": diversity.AlphaK,
-    "delta-disclosure": closeness.DeltaDisclosure,
-    "beta-basic": closeness.BasicLikeness,
-    "beta-enhanced": closeness.EnhancedLikeness,
-    "epsilon-m": personal.EpsilonM,
-    "delta-presence": sizes.DeltaPresence,
-    "k-map": sizes.KMap,
-    "risk-average": sizes.AverageRisk,
-    "uniqueness": sizes.Uniqueness,
-    "population-uniqueness": sizes.PopulationUniqueness,
-    "constrained": personal.Constrained,
-    "guarding": personal.Guarding,
-}
+    kind.name: kind
+    for kind in (
+        sizes.KAnonymity, diversity.PSensitive, diversity.DistinctDiversity, diversity.EntropyDiversity,
+        diversity.RecursiveDiversity, diversity.LPlus, closeness.EqualCloseness, closeness.OrderedCloseness,
+        closeness.HierarchicalCloseness, diversity.AlphaK, closeness.DeltaDisclosure, closeness.BasicLikeness,
+        closeness.EnhancedLikeness, personal.EpsilonM, sizes.DeltaPresence, sizes.KMap, sizes.AverageRisk,
+        sizes.Uniqueness, sizes.PopulationUniqueness, personal.Constrained, personal.Guarding,
+    )
+}  # fmt: skip
 
 __all__ = [
     "MODELS", "KAnonymity", "Mask", "Model", "ModelSource", "failing", "make_model", "make_models", "parse_model",

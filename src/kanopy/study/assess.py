@@ -281,11 +281,7 @@ def _learned(
         return (), "No classifier was trained: there is no other column to learn from."
     try:
         return learned(target, matched.columns[target].values, features, matched.partner, seed=seed), None
-    except MissingDependency as error:
-        if named:
-            raise
-        return (), str(error)
-    except DataError as error:
+    except (MissingDependency, DataError) as error:
         if named:
             raise
         return (), str(error)

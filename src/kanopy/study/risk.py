@@ -233,13 +233,8 @@ def _population(
         within = population_class_sizes(frame, quasi, grouped, population)
         presence = sizes / within
         risks = 1.0 / within
-        exact = Journalist(
-            "counted",
-            float(risks.max()),
-            fsum(sizes * risks) / rows,
-            int(within.min()),
-            float(presence.max()),
-        )
+        average, largest = fsum(sizes * risks) / rows, float(presence.max())
+        exact = Journalist("counted", float(risks.max()), average, int(within.min()), largest)
         return exact, fsum(presence) / rows, None
     if size is None and fraction is None:
         found = risk(sizes)

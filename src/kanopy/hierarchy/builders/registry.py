@@ -21,27 +21,12 @@ from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 BUILDERS: dict[str, type[Builder]] = {
-    "iotf": Iotf,
-    "otf": Otf,
-    "chu": Chu,
-    "han": Han,
-    "equal_width": EqualWidth,
-    "equal_frequency": EqualFrequency,
-    "widths": Widths,
-    "cgh": Cgh,
-    "dbgh": Dbgh,
-    "cbgh": Cbgh,
-    "k_aware": KAware,
-    "cuts": Cuts,
-    "dates": Dates,
-    "redact": Redact,
-    "order": Order,
-    "groups": Groups,
-    "ontology": Ontology,
-    "semantic_clusters": SemanticClusters,
-    "prefix": Prefix,
-    "suppress": Suppress,
-}
+    kind.method: kind
+    for kind in (
+        Iotf, Otf, Chu, Han, EqualWidth, EqualFrequency, Widths, Cgh, Dbgh, Cbgh, KAware, Cuts, Dates, Redact, Order,
+        Groups, Ontology, SemanticClusters, Prefix, Suppress,
+    )
+}  # fmt: skip
 
 
 def builder_class(method: str) -> type[Builder]:

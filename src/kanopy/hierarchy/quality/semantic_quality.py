@@ -187,13 +187,5 @@ def _transition(
 ) -> Transition:
     loss = float(losses[level - 1, value])
     leaf, ancestor = labels[0][value], labels[level][value]
-    known = not np.isnan(loss)
-    return Transition(
-        leaf,
-        ancestor,
-        level,
-        maximum - loss if known else None,
-        loss if known else None,
-        senses.name(leaf),
-        senses.name(ancestor),
-    )
+    known = (None, None) if np.isnan(loss) else (maximum - loss, loss)
+    return Transition(leaf, ancestor, level, *known, senses.name(leaf), senses.name(ancestor))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kanopy._errors import JobError
 from kanopy._shown import Plain
+from kanopy.metrics.utility.columns import entropy
 
 MOST_SHOWN = 10
 
@@ -88,8 +89,7 @@ def attribute_disclosure(
     expected = overall / rows
     # A value that a class lacks shifts it by its whole share, so only the values present need a look.
     shift = np.bincount(group, weights=np.maximum(share - expected[value], 0.0), minlength=classes)
-    known = expected[expected > 0]
-    uncertainty = float(-(known * np.log2(known)).sum())
+    uncertainty = entropy(overall)
     conditional = float(-(number * np.log2(share)).sum()) / rows
     single = distinct == 1
     order = np.lexsort((group, -number, -share))

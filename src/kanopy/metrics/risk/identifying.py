@@ -101,10 +101,14 @@ def identifying_columns(
     _, first, counts = number_rows(codes, sizes)
     tuples = [np.asarray(column)[first] for column in codes]
     start = _refined(_Partition(np.arange(len(counts)), np.zeros(len(counts), np.int64), 1, 0, 0, 0), None, 1, counts)
-    singles = {}
-    for j, name in enumerate(names):
-        refined = _refined(start, tuples[j], sizes[j], counts)
-        singles[name] = _subset((name,), refined, counts, rows)
+    place = {name: j for j, name in enumerate(names)}
+
+    def refine(partition: _Partition, *by: str) -> _Partition:
+        for name in by:
+            partition = _refined(partition, tuples[place[name]], sizes[place[name]], counts)
+        return partition
+
+    singles = {name: _subset((name,), refine(start, name), counts, rows) for name in names}
     everything = _finest(tuple(names), counts, rows)
     identifiers = tuple(name for name in names if singles[name].distinction >= DIRECT and rows > 1)
     order = [name for name in names if name not in identifiers]
@@ -119,13 +123,10 @@ def identifying_columns(
         passed = tuple(name for name in order if name not in ranked)
         order = [name for name in order if name in ranked]
     found = [singles[name] for name in names]
-    place = {name: j for j, name in enumerate(names)}
 
     def grow(held: tuple[str, ...], partition: _Partition, rest: Sequence[str]) -> None:
         for number, name in enumerate(rest):
-            j = place[name]
-            refined = _refined(partition, tuples[j], sizes[j], counts)
-            columns = (*held, name)
+            refined, columns = refine(partition, name), (*held, name)
             if len(columns) > 1:
                 found.append(_subset(columns, refined, counts, rows))
             if len(columns) < largest and len(refined.members):
@@ -142,17 +143,12 @@ def identifying_columns(
             return
         middle = len(columns) // 2
         for kept, others in ((columns[:middle], columns[middle:]), (columns[middle:], columns[:middle])):
-            refined = partition
-            for name in others:
-                refined = _refined(refined, tuples[place[name]], sizes[place[name]], counts)
-            leave_out(refined, kept)
+            leave_out(refine(partition, *others), kept)
 
     if len(order) > largest:  # larger sets were not looked at: at least all columns but one
         leave_out(start, order)
-        partition = start
-        for name in order:
-            partition = _refined(partition, tuples[place[name]], sizes[place[name]], counts)
-        without = {name: partition.unique / rows - share for name, share in without.items()}
+        together = refine(start, *order).unique / rows
+        without = {name: together - share for name, share in without.items()}
     plain = [subset for subset in found if not set(subset.columns) & set(identifiers)]
     contributors = _contributors(plain, level) | {name for name, lost in without.items() if lost >= level}
     return Identifying(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats
+from kanopy._arrays import Floats, Longs
 from kanopy._errors import JobError
 from kanopy._shown import Plain
 from kanopy.metrics.risk.class_sizes import class_sizes
@@ -83,9 +83,7 @@ def population_uniques(sizes: npt.ArrayLike, population: int) -> PopulationUniqu
     >>> found.chosen, round(found.dankar), round(found.zayatz)
     ('pitman', 356, 447)
     """
-    classes = class_sizes(sizes)
-    rows = int(classes.sum())
-    _check(rows, population)
+    classes, rows, _ = _sample(sizes, population)
     chosen, estimate = dankar_choice(classes, population)
     return PopulationUniques(
         population=population,
@@ -107,9 +105,7 @@ def dankar_choice(sizes: npt.ArrayLike, population: int) -> tuple[str, float]:
     >>> dankar_choice([1, 1, 2, 5], population=9)
     ('sample', 2.0)
     """
-    classes = class_sizes(sizes)
-    rows, alone = int(classes.sum()), int((classes == 1).sum())
-    _check(rows, population)
+    classes, rows, alone = _sample(sizes, population)
     if rows == population or alone == 0:
         return "sample", float(alone)
     zayatz = zayatz_uniques(classes, population)
@@ -132,10 +128,7 @@ def zayatz_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
     >>> zayatz_uniques([1, 1, 2], population=8)  # h(1) = 1/2, h(2) = 2 · 4 · 4 / (8 · 7)
     2.545454545454...
     """
-    classes = class_sizes(sizes)
-    rows = int(classes.sum())
-    _check(rows, population)
-    alone = int((classes == 1).sum())
+    classes, rows, alone = _sample(sizes, population)
     if alone == 0 or rows == population:
         return float(alone)
     values, counts = np.unique(classes, return_counts=True)
@@ -156,9 +149,8 @@ def snb_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
     >>> round(snb_uniques([1] * 40 + [2] * 20 + [3] * 10 + [5] * 4, population=500))
     17
     """
-    classes = class_sizes(sizes)
-    rows, alone, found = int(classes.sum()), int((classes == 1).sum()), len(classes)
-    _check(rows, population)
+    classes, rows, alone = _sample(sizes, population)
+    found = len(classes)
     if alone == 0 or rows == population:
         return float(alone)
     fraction = rows / population
@@ -210,9 +202,7 @@ def pitman_uniques(sizes: npt.ArrayLike, population: int) -> float | None:
     >>> round(pitman_uniques([1] * 60 + [2] * 20 + [10] * 10, population=4000))
     356
     """
-    classes = class_sizes(sizes)
-    rows, alone = int(classes.sum()), int((classes == 1).sum())
-    _check(rows, population)
+    classes, rows, alone = _sample(sizes, population)
     if alone == 0 or rows == population:
         return float(alone)
     fitted = pitman_parameters(classes)
@@ -366,6 +356,9 @@ def _root(function: Callable[[float], float | None], low: float, high: float, gr
     return None
 
 
-def _check(rows: int, population: int) -> None:
-    if population < rows:
-        population_size(rows, population=population)
+def _sample(sizes: npt.ArrayLike, population: int) -> tuple[Longs, int, int]:
+    """The classes of a sample, its rows, and how many are alone; the population must hold it."""
+    classes = class_sizes(sizes)
+    rows = int(classes.sum())
+    population_size(rows, population=population)
+    return classes, rows, int((classes == 1).sum())

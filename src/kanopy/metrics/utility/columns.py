@@ -7,11 +7,12 @@ taken to be equally likely (the uniform assumption of LeFevre et al. 2006 and Xi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import MISSING_LABEL, Floats, Ints, Longs
+from kanopy._arrays import MISSING_LABEL, Floats, Ints
 from kanopy._shown import Plain
 from kanopy.metrics.utility.published_values import ColumnDomain, Covers
 
@@ -116,18 +117,23 @@ def bits_kept(values: Ints, labels: Ints) -> float:
     >>> bits_kept(np.array([0, 1, 2, 3], np.int32), np.array([0, 0, 1, 1], np.int32))
     0.5
     """
-    before = _entropy(np.bincount(values))
+    before = entropy(np.bincount(values))
     if before <= 0.0:
         return 1.0
-    after = _entropy(np.bincount(labels))
+    after = entropy(np.bincount(labels))
     pairs = values.astype(np.int64) * (int(labels.max(initial=0)) + 1) + labels
-    together = _entropy(np.unique(pairs, return_counts=True)[1])
+    together = entropy(np.unique(pairs, return_counts=True)[1])
     return min(1.0, max(0.0, (before + after - together) / before))
 
 
-def _entropy(counts: Longs) -> float:
+def entropy(counts: npt.NDArray[Any]) -> float:
+    """Shannon's entropy, in bits, of values that occur so often.
+
+    >>> entropy(np.array([2, 1, 1, 0]))
+    1.5
+    """
     share = counts[counts > 0] / counts.sum()
-    return float(-(share * np.log2(share)).sum())
+    return float(-(share * np.log2(share)).sum()) + 0.0
 
 
 def total_variation(before: npt.ArrayLike, after: npt.ArrayLike) -> float:

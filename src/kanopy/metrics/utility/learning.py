@@ -108,20 +108,8 @@ def learned(
                 pair.append(float((model.predict(before[test]) == wanted[test]).mean()))
             scores.append((pair[0], pair[1]))
         table = np.array(scores)
-        means, spreads = table.mean(axis=0), table.std(axis=0)
-        found.append(
-            LearnerUtility(
-                target,
-                name,
-                len(rows),
-                folds,
-                baseline,
-                float(means[0]),
-                float(means[1]),
-                float(spreads[0]),
-                float(spreads[1]),
-            )
-        )
+        scored = (float(score) for score in (*table.mean(axis=0), *table.std(axis=0)))
+        found.append(LearnerUtility(target, name, len(rows), folds, baseline, *scored))
     return tuple(found)
 
 
@@ -148,20 +136,14 @@ def _features(columns: Sequence[tuple[Ints, Ints, Covers]], partner: Longs, rows
 
 
 def _learner(name: str, seed: int) -> Any:
+    from sklearn import ensemble, linear_model, naive_bayes, tree
+
     if name == "logistic regression":
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(solver="newton-cholesky", max_iter=50, tol=1e-3)
+        return linear_model.LogisticRegression(solver="newton-cholesky", max_iter=50, tol=1e-3)
     if name == "decision tree":
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier(min_samples_leaf=20, random_state=seed)
+        return tree.DecisionTreeClassifier(min_samples_leaf=20, random_state=seed)
     if name == "random forest":
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier(n_estimators=30, min_samples_leaf=5, random_state=seed, n_jobs=1)
+        return ensemble.RandomForestClassifier(n_estimators=30, min_samples_leaf=5, random_state=seed, n_jobs=1)
     if name == "naive Bayes":
-        from sklearn.naive_bayes import GaussianNB
-
-        return GaussianNB(var_smoothing=1e-3)
+        return naive_bayes.GaussianNB(var_smoothing=1e-3)
     raise DataError(f"There is no learner {name!r}. Known: {', '.join(LEARNERS)}.")

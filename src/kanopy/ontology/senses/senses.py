@@ -8,8 +8,9 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from kanopy._errors import OntologyError, some
 from kanopy._shown import Short, brief
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
 from kanopy.ontology.taxonomy import Taxonomy, fold
+
+Above = Callable[[int], frozenset[int]]
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ def senses_of_hierarchy(
     table = [tuple(row) for row in rows]
     matches = find_labels(taxonomy, (label for row in table for label in row), choices)
     found: dict[str, Choice] = {}
-    above = _Above(taxonomy)
+    above = _hypernyms(taxonomy)
     for leaf, *ancestors in table:
         if leaf in found:
             continue
@@ -189,17 +192,17 @@ def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseCh
     'tiger#2'
     """
     matches = find_labels(taxonomy, values, choices)
-    above = _Above(taxonomy)
+    above = _hypernyms(taxonomy)
     shared: dict[int, int] = {}
     for match in matches.values():
-        for concept in {up for sense in match.concepts for up in above[sense]}:
+        for concept in {up for sense in match.concepts for up in above(sense)}:
             shared[concept] = shared.get(concept, 0) + 1
     found = {}
     for label, match in matches.items():
         if len(match.concepts) <= 1:
             found[label] = _only(match)
             continue
-        scores = [_agreement(taxonomy, above[sense], shared) for sense in match.concepts]
+        scores = [_agreement(taxonomy, above(sense), shared) for sense in match.concepts]
         rarity = 0.5 + 0.5 / np.arange(1, len(scores) + 1)
         best = int(np.argmax(scores * rarity))
         told_apart = max(scores) > min(scores)
@@ -220,19 +223,9 @@ def _agreement(taxonomy: Taxonomy, ancestors: frozenset[int], shared: Mapping[in
     return float(total)
 
 
-class _Above(dict[int, frozenset[int]]):
-    """Every concept's hypernyms, itself included, computed once."""
-
-    def __init__(self, taxonomy: Taxonomy) -> None:
-        super().__init__()
-        self.taxonomy = taxonomy
-
-    def __missing__(self, concept: int) -> frozenset[int]:
-        found = {concept}
-        for parent in self.taxonomy.parents_of(concept):
-            found |= self[parent]
-        self[concept] = frozenset(found)
-        return self[concept]
+def _hypernyms(taxonomy: Taxonomy) -> Above:
+    """Every concept's hypernyms, itself included, looked up once each."""
+    return cache(lambda concept: frozenset(taxonomy.ancestors_of(concept)))
 
 
 def find_labels(
@@ -273,26 +266,26 @@ def _only(match: Match) -> Choice:
     return Choice(match, match.concepts[0], reason, flagged=match.how == "head noun")
 
 
-def _leaf_choice(match: Match, targets: list[set[int]], above: _Above) -> Choice:
+def _leaf_choice(match: Match, targets: list[set[int]], above: Above) -> Choice:
     if len(match.concepts) <= 1:
         return _only(match)
-    contained = [sum(1 for target in targets if target & above[sense]) for sense in match.concepts]
+    contained = [sum(1 for target in targets if target & above(sense)) for sense in match.concepts]
     best = contained.index(max(contained))  # the first of equals: the most frequent
     if contained[best] == 0:
         return Choice(match, match.concepts[0], "the most frequent sense; no sense lies under its ancestors", True)
     return Choice(match, match.concepts[best], f"lies under {contained[best]} of its ancestors")
 
 
-def _ancestor_choice(match: Match, leaves: list[int], above: _Above) -> Choice:
+def _ancestor_choice(match: Match, leaves: list[int], above: Above) -> Choice:
     if len(match.concepts) <= 1:
         return _only(match)
-    over = [sum(1 for leaf in leaves if sense in above[leaf]) for sense in match.concepts]
+    over = [sum(1 for leaf in leaves if sense in above(leaf)) for sense in match.concepts]
     best = over.index(max(over))
     if over[best] > 0:
         return Choice(match, match.concepts[best], "a hypernym of its leaves")
     if match.how == "nominalized" and leaves:
         # The derived nouns of an adjective have no order of frequency: take the one that shares most with the leaves.
-        shares = [sum(len(above[sense] & above[leaf]) for leaf in leaves) for sense in match.concepts]
+        shares = [sum(len(above(sense) & above(leaf)) for leaf in leaves) for sense in match.concepts]
         nearest = match.concepts[shares.index(max(shares))]
         return Choice(match, nearest, "the derived noun nearest to its leaves; not a hypernym of them", True)
     return Choice(match, match.concepts[0], "the most frequent sense; no sense is a hypernym of its leaves", True)
