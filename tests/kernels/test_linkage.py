@@ -1,4 +1,4 @@
-"""Average linkage: the compiled loop against its twin, and both against the textbook algorithm."""
+"""Average linkage and Ward's rule: the compiled loop against its twin, and both against the textbook algorithms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy.hierarchy.builders.semantic.linkage_kernel import average_linkage
+from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
 
 
 def symmetric(seed: int, size: int, digits: int) -> np.ndarray:
@@ -20,17 +20,17 @@ def symmetric(seed: int, size: int, digits: int) -> np.ndarray:
 def test_the_loop_and_its_twin_agree(seed, size, digits):
     similarity = symmetric(seed, size, digits)
     weights = np.random.default_rng(seed).integers(1, 4, size)
-    plain = average_linkage.plain(similarity.copy(), weights)
-    fast = average_linkage(similarity.copy(), weights)
-    assert (plain[0] == fast[0]).all()
-    assert (plain[1] == fast[1]).all()
+    for ward in (False, True):
+        plain, fast = (join(-similarity, weights.astype(float), ward) for join in (join_nearest.plain, join_nearest))
+        assert (plain == fast).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_chains_find_the_merges_of_the_textbook(seed):
     size = 9
     similarity = symmetric(seed, size, 8)
-    merges, heights = average_linkage.plain(similarity.copy(), np.ones(size, np.int64))
+    found = join_nearest.plain(-similarity, np.ones(size), False)
+    merges, heights = found[:, :2], -found[:, 2]
     clusters = {i: [i] for i in range(size)}
     expected = []
     while len(clusters) > 1:
@@ -42,3 +42,35 @@ def test_chains_find_the_merges_of_the_textbook(seed):
     order = np.argsort(-heights)
     assert [tuple(merges[i]) for i in order] == [(a, b) for a, b, _ in expected]
     assert heights[order] == pytest.approx([height for *_, height in expected])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 9999))
+def test_ward_agrees_with_the_closest_pair_rule(count: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(count, 3))
+    sizes = rng.integers(1, 5, count).astype(float)
+    square = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    costs = 2 * sizes[:, None] * sizes / (sizes[:, None] + sizes) * square
+    found = np.array(join_nearest(costs, sizes, True)).reshape(-1, 4)
+    found = found[np.argsort(found[:, 2])]
+    clusters = {i: [i] for i in range(count)}
+    expected = []
+    while len(clusters) > 1:
+        joined = {(a, b): 2 * _spread(points, sizes, clusters[a], clusters[b])
+                  for a in clusters for b in clusters if a < b}  # fmt: skip
+        a, b = min(joined, key=joined.get)
+        clusters[a] += clusters.pop(b)
+        expected.append((joined[a, b], sizes[clusters[a]].sum()))
+    assert found[:, 2].tolist() == pytest.approx([cost for cost, _ in expected])
+    assert found[:, 3].tolist() == pytest.approx([size for _, size in expected])
+
+
+def _spread(points: np.ndarray, sizes: np.ndarray, one: list[int], other: list[int]) -> float:
+    """What joining two clusters adds to the squared distances from the means, by its definition."""
+
+    def within(members: list[int]) -> float:
+        mean = np.average(points[members], axis=0, weights=sizes[members])
+        return float((sizes[members, None] * (points[members] - mean) ** 2).sum())
+
+    return within([*one, *other]) - within(one) - within(other)

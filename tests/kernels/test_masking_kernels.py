@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +20,6 @@ from kanopy.masking.algorithms.refinement_kernel import (
     recenter,
 )
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, pairs, plain_row
-from kanopy.metrics.ward_kernel import ward_merges
 
 NOTHING_SEEN = np.zeros(0, np.int64)
 
@@ -128,17 +126,3 @@ def test_a_class_of_its_own_and_missing_numbers_are_like_nothing_else() -> None:
     numbers = np.array([[0, 0, 0, 0], [0.0, MISSING_NUMBER, MISSING_NUMBER, 1.0]])
     like = Likeness(codes, numbers, np.array([0, NUMBER]), np.array([2, 0]), table, np.array([0.5, 0.5]))
     assert (plain_row(like, 1, np.arange(4)) / TICKS).tolist() == [0.0, 1.0, 1.0, 0.0]
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 12), st.integers(0, 9999))
-def test_ward_agrees_with_the_closest_pair_rule(count: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(count, 3))
-    sizes = rng.integers(1, 5, count).astype(float)
-    square = ((points[:, None] - points[None]) ** 2).sum(axis=2)
-    costs = 2 * sizes[:, None] * sizes / (sizes[:, None] + sizes) * square
-    one, other = (np.array(f(costs, sizes)).reshape(-1, 4) for f in (ward_merges, ward_merges.plain))
-    one = one[np.argsort(one[:, 2])]
-    assert one[:, 2] == pytest.approx(other[:, 2])
-    assert one[:, 3] == pytest.approx(other[:, 3])

@@ -1,7 +1,7 @@
 """Walks over parent arrays in which every parent has a larger number than its children.
 
 One pass in node order is enough for each, so a chain of a million nodes costs no more than a bush of the same
-size. The plain twins simply loop.
+size. Without a compiler the loops run as they are.
 """
 
 from __future__ import annotations
@@ -12,16 +12,7 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import kernel
 
 
-def _subtree_sums_plain(parent: Ints, own: Longs) -> Longs:
-    sums = own.tolist()
-    for node, above in enumerate(parent.tolist()):
-        if above >= 0:
-            sums[above] += sums[node]
-    return np.array(sums, np.int64)
-
-
-@kernel(_subtree_sums_plain)
-def subtree_sums(parent: Ints, own: Longs) -> Longs:
+def _subtree_sums(parent: Ints, own: Longs) -> Longs:
     """The sum of `own` over each node and everything below it (leaf counts, row counts, …)."""
     sums = own.copy()
     for node in range(len(parent)):
@@ -29,6 +20,9 @@ def subtree_sums(parent: Ints, own: Longs) -> Longs:
         if above >= 0:
             sums[above] += sums[node]
     return sums
+
+
+subtree_sums = kernel(_subtree_sums)(_subtree_sums)
 
 
 def _common_ancestors_plain(parent: Ints, left: Ints, right: Ints) -> Ints:
@@ -60,17 +54,7 @@ def common_ancestors(parent: Ints, left: Ints, right: Ints) -> Ints:
     return found
 
 
-def _ancestors_at_depth_plain(parent: Ints, depth: Ints, target: int) -> Ints:
-    found = list(range(len(parent)))
-    above = parent.tolist()
-    for node in range(len(parent) - 1, -1, -1):
-        if depth[node] > target:
-            found[node] = found[above[node]]
-    return np.array(found, np.int32)
-
-
-@kernel(_ancestors_at_depth_plain)
-def ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
+def _ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
     """For each node the ancestor at depth `target`; nodes at or above that depth are their own."""
     found = np.empty(len(parent), np.int32)
     for node in range(len(parent) - 1, -1, -1):
@@ -81,25 +65,10 @@ def ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
     return found
 
 
-def _best_cut_plain(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
-    n = len(parent)
-    below, groups_below, blocked = [0.0] * n, [0] * n, [False] * n
-    inner = [False] * n
-    best, groups = [0.0] * n, [0] * n
-    for node, above in enumerate(parent.tolist()):
-        best[node], groups[node] = float(cost[node]), int(rows[node] > 0)
-        if inner[node] and not blocked[node] and below[node] < best[node]:
-            best[node], groups[node] = below[node], groups_below[node]
-        if above >= 0:
-            inner[above] = True
-            below[above] += best[node]
-            groups_below[above] += groups[node]
-            blocked[above] = blocked[above] or 0 < rows[node] < k
-    return np.array(best), np.array(groups, np.int64)
+ancestors_at_depth = kernel(_ancestors_at_depth)(_ancestors_at_depth)
 
 
-@kernel(_best_cut_plain)
-def best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+def _best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
     """Per node the least total cost of replacing its values by nodes at or below it that hold at least `k` rows.
 
     The second result is how many nodes that takes. A node that itself holds fewer than `k` rows is not judged: its
@@ -126,3 +95,6 @@ def best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, L
             if 0 < rows[node] < k:
                 blocked[above] = True
     return best, groups
+
+
+best_cut = kernel(_best_cut)(_best_cut)

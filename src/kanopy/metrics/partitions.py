@@ -47,11 +47,11 @@ def ward(distances: Floats, people: npt.ArrayLike) -> Dendrogram:
     >>> tree.merges.tolist()
     [[0.0, 1.0, 2.0, 2.0]]
     """
-    from kanopy.metrics.ward_kernel import ward_merges
+    from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
 
     sizes = np.asarray(people, np.float64)
     joint = sizes[:, None] * sizes[None, :] / (sizes[:, None] + sizes[None, :])
-    found = ward_merges(np.ascontiguousarray(2.0 * joint * np.asarray(distances, np.float64) ** 2), sizes)
+    found = join_nearest(np.ascontiguousarray(2.0 * joint * np.asarray(distances, np.float64) ** 2), sizes, True)
     found = found[np.argsort(found[:, 2], kind="stable")]
     node = np.arange(len(sizes), dtype=np.float64)
     merges = found.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -62,31 +63,14 @@ def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int],
         )
 
 
-def topological_order(start: Ints, parents: Ints, label: Callable[[int], str], where: str) -> list[int]:
+def topological_order(parents: Sequence[Sequence[int]], label: Callable[[int], str], where: str) -> list[int]:
     """Parents before children; on a cycle an error that shows it."""
-    size = len(start) - 1
-    children: list[list[int]] = [[] for _ in range(size)]
-    up_lists = [parents[start[c] : start[c + 1]].tolist() for c in range(size)]
-    for child, ups in enumerate(up_lists):
-        for up in ups:
-            children[up].append(child)
-    waiting = [len(ups) for ups in up_lists]
-    order = [c for c in range(size) if not waiting[c]]
-    for concept in order:
-        for child in children[concept]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                order.append(child)
-    if len(order) == size:
-        return order
-    # Everything left lies on or below a cycle: climbing among what is left must come back to a concept.
-    left = {c for c in range(size) if waiting[c]}
-    path: list[int] = []
-    node = min(left)
-    while node not in path:
-        path.append(node)
-        node = min(up for up in up_lists[node] if up in left)
-    cycle = [*path[path.index(node) :], node]
+    try:
+        return list(TopologicalSorter(dict(enumerate(parents))).static_order())
+    except CycleError as error:
+        circle = error.args[1][:0:-1]  # from child to parent, each once
+    first = circle.index(min(circle))
+    cycle = [*circle[first:], *circle[:first], circle[first]]
     shown = " is-a ".join(repr(label(c)) for c in cycle[:8]) + (" …" if len(cycle) > 8 else "")
     raise OntologyError(
         f"The is-a links{where} run in a circle: {shown}. Remove one of these links ({some(cycle[:-1])})."

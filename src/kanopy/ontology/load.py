@@ -17,9 +17,7 @@ __all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save_ontolo
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 
-BUILT_IN: Mapping[str, Path] = {
-    "wordnet": DATA / "wordnet30.npz",
-}
+BUILT_IN: Mapping[str, Path] = {"wordnet": DATA / "wordnet30.npz"}
 
 READERS: Mapping[str, Callable[..., Taxonomy]] = {
     ".npz": load_compiled,

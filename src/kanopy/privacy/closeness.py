@@ -49,9 +49,7 @@ class Closeness(SensitiveModel):
         gone = np.zeros(classes.count)
         if violated.any():
             part = Classes(
-                classes.sizes[violated],
-                histograms={self.column: self.counts(classes)[violated]},
-                facts=classes.facts,
+                classes.sizes[violated], histograms={self.column: self.counts(classes)[violated]}, facts=classes.facts
             )
             gone[violated] = part.sizes * (self.distances(part) - self.t) / (1 - self.t)
         return np.maximum(np.minimum(np.ceil(gone - 1e-6), classes.sizes).astype(np.int64), violated)

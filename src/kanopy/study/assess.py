@@ -160,7 +160,6 @@ def assess_matched(
 
     Values that fewer than `least_rows` rows have are not named in the distributions.
     """
-    known = hierarchies
     notes = []
     if matched.skipped:
         notes.append(f"Not compared, because their values cannot be read: {', '.join(matched.skipped)}.")
@@ -171,17 +170,17 @@ def assess_matched(
     bounds: list[Bounds] = []
     drawn: dict[str, dict[str, Any]] = {}
     for name, column in matched.columns.items():
-        columns.append(_column(column, matched, known.get(name), matched.contradicted.get(name, 0)))
+        columns.append(_column(column, matched, hierarchies.get(name), matched.contradicted.get(name, 0)))
         drawn[name] = _distribution(column, least_rows)
         if column.covers.domain.numbers is not None and not column.covers.domain.temporal:
             bounds.extend(_bounds(column, matched))
-    triples = {name: (column.values, column.labels, column.covers) for name, column in matched.columns.items()}
     associated = [name for name in matched.columns if matched.columns[name].covers.domain.size > 1]
     associated.sort(key=lambda name: name not in matched.quasi)
     pairs = tuple(
-        compare_pair(triples[left], triples[right]) for left, right in combinations(associated[:MOST_PAIR_COLUMNS], 2)
+        compare_pair(matched.columns[left], matched.columns[right])
+        for left, right in combinations(associated[:MOST_PAIR_COLUMNS], 2)
     )
-    asked = query_errors(list(triples.values()), queries=queries, seed=seed) if queries else None
+    asked = query_errors(list(matched.columns.values()), queries=queries, seed=seed) if queries else None
     learners: tuple[LearnerUtility, ...] = ()
     if learn or target is not None:
         learners, note = _learned(matched, job, target, seed)
@@ -274,9 +273,7 @@ def _learned(
             return (), "No classifier was trained: no published category is left to predict. Name one (--target)."
     elif target not in matched.columns:
         raise DataError(f"The tables have no column {target!r} to predict. {near_miss(target, matched.columns)}")
-    features = [
-        (column.values, column.labels, column.covers) for name, column in matched.columns.items() if name != target
-    ]
+    features = [column for name, column in matched.columns.items() if name != target]
     if not features:
         return (), "No classifier was trained: there is no other column to learn from."
     try:

@@ -135,11 +135,7 @@ class Widths(GridBuilder):
 
     method: ClassVar[str] = "widths"
     summary: ClassVar[str] = "intervals of round widths, such as 5, 10, 20"
-    widths: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "from narrow to wide, multiples"] = (
-        5,
-        10,
-        20,
-    )
+    widths: Annotated[tuple[float, ...], ListOf(Number(above=0), 1), "from narrow to wide, multiples"] = (5, 10, 20)
     start: Annotated[float, Number(), "where an interval begins"] = 0
     fit: Annotated[bool, Flag(), "leave out widths that are too wide for the range"] = False
 

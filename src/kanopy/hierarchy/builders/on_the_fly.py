@@ -59,9 +59,7 @@ class Otf(NumericBuilder):
     method: ClassVar[str] = "otf"
     summary: ClassVar[str] = "merge the neighbours whose centres are closest (Campan 2010)"
     linkage: Annotated[
-        Literal["weighted", "centroid", "midpoint", "single"],
-        OneOf(*LINKAGES),
-        "how distances are measured",
+        Literal["weighted", "centroid", "midpoint", "single"], OneOf(*LINKAGES), "how distances are measured"
     ] = "weighted"
 
     def build_numbers(self, column: Column) -> Hierarchy:

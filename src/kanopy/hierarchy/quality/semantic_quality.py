@@ -187,5 +187,5 @@ def _transition(
 ) -> Transition:
     loss = float(losses[level - 1, value])
     leaf, ancestor = labels[0][value], labels[level][value]
-    known = (None, None) if np.isnan(loss) else (maximum - loss, loss)
-    return Transition(leaf, ancestor, level, *known, senses.name(leaf), senses.name(ancestor))
+    similarity, lost = (None, None) if np.isnan(loss) else (maximum - loss, loss)
+    return Transition(leaf, ancestor, level, similarity, lost, senses.name(leaf), senses.name(ancestor))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,7 @@ class Attack(Plain):
     median_candidates: float
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedColumn:
+class PublishedColumn(NamedTuple):
     """One column of both tables: value codes of the original rows, label codes of the released ones, and what the
     labels cover."""
 

@@ -100,13 +100,7 @@ def deepest_block(
 
 @kernel(plain.plain_distance_block)
 def distance_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    slot_of: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
+    rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slot_start: Ints, slot_parents: Ints, columns: Ints
 ) -> Ints:
     """[row, column] -> fewest is-a edges between two concepts by way of a common subsumer."""
     slots = len(slot_start) - 1

@@ -74,13 +74,7 @@ def plain_deepest_block(
 
 
 def plain_distance_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    slot_of: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
+    rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slot_start: Ints, slot_parents: Ints, columns: Ints
 ) -> Ints:
     near = _near(rows, parent_start, parents, slot_of, len(slot_start) - 1)
     best = np.where(near >= 0, near, FAR)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError, OntologyError, some
 from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
 from kanopy._shown import Drawn
@@ -201,14 +201,14 @@ class SemanticClusters(SemanticBuilder):
                 f"{len(distinct):,} different concepts are too many to cluster (at most {MOST_CLUSTERED:,}). "
                 "Use the method ontology."
             )
-        from kanopy.hierarchy.builders.semantic.linkage_kernel import average_linkage
+        from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
         from kanopy.ontology.similarity.pairwise import similarity_matrix
 
         similarity = similarity_matrix(taxonomy, distinct, measure=self.measure)
         similarity = (similarity + similarity.T) / 2  # some measures are not symmetric
-        merges, heights = average_linkage(similarity, count.astype(np.int64))
+        merges = join_nearest(-similarity, count.astype(np.float64), False)
         height = min(self.levels - 1, max(1, len(distinct) - 1))
-        partitions = [_partition(len(distinct), merges, heights, size) for size in even_sizes(len(distinct), height)]
+        partitions = [_partition(len(distinct), merges, size) for size in even_sizes(len(distinct), height)]
         rows = _named_clusters(taxonomy, distinct, partitions)
         rows = [row for at, row in enumerate(rows) if at == 0 or not np.array_equal(row, rows[at - 1])]
         if len(rows) < self.levels - 1:
@@ -263,9 +263,9 @@ def _connected(size: int, links: Iterable[tuple[int, int]]) -> Ints:
     return np.array([find(item) for item in range(size)], np.int32)
 
 
-def _partition(size: int, merges: Ints, heights: npt.NDArray[np.float64], clusters: int) -> Ints:
+def _partition(size: int, merges: Floats, clusters: int) -> Ints:
     """Cluster numbers after the most similar merges, until so many clusters are left."""
-    chosen = np.argsort(-heights, kind="stable")[: size - clusters]
+    chosen = np.argsort(merges[:, 2], kind="stable")[: size - clusters]
     return _connected(size, ((int(a), int(b)) for a, b in merges[chosen, :2]))
 
 

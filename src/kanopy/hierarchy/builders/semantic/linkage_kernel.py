@@ -1,64 +1,67 @@
-"""Average linkage over a matrix of similarities, by chains of nearest neighbours: quadratic time, exact."""
+"""Clusters joined by chains of nearest neighbours: average linkage and Ward's rule, quadratic time, exact.
+
+Neither rule brings a joined cluster closer to a third one than its parts were, so two clusters that are each other's
+nearest may be joined at once, in whatever order: the same tree as always joining the closest pair of all.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats
 from kanopy._compiler import kernel
 
 
-def _average_linkage_plain(similarity: Floats, weights: Longs) -> tuple[Ints, Floats]:
-    size = len(weights)
-    own = similarity.copy()
-    np.fill_diagonal(own, -np.inf)
-    weight = weights.astype(np.float64)
-    alive = np.ones(size, bool)
-    merges = np.empty((size - 1, 2), np.int32)
-    heights = np.empty(size - 1)
+def _join_nearest_plain(costs: Floats, sizes: Floats, ward: bool) -> Floats:
+    costs, sizes = costs.copy(), sizes.copy()
+    count = len(sizes)
+    np.fill_diagonal(costs, np.inf)
+    alive = np.ones(count, bool)
+    merges = np.empty((max(0, count - 1), 4))
     chain: list[int] = []
-    for step in range(size - 1):
+    for step in range(count - 1):
         if not chain:
             chain.append(int(np.argmax(alive)))
         while True:
             last = chain[-1]
-            row = np.where(alive, own[last], -np.inf)
-            best = int(np.argmax(row))
-            if len(chain) > 1 and row[chain[-2]] >= row[best]:
+            row = np.where(alive, costs[last], np.inf)
+            best = int(np.argmin(row))
+            if len(chain) > 1 and row[chain[-2]] <= row[best]:
                 best = chain[-2]
                 break
             chain.append(best)
-        a, b = min(last, best), max(last, best)
-        merges[step] = a, b
-        heights[step] = own[a, b]
         del chain[-2:]
-        joined = (weight[a] * own[a] + weight[b] * own[b]) / (weight[a] + weight[b])
-        own[a, :] = joined
-        own[:, a] = joined
-        own[a, a] = -np.inf
-        weight[a] += weight[b]
+        a, b = min(last, best), max(last, best)
+        cost, size = costs[a, b], sizes[a] + sizes[b]
+        merges[step] = a, b, cost, size
+        if ward:
+            joined = (sizes[a] + sizes) * costs[a] + (sizes[b] + sizes) * costs[b] - sizes * cost
+            joined /= size + sizes
+        else:
+            joined = (sizes[a] * costs[a] + sizes[b] * costs[b]) / size
+        costs[a, :] = costs[:, a] = joined
+        costs[a, a] = np.inf
+        sizes[a] = size
         alive[b] = False
-    return merges, heights
+    return merges
 
 
-@kernel(_average_linkage_plain)
-def average_linkage(similarity: Floats, weights: Longs) -> tuple[Ints, Floats]:
-    """The merges of average linkage: per merge two items (the smaller stands for both from then on) and how similar.
+@kernel(_join_nearest_plain)
+def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
+    """Rows `(a, b, cost, size)`: cluster `b` joins cluster `a` (a < b), which keeps its number; not in order of cost.
 
-    `similarity` is symmetric and is overwritten by the compiled loop; `weights` says how many values an item stands
-    for. Merges come in the order the chains find them, not from the most similar down.
+    `costs` is symmetric and says what joining two items costs at the start, `sizes` how many values an item stands for.
+    A joined cluster costs the mean of its values (average linkage), or what Lance and Williams say for Ward's rule;
+    for that the costs are 2·n·m/(n+m) times the squared distances.
     """
-    size = len(weights)
-    own = similarity
-    weight = weights.astype(np.float64)
-    alive = np.ones(size, np.bool_)
-    for i in range(size):
-        own[i, i] = -np.inf
-    merges = np.empty((size - 1, 2), np.int32)
-    heights = np.empty(size - 1)
-    chain = np.empty(size + 1, np.int32)
+    costs = costs.copy()
+    sizes = sizes.copy()
+    count = len(sizes)
+    merges = np.empty((max(0, count - 1), 4))
+    alive = np.ones(count, np.bool_)
+    chain = np.empty(count + 1, np.int64)
     length = 0
-    for step in range(size - 1):
+    for step in range(count - 1):
         if length == 0:
             first = 0
             while not alive[first]:
@@ -66,29 +69,37 @@ def average_linkage(similarity: Floats, weights: Longs) -> tuple[Ints, Floats]:
             chain[0] = first
             length = 1
         while True:
-            last = chain[length - 1]
+            own = chain[length - 1]
             best = -1
-            highest = -np.inf
-            for other in range(size):
-                if alive[other] and own[last, other] > highest:
-                    highest = own[last, other]
-                    best = other
-            if length > 1 and own[last, chain[length - 2]] >= highest:
+            cost = np.inf
+            if length > 1:  # of equals the one it came from, or the chain would not end
                 best = chain[length - 2]
+                cost = costs[own, best]
+            for c in range(count):
+                if alive[c] and c != own and costs[own, c] < cost:
+                    best = c
+                    cost = costs[own, c]
+            if length > 1 and best == chain[length - 2]:
                 break
             chain[length] = best
             length += 1
-        a, b = min(last, best), max(last, best)
+        length -= 2
+        a = min(own, best)
+        b = max(own, best)
+        size = sizes[a] + sizes[b]
         merges[step, 0] = a
         merges[step, 1] = b
-        heights[step] = own[a, b]
-        length -= 2
-        total = weight[a] + weight[b]
-        for other in range(size):
-            joined = (weight[a] * own[a, other] + weight[b] * own[b, other]) / total
-            own[a, other] = joined
-            own[other, a] = joined
-        own[a, a] = -np.inf
-        weight[a] = total
+        merges[step, 2] = cost
+        merges[step, 3] = size
+        for c in range(count):
+            if alive[c] and c != a and c != b:
+                if ward:
+                    joined = (sizes[a] + sizes[c]) * costs[a, c] + (sizes[b] + sizes[c]) * costs[b, c] - sizes[c] * cost
+                    joined /= size + sizes[c]
+                else:
+                    joined = (sizes[a] * costs[a, c] + sizes[b] * costs[b, c]) / size
+                costs[a, c] = joined
+                costs[c, a] = joined
+        sizes[a] = size
         alive[b] = False
-    return merges, heights
+    return merges
