@@ -1,5 +1,5 @@
 # Everything here makes its own environment (.venv) and needs nothing but Python 3.11+ and a package index.
-.PHONY: help demo test test-slow lint format bench docs clean
+.PHONY: help demo test test-slow fuzz lint format prebuilt bench docs clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -21,6 +21,9 @@ test: $(READY)-test ## run the tests that take minutes at most
 test-slow: $(READY)-test ## run the long tests
 	@$(BIN)/python -m pytest -m slow
 
+fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many
+	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
+
 lint: $(READY)-lint ## check style, types and the import rule
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -31,6 +34,9 @@ lint: $(READY)-lint ## check style, types and the import rule
 format: $(READY)-lint ## rewrite files in the house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+prebuilt: $(READY)-test ## compile the loops that come with Kanopy anew (Linux on x86-64), after changing a *_kernel.py
+	@NUMBA_OPT=0 NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= $(BIN)/python -m kanopy._compiler --prebuild
 
 bench: $(READY)-bench ## measure, with peers beside us where they can be installed
 	@for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done

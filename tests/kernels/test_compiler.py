@@ -100,7 +100,8 @@ def test_a_folder_that_cannot_be_written_to_stops_nothing(tmp_path: Path, monkey
     assert machine_code.MachineCode(_every_kind)(*arrays(), 5, 0.5) == _every_kind(*arrays(), 5, 0.5)
 
 
-def test_what_is_prepared_says_how_far_it_is(empty: Path) -> None:
+def test_what_is_prepared_says_how_far_it_is(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANOPY_PREBUILT", "off")
     from kanopy.search.local.best.neighbours_kernel import look_around
     from kanopy.search.local.best.partition_kernel import fit_all
 
@@ -130,3 +131,13 @@ def test_code_that_may_raise_an_error_loads_what_it_needs(empty: Path) -> None:
             env={**os.environ, "NUMBA_CACHE_DIR": str(empty)},
         )
         assert ran.stdout == "3\n"
+
+
+@pytest.mark.skipif(not machine_code.PREBUILT_FITS, reason="machine code comes with Kanopy for Linux on x86-64 only")
+def test_the_machine_code_that_comes_with_kanopy_is_of_the_loops_as_they_are() -> None:
+    from kanopy._compiler.__main__ import every_kernel
+
+    wanted = {machine_code.prebuilt_path(code) for code in every_kernel()}
+    there = set(machine_code.PREBUILT.glob("*.bin"))
+    assert there == wanted, "run `make prebuilt`: a loop was changed, added or removed"
+    assert len(wanted) > 15

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import sys
 import tempfile
 import threading
@@ -21,6 +22,12 @@ from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, describe, members
 
 ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
 """What machine code may call without Numba being loaded."""
+
+
+PREBUILT = Path(__file__).parent / "prebuilt"
+"""Machine code that comes with Kanopy, so that a new machine need not wait; `make prebuilt` makes it."""
+ANY_PROCESSOR = "x86-64"
+PREBUILT_FITS = sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
 
 
 class MachineCode:
@@ -67,16 +74,24 @@ class MachineCode:
         """The texts of all that is compiled with it."""
         return _sources(self.loop)
 
+    @cached_property
+    def prebuilt(self) -> Path | None:
+        """The file that came with Kanopy, for every processor of this kind; `None` where there is none."""
+        if not PREBUILT_FITS or os.environ.get("KANOPY_PREBUILT", "").lower() == "off":
+            return None
+        path = prebuilt_path(self)
+        return path if path.exists() else None
+
     def is_ready(self) -> bool:
-        """Whether it need not be compiled: it is loaded, or on disk."""
-        return self._run is not None or self.path.exists()
+        """Whether it need not be compiled: it is loaded, it came with Kanopy, or it is on disk."""
+        return self._run is not None or self.prebuilt is not None or self.path.exists()
 
     def ready(self) -> Callable[..., Any]:
         """Have it ready for being called; returns the function that takes pointers."""
         with self._lock:
             if self._run is None:
                 try:
-                    data = self.path.read_bytes()
+                    data = (self.prebuilt or self.path).read_bytes()
                 except OSError:
                     data = compile_loop(self.loop)
                     _keep(self.path, data)
@@ -84,27 +99,55 @@ class MachineCode:
             return self._run
 
 
+def prebuilt_path(code: MachineCode) -> Path:
+    """Where the machine code that comes with Kanopy is, if it was made from the files as they are now."""
+    digest = hashlib.sha256(b"1")
+    for text in _foreign(code.loop):
+        digest.update(text.encode())
+    for module in sorted({function.__module__ for function in _parts(code.loop)}):
+        digest.update(_content(module))
+    return PREBUILT / f"{code.name.removeprefix('kanopy.')}-{digest.hexdigest()[:20]}.bin"
+
+
+@cache
+def _content(module: str) -> bytes:
+    return Path(str(sys.modules[module].__file__)).read_bytes()
+
+
 def _sources(loop: Callable[..., Any]) -> list[str]:
     """What the machine code of a loop depends on: itself, all it calls, and the constants and fields they use."""
+    own = [f"{f.__qualname__}{list(f.__annotations__.items())}{_text_of(f.__code__)}" for f in _parts(loop)]
+    return [*own, *_foreign(loop)]
+
+
+def _parts(loop: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """A loop and all the helpers that are compiled with it."""
     from kanopy._compiler import PARTS
 
-    found: list[str] = []
-    waiting, seen = [loop], {loop}
-    while waiting:
-        function = waiting.pop()
-        code = function.__code__
-        found.append(f"{function.__qualname__}{list(function.__annotations__.items())}{_text_of(code)}")
-        for name in sorted({*code.co_names, *(str(text) for text in function.__annotations__.values())}):
+    found = [loop]
+    for function in found:
+        for name in _names(function):
             value = function.__globals__.get(name)
-            if callable(value) and value in PARTS:
-                if (part := PARTS[value]) not in seen:
-                    seen.add(part)
-                    waiting.append(part)
-            elif isinstance(value, type) and issubclass(value, Arrays):
+            if callable(value) and value in PARTS and PARTS[value] not in found:
+                found.append(PARTS[value])
+    return found
+
+
+def _foreign(loop: Callable[..., Any]) -> list[str]:
+    """The constants and the fields of bundles that a loop and its helpers use, wherever they are defined."""
+    found: list[str] = []
+    for function in _parts(loop):
+        for name in _names(function):
+            value = function.__globals__.get(name)
+            if isinstance(value, type) and issubclass(value, Arrays):
                 found.append(f"{name}{members(value)}")
             elif isinstance(value, (int, float, np.generic)):
                 found.append(f"{name}={value!r}")
     return found
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    return sorted({*function.__code__.co_names, *(str(text) for text in function.__annotations__.values())})
 
 
 def _text_of(code: CodeType) -> str:
@@ -160,13 +203,13 @@ def _keep(path: Path, data: bytes) -> None:
         pass
 
 
-def _target_machine() -> Any:
+def _target_machine(*, any_processor: bool = False) -> Any:
     import llvmlite.binding as llvm
 
     triple = llvm.get_default_triple()
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=ANY_PROCESSOR if any_processor else llvm.get_host_cpu_name(),
+        features="" if any_processor else llvm.get_host_cpu_features().flatten(),
         opt=3,
         reloc="static" if triple.startswith("x86") else "default",
         codemodel="jitdefault",
@@ -174,8 +217,11 @@ def _target_machine() -> Any:
     )
 
 
-def compile_loop(loop: Callable[..., Any]) -> bytes:
-    """Machine code, after a line with what loading needs to know: the name of the function, whether Numba is needed."""
+def compile_loop(loop: Callable[..., Any], *, any_processor: bool = False) -> bytes:
+    """Machine code, after a line with what loading needs to know: the name of the function, whether Numba is needed.
+
+    It is made for this processor, or for `any_processor` of its kind.
+    """
     import llvmlite.binding as llvm
 
     from kanopy._compiler.front_end import compiled
@@ -188,7 +234,7 @@ def compile_loop(loop: Callable[..., Any]) -> bytes:
     for part in module.functions:
         if not part.is_declaration and part.name != function.native_name:
             part.linkage = "internal"
-    machine = _target_machine()
+    machine = _target_machine(any_processor=any_processor)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     passes = llvm.create_pass_builder(machine, options)

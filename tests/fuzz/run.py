@@ -1,0 +1,51 @@
+"""`make fuzz`: random jobs, judged by the textbook, in as many processes as there are cores."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+from tests.fuzz.jobs import judge, make_case
+
+BLOCK = 50
+
+
+def block(start: int) -> tuple[Counter[str], list[str]]:
+    """How the jobs of some numbers ended, and what was wrong."""
+    ends: Counter[str] = Counter()
+    wrong = []
+    for seed in range(start, start + BLOCK):
+        try:
+            ends[judge(make_case(seed))] += 1
+        except Exception as error:
+            ends["WRONG"] += 1
+            wrong.append(f"job {seed}: {error!r}"[:500])
+    return ends, wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=100_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first job")
+    asked = parser.parse_args()
+    ends: Counter[str] = Counter()
+    began = time.perf_counter()
+    starts = range(asked.first, asked.first + asked.jobs, BLOCK)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for done, (found, wrong) in enumerate(pool.map(block, starts), 1):
+            ends += found
+            for line in wrong:
+                sys.stdout.write(line + "\n")
+            if done % 20 == 0 or done == len(starts):
+                spent = time.perf_counter() - began
+                sys.stdout.write(f"{sum(ends.values()):,} jobs in {spent:,.0f} s: {dict(ends)}\n")
+                sys.stdout.flush()
+    return 1 if ends["WRONG"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
