@@ -418,3 +418,10 @@ def test_roles_and_names_of_other_types_are_refused_in_words() -> None:
     ):
         with pytest.raises(JobError):
             kanopy.Job.from_toml(text)
+
+
+def test_sets_that_quote_their_values_are_true_of_them() -> None:
+    towns = ["a, b"] * 2 + ["c", "d"] + ["e"] * 3 + ["f"] + ["g"] * 2 + [None] * 2
+    job = kanopy.Job(quasi=["town"], k=3, missing="as-value", algorithm="li-sps", parameters={"steps": 1})
+    published = kanopy.anonymize(pl.DataFrame({"town": towns}), job).data["town"].to_list()
+    assert '"a, b"' in published[0] and "(missing)" in published[-1]

@@ -154,18 +154,30 @@ def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[
     """Whether a label is true of a value."""
     if value is None or label is None:
         # A missing value may be called missing; nothing else may be said of it, and no value may go missing.
-        return value is None and label is not None and (label == "" or label.startswith("("))
+        return value is None and label is not None and any(item == "" or item[0] == "(" for item in _items(label))
     inner, outer = span(value), span(label)
     if inner is not None and outer is not None:
         return outer[0] <= inner[0] and inner[1] <= outer[1]
     if value == label:
         return True
-    if label.startswith("{") and label.endswith("}"):
-        items = label[1:-1].split(", ")
-        return value in items or any(_true(value, item, span, of_groups) for item in items if item != label)
+    if (items := _items(label)) != [label]:
+        return value in items or any(_true(value, item, span, of_groups) for item in items)
     if SUPPRESSED in label and len(label) > 1 and _mask(label).fullmatch(value):
         return True
     return label in of_groups(value)
+
+
+def _items(label: str) -> list[str]:
+    """What a set lists, items in quotes with and without them; a label that is no set is its only item.
+
+    >>> _items('{"a, b", c}')
+    ['"a, b"', 'c', 'a, b']
+    """
+    if not (label.startswith("{") and label.endswith("}")):
+        return [label]
+    items: list[str] = re.findall(r'(?:^|, )("(?:[^"]|"")*"|.*?)(?=, |\Z)', label[1:-1], re.DOTALL)
+    quoted = [item for item in items if len(item) > 1 and item[0] == item[-1] == '"']
+    return items + [item[1:-1].replace('""', '"') for item in quoted]
 
 
 def _mask(label: str) -> re.Pattern[str]:
