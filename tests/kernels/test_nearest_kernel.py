@@ -45,7 +45,7 @@ def test_search_finds_what_comparing_all_finds(seed: int, kind: str, without_tab
     finally:
         linkage.LARGEST_TABLE = before
     limit = 0.0 if kind == "exact" else np.inf
-    arguments = (queries, true, groups, rows.astype(np.int64), *linkage._tree(groups), *distances, limit)
+    arguments = (queries, true, groups, rows.astype(np.int64), linkage._tree(groups), distances, limit)
     for quick, slow in zip(nearest(*arguments), nearest.plain(*arguments), strict=True):  # type: ignore[attr-defined]
         np.testing.assert_allclose(np.nan_to_num(quick, posinf=-1), np.nan_to_num(slow, posinf=-1), atol=1e-9)
 

@@ -42,10 +42,9 @@ def test_blocks_and_pairs_agree_with_twins_and_definition(
     content = np.random.default_rng(seed).integers(0, 5, taxonomy.size).astype(np.float64)  # not even monotonic
     slots = _slots_of(taxonomy, columns)
     up = (taxonomy.parent_start, taxonomy.parents)
-    tail = (slots.start, slots.parents, slots.columns)
-    deepest = (rows, *up, taxonomy.depth, slots.slot_of, slots.concept, *tail, True)
-    informative = (rows, *up, content, slots.slot_of, slots.concept, *tail)
-    distance = (rows, *up, slots.slot_of, *tail)
+    deepest = (rows, *up, taxonomy.depth, slots, True)
+    informative = (rows, *up, content, slots)
+    distance = (rows, *up, slots)
     expected = np.array([[deepest_by_definition(taxonomy, a, b) for b in columns.tolist()] for a in rows.tolist()])
     for function in (subsumers.deepest_block, subsumers.deepest_block.plain):
         assert_array_equal(np.stack(function(*deepest), axis=-1), expected)

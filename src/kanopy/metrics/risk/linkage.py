@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import distinct_tuples
 from kanopy._shown import Plain
-from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, nearest
+from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, Distances, Tree, nearest
 from kanopy.metrics.utility.published_values import Covers
 
 LARGEST_TABLE = 4_000_000
@@ -108,7 +108,9 @@ def attack(
         distinct[:, -1].astype(np.int64) - 1,
         np.ascontiguousarray(groups),
         rows.astype(np.int64),
-        *(*_tree(groups), *_distances(columns, kind), limit),
+        _tree(groups),
+        _distances(columns, kind),
+        limit,
     )
     chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse]
     candidates, hits = tied[inverse], hit[inverse]
@@ -170,8 +172,8 @@ def _numeric_distances(covers: Covers, label: int) -> Floats:
     return np.where(np.isnan(numbers), 1.0, mean / scale)
 
 
-def _tree(groups: Ints) -> tuple[Any, ...]:
-    """The prefix tree of sorted tuples: first node per level, first child per node, code per node."""
+def _tree(groups: Ints) -> Tree:
+    """The prefix tree of sorted tuples."""
     count, depth = groups.shape
     starts: list[Longs] = []
     changed = np.zeros(count, bool)
@@ -183,11 +185,11 @@ def _tree(groups: Ints) -> tuple[Any, ...]:
     children = [first[level + 1] + np.searchsorted(starts[level + 1], starts[level]) for level in range(depth - 1)]
     children.append(np.full(count + 1, first[-1]))
     codes = np.concatenate([groups[start, level] for level, start in enumerate(starts)]).astype(np.int32)
-    return first, np.concatenate(children).astype(np.int64), codes
+    return Tree(first, np.concatenate(children).astype(np.int64), codes)
 
 
-def _distances(columns: Sequence[PublishedColumn], kind: str) -> tuple[Any, ...]:
-    """The distances of all columns laid end to end, in the order of the kernel's arguments."""
+def _distances(columns: Sequence[PublishedColumn], kind: str) -> Distances:
+    """The distances of all columns laid end to end."""
     kinds, offsets, widths, ends, least_offsets = ([] for _ in range(5))
     tables, points, low, high, least = ([np.empty(0)] for _ in range(5))
     table_at = point_at = end_at = least_at = 0
@@ -219,6 +221,5 @@ def _distances(columns: Sequence[PublishedColumn], kind: str) -> tuple[Any, ...]
         point_at += size
         end_at += width
         least.append(np.zeros(size))
-    longs = [np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets)]
-    joined = [np.concatenate(each) for each in (tables, points, low, high, least)]
-    return longs[0], joined[0], longs[1], longs[2], joined[1], joined[2], joined[3], longs[3], joined[4], longs[4]
+    longs = (np.array(each, np.int64) for each in (kinds, offsets, widths, ends, least_offsets))
+    return Distances._make([*longs, *(np.concatenate(each) for each in (tables, points, low, high, least))])

@@ -7,6 +7,8 @@ so that most groups are never looked at. Which columns agree thereby blocks the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
@@ -18,23 +20,37 @@ TABLE, EXPECTED, OUTSIDE = 0, 1, 2
 TIE = 1e-9
 
 
+class Tree(NamedTuple):
+    """Sorted groups as a prefix tree. Level l has the nodes `first[l] … first[l+1]-1`; `children[node]` is the first
+    node below one and `codes[node]` its label code; the nodes of the last level are the groups."""
+
+    first: Longs
+    children: Longs
+    codes: Ints
+
+
+class Distances(NamedTuple):
+    """The distances of all columns laid end to end; `least` bounds them from below for each value of each column."""
+
+    kinds: Longs
+    offsets: Longs
+    widths: Longs
+    ends: Longs
+    least_offsets: Longs
+    tables: Floats
+    points: Floats
+    low: Floats
+    high: Floats
+    least: Floats
+
+
 @helper
-def cell_distance(
-    kind: int,
-    tables: Floats,
-    offset: int,
-    width: int,
-    points: Floats,
-    low: Floats,
-    high: Floats,
-    at: int,
-    a: int,
-    b: int,
-) -> float:
-    """The distance of the original value `a` from the published label `b` in one column."""
+def cell_distance(far: Distances, j: int, a: int, b: int) -> float:
+    """The distance of the original value `a` from the published label `b` in column `j`."""
+    kind, offset, at = far.kinds[j], far.offsets[j], far.ends[j]
     if kind == 0:
-        return float(tables[offset + a * width + b])
-    x, lowest, highest = points[offset + a], low[at + b], high[at + b]
+        return float(far.tables[offset + a * far.widths[j] + b])
+    x, lowest, highest = far.points[offset + a], far.low[at + b], far.high[at + b]
     if kind == 2:
         return 0.0 if lowest <= x <= highest else 1.0
     if highest <= lowest or x < lowest or x > highest:
@@ -43,24 +59,7 @@ def cell_distance(
 
 
 def nearest_plain(
-    queries: Ints,
-    true_group: Longs,
-    groups: Ints,
-    rows: Longs,
-    first: Longs,
-    children: Longs,
-    node_codes: Ints,
-    kinds: Longs,
-    tables: Floats,
-    offsets: Longs,
-    widths: Longs,
-    points: Floats,
-    low: Floats,
-    high: Floats,
-    ends: Longs,
-    least: Floats,
-    least_offsets: Longs,
-    limit: float,
+    queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
 ) -> tuple[Floats, Longs, Mask]:
     """The twin of `nearest`: every query against every group."""
     best = np.empty(len(queries))
@@ -69,13 +68,14 @@ def nearest_plain(
     for number, query in enumerate(queries):
         total = np.zeros(len(groups))
         for level in range(queries.shape[1]):
-            codes, value, offset = groups[:, level].astype(np.int64), int(query[level]), int(offsets[level])
-            if kinds[level] == TABLE:
-                total += tables[offset + value * int(widths[level]) + codes]
+            codes, value, offset = groups[:, level].astype(np.int64), int(query[level]), int(far.offsets[level])
+            if far.kinds[level] == TABLE:
+                total += far.tables[offset + value * int(far.widths[level]) + codes]
                 continue
-            x, lowest, highest = points[offset + value], low[ends[level] + codes], high[ends[level] + codes]
+            places = far.ends[level] + codes
+            x, lowest, highest = far.points[offset + value], far.low[places], far.high[places]
             inside = (lowest <= x) & (x <= highest)
-            if kinds[level] == OUTSIDE:
+            if far.kinds[level] == OUTSIDE:
                 total += np.where(inside, 0.0, 1.0)
                 continue
             width = np.where(highest > lowest, highest - lowest, 1.0)
@@ -94,30 +94,11 @@ def nearest_plain(
 
 @kernel(nearest_plain)
 def nearest(
-    queries: Ints,
-    true_group: Longs,
-    groups: Ints,
-    rows: Longs,
-    first: Longs,
-    children: Longs,
-    node_codes: Ints,
-    kinds: Longs,
-    tables: Floats,
-    offsets: Longs,
-    widths: Longs,
-    points: Floats,
-    low: Floats,
-    high: Floats,
-    ends: Longs,
-    least: Floats,
-    least_offsets: Longs,
-    limit: float,
+    queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
 ) -> tuple[Floats, Longs, Mask]:
     """Per query the smallest distance, how many rows lie at it, and whether those of `true_group` are among them.
 
-    `groups` are sorted tuples of label codes, `rows` how many rows each has. Level l of the tree has the nodes
-    `first[l] … first[l+1]-1`; `children[node]` is the first node below it and `node_codes[node]` its label code; the
-    nodes of the last level are the groups. `least` bounds from below the distance of each value in each column.
+    `groups` are sorted tuples of label codes, `rows` how many rows each has; `tree` holds the same groups.
     Distances above `limit` are of no interest: the answer is then infinity and no row.
     """
     depth = queries.shape[1]
@@ -129,36 +110,30 @@ def nearest(
     stop = np.zeros(depth + 1, np.int64)
     partial = np.zeros(depth + 1)
     last = depth - 1
-    bottom = first[last]
+    bottom = tree.first[last]
     for number in range(len(queries)):
         rest[depth] = 0.0
         for level in range(depth - 1, -1, -1):
-            rest[level] = rest[level + 1] + least[least_offsets[level] + queries[number, level]]
+            rest[level] = rest[level + 1] + far.least[far.least_offsets[level] + queries[number, level]]
         smallest = np.inf
         if true_group[number] >= 0:  # a first bound that is often the answer
             distance = 0.0
             for level in range(depth):
-                distance += cell_distance(
-                    kinds[level], tables, offsets[level], widths[level], points, low, high, ends[level],
-                    queries[number, level], groups[true_group[number], level],
-                )  # fmt: skip
+                distance += cell_distance(far, level, queries[number, level], groups[true_group[number], level])
             if distance <= limit + 1e-9:
                 smallest = distance
         for collecting in range(2):
             if collecting == 1 and smallest > limit + 1e-9:
                 break
             level = 0
-            node[0], stop[0], partial[0] = first[0], first[1], 0.0
+            node[0], stop[0], partial[0] = tree.first[0], tree.first[1], 0.0
             while level >= 0:
                 if node[level] >= stop[level]:
                     level -= 1
                     continue
                 here = node[level]
                 node[level] += 1
-                distance = partial[level] + cell_distance(
-                    kinds[level], tables, offsets[level], widths[level], points, low, high, ends[level],
-                    queries[number, level], node_codes[here],
-                )  # fmt: skip
+                distance = partial[level] + cell_distance(far, level, queries[number, level], tree.codes[here])
                 bound = distance + rest[level + 1]
                 if collecting == 0:
                     if bound > limit + 1e-9 or bound >= smallest + 1e-12:
@@ -177,7 +152,7 @@ def nearest(
                         continue
                 level += 1
                 partial[level] = distance
-                node[level] = children[here]
-                stop[level] = children[here + 1]
+                node[level] = tree.children[here]
+                stop[level] = tree.children[here + 1]
         best[number] = smallest
     return best, tied, hit

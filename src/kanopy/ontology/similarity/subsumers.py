@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._errors import OntologyError
-from kanopy.ontology.similarity.subsumers_plain import plain_joint_pairs, unpack
+from kanopy.ontology.similarity.subsumers_plain import Slots, plain_joint_pairs, unpack
 from kanopy.ontology.taxonomy import Taxonomy
 
 Concepts = npt.ArrayLike
@@ -35,17 +35,6 @@ class CommonSubsumer(NamedTuple):
     depth: Ints
     edges: Ints
     concept: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Slots:
-    """Column concepts and everything above them, parents first, as the block kernels want it."""
-
-    slot_of: Ints
-    concept: Ints
-    start: Ints
-    parents: Ints
-    columns: Ints
 
 
 _slots: WeakKeyDictionary[Taxonomy, tuple[bytes, Slots]] = WeakKeyDictionary()
@@ -81,12 +70,8 @@ def deepest_common_subsumer(
     if rows is not None and columns is not None:
         from kanopy.ontology.similarity import subsumers_kernel as kernel
 
-        slots = _slots_of(taxonomy, columns)
-        found = kernel.deepest_block(
-            rows, taxonomy.parent_start, taxonomy.parents, taxonomy.depth,
-            slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns, with_concept,
-        )  # fmt: skip
-        return CommonSubsumer(*found)
+        up, slots = (taxonomy.parent_start, taxonomy.parents), _slots_of(taxonomy, columns)
+        return CommonSubsumer(*kernel.deepest_block(rows, *up, taxonomy.depth, slots, with_concept))
     return CommonSubsumer(*unpack(_joint(taxonomy, left, right, None)[0].reshape(shape)))
 
 
@@ -102,10 +87,7 @@ def shortest_path(taxonomy: Taxonomy, a: Concepts, b: Concepts) -> Ints:
     if rows is not None and columns is not None:
         from kanopy.ontology.similarity import subsumers_kernel as kernel
 
-        slots = _slots_of(taxonomy, columns)
-        return kernel.distance_block(
-            rows, taxonomy.parent_start, taxonomy.parents, slots.slot_of, slots.start, slots.parents, slots.columns
-        )
+        return kernel.distance_block(rows, taxonomy.parent_start, taxonomy.parents, _slots_of(taxonomy, columns))
     return _joint(taxonomy, left, right, None)[1].reshape(shape)
 
 
@@ -115,11 +97,8 @@ def greatest_common_content(taxonomy: Taxonomy, a: Concepts, b: Concepts, conten
     if rows is not None and columns is not None:
         from kanopy.ontology.similarity import subsumers_kernel as kernel
 
-        slots = _slots_of(taxonomy, columns)
-        return kernel.informative_block(
-            rows, taxonomy.parent_start, taxonomy.parents, content,
-            slots.slot_of, slots.concept, slots.start, slots.parents, slots.columns,
-        )  # fmt: skip
+        up, slots = (taxonomy.parent_start, taxonomy.parents), _slots_of(taxonomy, columns)
+        return kernel.informative_block(rows, *up, content, slots)
     return _joint(taxonomy, left, right, content)[2].reshape(shape)
 
 

@@ -18,7 +18,15 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import helper, kernel
 from kanopy.ontology.similarity import subsumers_plain as plain
-from kanopy.ontology.similarity.subsumers_plain import CONCEPT_LIMIT, DEPTH_SHIFT, EDGE_LIMIT, EDGE_SHIFT, FAR, ONE_EDGE
+from kanopy.ontology.similarity.subsumers_plain import (
+    CONCEPT_LIMIT,
+    DEPTH_SHIFT,
+    EDGE_LIMIT,
+    EDGE_SHIFT,
+    FAR,
+    ONE_EDGE,
+    Slots,
+)
 
 
 @helper
@@ -51,18 +59,10 @@ def climb(concept: int, parent_start: Ints, parents: Ints, distance: Ints, queue
 
 @kernel(plain.plain_deepest_block)
 def deepest_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    depth: Ints,
-    slot_of: Ints,
-    slot_concept: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
-    with_concept: bool,
+    rows: Ints, parent_start: Ints, parents: Ints, depth: Ints, slots: Slots, with_concept: bool
 ) -> tuple[Ints, Ints, Ints]:
     """[row, column] -> depth of the deepest common subsumer, edges N1 + N2 to it, and its concept (or nothing)."""
+    slot_of, slot_concept, slot_start, slot_parents, columns = slots
     shape = (len(rows), len(columns))
     out_depth, out_edges = np.empty(shape, np.int32), np.empty(shape, np.int32)
     out_concept = np.empty(shape if with_concept else (0, 0), np.int32)
@@ -99,22 +99,21 @@ def deepest_block(
 
 
 @kernel(plain.plain_distance_block)
-def distance_block(
-    rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slot_start: Ints, slot_parents: Ints, columns: Ints
-) -> Ints:
+def distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Ints:
     """[row, column] -> fewest is-a edges between two concepts by way of a common subsumer."""
-    slots = len(slot_start) - 1
+    slot_of, _, slot_start, slot_parents, columns = slots
+    count_of_slots = len(slot_start) - 1
     out = np.empty((len(rows), len(columns)), np.int32)
     distance = np.full(len(slot_of), -1, np.int32)
     queue = np.empty(len(slot_of), np.int32)
-    near = np.full(slots, FAR, np.int32)
-    best = np.empty(slots, np.int32)
+    near = np.full(count_of_slots, FAR, np.int32)
+    best = np.empty(count_of_slots, np.int32)
     for row in range(len(rows)):
         count = climb(rows[row], parent_start, parents, distance, queue)
         for at in range(count):
             if slot_of[queue[at]] >= 0:
                 near[slot_of[queue[at]]] = distance[queue[at]]
-        for slot in range(slots):
+        for slot in range(count_of_slots):
             value = near[slot]
             for at in range(slot_start[slot], slot_start[slot + 1]):
                 value = min(value, best[slot_parents[at]] + 1)
@@ -129,18 +128,9 @@ def distance_block(
 
 
 @kernel(plain.plain_informative_block)
-def informative_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    content: Floats,
-    slot_of: Ints,
-    slot_concept: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
-) -> Floats:
+def informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Floats, slots: Slots) -> Floats:
     """[row, column] -> the greatest information content of a common subsumer."""
+    slot_of, slot_concept, slot_start, slot_parents, columns = slots
     out = np.empty((len(rows), len(columns)), np.float64)
     distance = np.full(len(slot_of), -1, np.int32)
     queue = np.empty(len(slot_of), np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
@@ -12,6 +14,16 @@ EDGE_LIMIT = (1 << 20) - 1
 CONCEPT_LIMIT = (1 << 28) - 1
 ONE_EDGE = 1 << EDGE_SHIFT
 FAR = 1 << 28
+
+
+class Slots(NamedTuple):
+    """Column concepts and everything above them, parents first, as the block kernels want it."""
+
+    slot_of: Ints
+    concept: Ints
+    start: Ints
+    parents: Ints
+    columns: Ints
 
 
 def plain_climb(concept: int, parent_start: Ints, parents: Ints) -> dict[int, int]:
@@ -46,17 +58,9 @@ def _near(rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slots: i
 
 
 def plain_deepest_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    depth: Ints,
-    slot_of: Ints,
-    slot_concept: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
-    with_concept: bool,
+    rows: Ints, parent_start: Ints, parents: Ints, depth: Ints, slots: Slots, with_concept: bool
 ) -> tuple[Ints, Ints, Ints]:
+    slot_of, slot_concept, slot_start, slot_parents, columns = slots
     near = _near(rows, parent_start, parents, slot_of, len(slot_concept))
     best = np.zeros(near.shape, np.int64)
     for slot in range(len(slot_concept)):
@@ -73,9 +77,8 @@ def plain_deepest_block(
     return found, edges, concepts if with_concept else np.empty((0, 0), np.int32)
 
 
-def plain_distance_block(
-    rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slot_start: Ints, slot_parents: Ints, columns: Ints
-) -> Ints:
+def plain_distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Ints:
+    slot_of, _, slot_start, slot_parents, columns = slots
     near = _near(rows, parent_start, parents, slot_of, len(slot_start) - 1)
     best = np.where(near >= 0, near, FAR)
     for slot in range(len(slot_start) - 1):
@@ -85,17 +88,8 @@ def plain_distance_block(
     return np.ascontiguousarray(best[columns].T.astype(np.int32))
 
 
-def plain_informative_block(
-    rows: Ints,
-    parent_start: Ints,
-    parents: Ints,
-    content: Floats,
-    slot_of: Ints,
-    slot_concept: Ints,
-    slot_start: Ints,
-    slot_parents: Ints,
-    columns: Ints,
-) -> Floats:
+def plain_informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Floats, slots: Slots) -> Floats:
+    slot_of, slot_concept, slot_start, slot_parents, columns = slots
     near = _near(rows, parent_start, parents, slot_of, len(slot_concept))
     best = np.where(near >= 0, content[slot_concept][:, None], -np.inf)
     for slot in range(len(slot_concept)):
