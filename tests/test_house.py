@@ -35,6 +35,15 @@ def test_paths_that_documents_name_exist(page: str) -> None:
         assert [room for room in rooms if not (ROOT / "src" / "kanopy" / room).exists()] == []
 
 
+def test_rooms_are_small_enough_to_see() -> None:
+    for room in [ROOT / "src" / "kanopy", *(path.parent for path in (ROOT / "src").rglob("__init__.py"))]:
+        files = [path.name for path in room.glob("*.py") if path.name not in ("__init__.py", "__main__.py")]
+        assert len(files) <= 15, f"{room.name} has {len(files)} files: make sub-rooms"
+        for name in files:
+            lines = (room / name).read_text(encoding="utf-8").count("\n")
+            assert lines <= 500, f"{room.name}/{name} has {lines} lines"
+
+
 def test_no_machine_paths_and_no_registry_hosts() -> None:
     wrong = []
     for path in _tracked():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanopy import Hierarchy, Job
 from kanopy import anonymize as anonymize
 from kanopy._errors import JobError
-from kanopy._kinds import as_share, column_names
+from kanopy._kinds import Names, as_share, taken
 from kanopy.hierarchy.builders.registry import make_builder
 from kanopy.metrics.full_domain import METRICS
 from kanopy.search.algorithms import ALGORITHMS
@@ -95,11 +95,11 @@ def test_shares() -> None:
 
 
 def test_names() -> None:
-    assert column_names("a, b,,a ,", "quasi") == ("a", "b")
-    assert column_names(["a", "b", "a"], "quasi") == ("a", "b")
+    assert taken(Names(), "a, b,,a ,", "quasi") == ("a", "b")
+    assert taken(Names(), ["a", "b", "a"], "quasi") == ("a", "b")
     for wrong in ([1], 5, [None]):
         with pytest.raises(JobError, match="names of columns"):
-            column_names(wrong, "quasi")  # type: ignore[arg-type]
+            taken(Names(), wrong, "quasi")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -496,13 +496,3 @@ def as_seconds(value: float | int | str, what: str = "budget") -> float:
     (1.5, 120.0, 5.0)
     """
     return float(taken(Seconds(), value, what))
-
-
-def column_names(given: str | Iterable[str], what: str) -> tuple[str, ...]:
-    """Names from a list or from a text with commas, each once.
-
-    >>> column_names("age, sex", "quasi")
-    ('age', 'sex')
-    """
-    found: tuple[str, ...] = taken(Names(), given, what)
-    return found

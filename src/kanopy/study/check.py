@@ -93,11 +93,11 @@ def check(
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
     """
-    from kanopy._kinds import column_names
+    from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
     from kanopy._table.grouping import number_rows, require_columns
 
-    quasi, sensitive = column_names(quasi, "quasi"), column_names(sensitive, "sensitive")
+    quasi, sensitive = taken(Names(), quasi, "quasi"), taken(Names(), sensitive, "sensitive")
     frame, _ = to_polars(data)
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
