@@ -21,8 +21,8 @@ from kanopy._kinds import (
     Text,
     Whole,
     collected,
-    column_names,
     refuse,
+    taken,
 )
 from kanopy._parameters import Declared
 from kanopy._table.policies import MISSING_POLICIES
@@ -286,7 +286,7 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     diversity = given.pop("diversity", {})
     if isinstance(diversity, Mapping):
         diversity = {**diversity, **_diversity(job)}
-    texts = column_names(given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
+    texts = taken(Names(), given.pop("text"), "text") if "text" in given else tuple(job.quasi if text is None else text)
     strangers = [name for name in texts if name not in job.quasi]
     if strangers:
         raise JobError(f"text names columns that are not quasi-identifiers: {some(strangers)}.")
