@@ -118,6 +118,23 @@ def short(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def in_words(error: Exception) -> str:
+    """What the system or Python refused, as a message.
+
+    >>> in_words(FileNotFoundError(2, "No such file or directory", "people.csv"))
+    "No such file or directory: 'people.csv'."
+    """
+    if isinstance(error, OSError) and error.strerror:
+        named = "" if error.filename is None else f": {short(error.filename)}"
+        return f"{error.strerror}{named}."
+    what = {
+        RecursionError: "Something given is nested too deeply.",
+        MemoryError: "There is not enough memory for this. Give fewer rows or columns.",
+        OverflowError: f"A number is too large ({error}).",
+    }
+    return what.get(type(error), f"Something given cannot be read or written ({error}).")
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """A hint with the closest known names, or the known names themselves.
 

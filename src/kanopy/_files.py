@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from kanopy._errors import DataError, InputError
+from kanopy._errors import DataError, InputError, short
 
 Target = str | os.PathLike[str]
 
@@ -41,6 +41,7 @@ def read_text(path: Path, error: type[InputError], missing: str = "Check the pat
     Traceback (most recent call last):
     kanopy._errors.DataError: There is no file no-such-file.csv. Check the path.
     """
+    usable(path, error)
     try:
         content = path.read_bytes()
     except FileNotFoundError as problem:
@@ -58,6 +59,28 @@ def read_text(path: Path, error: type[InputError], missing: str = "Check the pat
     return text.removeprefix("\ufeff")
 
 
+def usable(path: Target, error: type[InputError] = DataError) -> Path:
+    """A path that a file can have, there or not: not empty, in UTF-8, not too long, no loop of links.
+
+    >>> usable("a\\0b.csv")
+    Traceback (most recent call last):
+    kanopy._errors.DataError: No file can be called 'a\\x00b.csv' (embedded null byte). Check the path.
+    """
+    text = os.fspath(path)
+    try:
+        text.encode("utf-8")
+        os.stat(text)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        if not text:
+            raise error("The name of a file is empty. Give a path.") from None
+    except UnicodeEncodeError:
+        raise error(f"{short(text)} is not a name in UTF-8. Rename the file.") from None
+    except (ValueError, OSError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error(f"No file can be called {short(text)} ({reason}). Check the path.") from None
+    return Path(text)
+
+
 def check_writable(target: Target, forbidden: Iterable[Target] = ()) -> Path:
     """Raise `DataError` if the target could not be written later; call this before long work.
 
@@ -70,7 +93,7 @@ def check_writable(target: Target, forbidden: Iterable[Target] = ()) -> Path:
     text = os.fspath(target)
     if "://" in text or "::" in text:
         raise DataError(f"Cannot write to {text!r}: output goes to a local file. Give a path, e.g. out.csv.")
-    path = Path(text).resolve()
+    path = usable(text).resolve()
     for source in forbidden:
         if _same_file(path, Path(source)):
             raise DataError(

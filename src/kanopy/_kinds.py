@@ -289,8 +289,13 @@ class Names(Kind):
         return tuple(dict.fromkeys(names))
 
     def read(self, text: str) -> Any:
-        lines = csv.reader([text], skipinitialspace=True, delimiter=self.separator)
-        found = (part.strip() for line in lines for part in line)
+        try:
+            (line,) = (
+                csv.reader([text], skipinitialspace=True, delimiter=self.separator, strict=True) if text else ((),)
+            )
+        except csv.Error:
+            line = [text]  # quotes that do not fit are letters: there is no such column, and the message shows it
+        found = (part.strip() for part in line)
         return tuple(dict.fromkeys(part for part in found if part))
 
 

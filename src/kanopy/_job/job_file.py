@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import JobError, near_miss, short
+from kanopy._files import usable
 from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._kinds import collected, refuse
@@ -138,7 +139,7 @@ def job_from_text(text: str, folder: Path | None = None, *, is_json: bool = Fals
 def read_job(path: Path) -> Job:
     """A job from a `.toml` or `.json` file; the paths in it are relative to it."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = usable(path, JobError).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise JobError(f"There is no job file {str(path)!r}. `kanopy init DATA` writes one.") from None
     except (OSError, ValueError) as error:

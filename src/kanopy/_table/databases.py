@@ -6,16 +6,18 @@ import contextlib
 import re
 import sqlite3
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency, near_miss, some
+from kanopy._errors import DataError, MissingDependency, near_miss, short, some
 from kanopy._table.dialects import check_names
 
 _QUERY = re.compile(r"\s*(select|with|from|values|table)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_WRITES = re.compile(r"\b(into|delete\s+from|update\s+\S+\s+set)\b", re.IGNORECASE)
 
 
 def read_duckdb(path: Path, table: str | None, query: str | None) -> pl.DataFrame:
@@ -37,8 +39,14 @@ def read_duckdb(path: Path, table: str | None, query: str | None) -> pl.DataFram
             listed = connection.execute(
                 "select table_schema, table_name from information_schema.tables order by 1, 2"
             ).fetchall()
-            names = [name if schema == "main" else f"{schema}.{name}" for schema, name in listed]
-            answer = connection.sql(_statement(names, table, query, str(path)))
+            # A query sees this database only: no other file, no address, no variable of this program.
+            for setting in ("enable_external_access", "python_enable_replacements"):
+                connection.execute(f"set {setting} = false")
+            statement = _statement(_tables(listed, "main"), table, query, str(path))
+            found = connection.extract_statements(statement)
+            if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
+                raise _not_one_query(statement, str(path))
+            answer = connection.sql(statement)
             check_names(list(answer.columns), str(path))
             frame: pl.DataFrame = answer.pl()
             return frame
@@ -63,7 +71,7 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFram
             listed = connection.execute(
                 "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1"
             ).fetchall()
-            cursor = connection.execute(_statement([name for (name,) in listed], table, query, str(path)))
+            cursor = connection.execute(_statement(_tables(listed), table, query, str(path)))
             names = [column[0] for column in cursor.description or ()]
             check_names(names, str(path))
             columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
@@ -107,13 +115,16 @@ def read_postgres(address: str) -> pl.DataFrame:
     is_query = bool(_QUERY.match(wanted)) and " " in wanted.strip()
     try:
         with dbapi.connect(address) as connection, connection.cursor() as cursor:
-            cursor.execute("set default_transaction_read_only = on")
+            for reading in ("session characteristics as transaction", "transaction"):  # the later ones, and this one
+                cursor.execute(f"set {reading} read only")
             cursor.execute(
                 "select table_schema, table_name from information_schema.tables "
                 "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
             )
-            names = [name if schema == "public" else f"{schema}.{name}" for schema, name in cursor.fetchall()]
-            cursor.execute(_statement(names, None if is_query else wanted or None, wanted if is_query else None, shown))
+            tables = _tables(cursor.fetchall(), "public")
+            cursor.execute(
+                _statement(tables, None if is_query else wanted or None, wanted if is_query else None, shown)
+            )
             answer = cursor.fetch_arrow_table()
     except dbapi.Error as error:
         raise _refused(shown, error) from None
@@ -132,12 +143,25 @@ def _postgres_column(name: str, values: Any) -> pl.Series:
     return series.rename(name)
 
 
-def _statement(names: list[str], table: str | None, query: str | None, where: str) -> str:
-    """The query to run: the one given, or all of the table named (or of the only one there is)."""
+def _tables(listed: Iterable[Sequence[str]], usual: str = "") -> dict[str, str]:
+    """What the tables are called here, and how SQL writes them; those of the usual schema go without it.
+
+    >>> _tables([("main", "a.b"), ("old", "c")], "main")
+    {'a.b': '"main"."a.b"', 'old.c': '"old"."c"'}
+    """
+    return {
+        ".".join(parts[1:] if parts[0] == usual else parts): ".".join(
+            '"' + part.replace('"', '""') + '"' for part in parts
+        )
+        for parts in listed
+    }
+
+
+def _statement(tables: Mapping[str, str], table: str | None, query: str | None, where: str) -> str:
+    """The query to run: the one given if it is one that only reads, or all of the table named (or of the only one)."""
     if query is not None:
-        if not _QUERY.match(query):
-            raise DataError(f"Only a query that reads is run on {where} (SELECT … or WITH …), not {query[:60]!r}.")
-        return query
+        return one_query(query, where)
+    names = list(tables)
     if table is None and len(names) == 1:
         table = names[0]
     listed = f"Its tables: {some(names)}." if names else "It has no tables."
@@ -145,12 +169,33 @@ def _statement(names: list[str], table: str | None, query: str | None, where: st
         raise DataError(
             f"Which table of {where}? Name it after '::', e.g. '{where}::{(names or ['people'])[0]}'. {listed}"
         )
-    if table not in names:
+    if table not in tables:
         hint = near_miss(table, names) if names else ""
-        raise DataError(f"{where} has no table {table!r}. {listed} {hint if hint.startswith('Did') else ''}".rstrip())
-    schema, dot, name = table.rpartition(".")
-    quoted = [part.replace('"', '""') for part in ((schema, name) if dot and schema else (table,))]
-    return "select * from " + ".".join(f'"{part}"' for part in quoted)
+        asked = " A query stands after '?'." if _QUERY.match(table) else ""
+        raise DataError(
+            f"{where} has no table {short(table)}. {listed}{asked} {hint if hint.startswith('Did') else ''}".rstrip()
+        )
+    return f"select * from {tables[table]}"
+
+
+def one_query(query: str, where: str) -> str:
+    """The query itself, if it is one statement that only reads; nothing else ever reaches a database.
+
+    >>> one_query("select 'a;b' as x;", "people.db")
+    "select 'a;b' as x"
+    >>> one_query("select 1; drop x", "p.db")
+    Traceback (most recent call last):
+    kanopy._errors.DataError: Only a query that reads is run on p.db (one SELECT … or WITH …), not 'select 1; drop x'.
+    """
+    query = query.strip().removesuffix(";")
+    bare = _QUOTED.sub(" ", query)  # quoted texts and comments may hold anything
+    if not _QUERY.match(bare) or ";" in bare or "\0" in bare or _WRITES.search(bare):
+        raise _not_one_query(query, where)
+    return query
+
+
+def _not_one_query(query: str, where: str) -> DataError:
+    return DataError(f"Only a query that reads is run on {where} (one SELECT … or WITH …), not {short(query)}.")
 
 
 def _without_password(address: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ def decompress(path: Path) -> bytes:
             raise MissingDependency("Reading .zst files needs pyarrow: pip install 'kanopy[pandas]'.") from None
         with pyarrow.CompressedInputStream(str(path), "zstd") as stream:
             return bytes(stream.read())
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be decompressed ({error}). Check that the file is complete.") from None
 
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from kanopy._errors import DataError, some
+from kanopy._errors import DataError, short, some
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_RECORDS = 200
@@ -94,6 +94,8 @@ def decode(data: bytes, encoding: str, name: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise undecodable(data, error.start, encoding, name) from None
+    except UnicodeError as error:
+        raise DataError(f"{name} is not valid {encoding}: {error}.") from None
 
 
 def undecodable(data: bytes, position: int, encoding: str, name: str) -> DataError:
@@ -133,11 +135,7 @@ def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | 
     one) most often wins, ties going to more fields and to the comma first.
     """
     encoding = encoding or detect_encoding(sample)
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise DataError(f"There is no encoding {encoding!r}. Use a name such as 'utf-8' or 'cp1252'.") from None
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample).lstrip("\ufeff")
+    text = _start(sample, encoding)
     newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     if len(sample) >= SAMPLE_BYTES:
         text = text[: text.rfind(newline) + 1] or text
@@ -149,6 +147,18 @@ def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | 
             if score > best:
                 best, found = score, Dialect(candidate, quote, encoding, newline)
     return found
+
+
+def _start(sample: bytes, encoding: str) -> str:
+    """The text of the first bytes; what cannot be decoded is seen when the whole file is read."""
+    try:
+        "".encode(encoding)  # refuses what does not turn texts into bytes, such as rot13
+        text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)
+    except (LookupError, UnicodeError, ValueError):  # none such, none for texts, or one that refuses these bytes
+        raise DataError(
+            f"There is no encoding {short(encoding)} for such a file. Use a name such as 'utf-8' or 'cp1252'."
+        ) from None
+    return text.lstrip("\ufeff")
 
 
 def _consistency(text: str, separator: str, quote: str) -> tuple[float, int]:
@@ -174,7 +184,7 @@ def _consistency(text: str, separator: str, quote: str) -> tuple[float, int]:
 
 def header_of(sample: bytes, dialect: Dialect) -> list[str]:
     """The column names in the first record that is not blank."""
-    text = codecs.getincrementaldecoder(dialect.encoding)("replace").decode(sample).lstrip("\ufeff")
+    text = _start(sample, dialect.encoding)
     options = {"quotechar": dialect.quote} if dialect.quote else {"quoting": csv.QUOTE_NONE}
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, **options)
     try:

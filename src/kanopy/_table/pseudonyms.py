@@ -17,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from kanopy._errors import JobError, VerificationFailed
+from kanopy._files import usable
 from kanopy.hierarchy.column import canonical_label
 
 KEY_VARIABLE = "KANOPY_KEY"
@@ -28,7 +29,7 @@ def read_key(path: str | Path | None = None) -> bytes:
     """The secret key: the content of a file, or of the environment variable KANOPY_KEY."""
     if path is not None:
         try:
-            key = Path(path).read_bytes().strip()
+            key = usable(path, JobError).read_bytes().strip()
         except OSError as error:
             raise JobError(f"The key file {str(path)!r} cannot be read: {error.strerror}.") from None
     else:

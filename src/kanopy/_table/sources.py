@@ -13,6 +13,7 @@ Files may also be given as an `https://` address.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import urllib.error
@@ -26,6 +27,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency, some
+from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
 from kanopy._table.dialects import Dialect, check_names
 
@@ -115,6 +117,13 @@ def read_source(
     return _checked(Source(_READERS[kind](path, inner, query, wanted), None, kind, path), str(path), wanted)
 
 
+def check_source(source: str | os.PathLike[str]) -> None:
+    """Raise `DataError` if a local source is not there or cannot be a table; nothing of it is read."""
+    if (path := local_path(source)) is not None:
+        _kind(path)
+        _check_file(path)
+
+
 def local_path(source: str | os.PathLike[str]) -> Path | None:
     """The file behind a source, or `None` for a server or a web address.
 
@@ -131,14 +140,15 @@ def local_path(source: str | os.PathLike[str]) -> Path | None:
 
 def _split(text: str) -> tuple[Path, str | None, str | None]:
     """A path, the table or sheet after `::`, and the query after `?`; an existing file's own name comes first."""
-    if Path(text).exists():
-        return Path(text), None, None
+    with contextlib.suppress(OSError, ValueError):  # what follows the name may be a long query
+        if Path(text).exists():
+            return Path(text), None, None
     cuts = [(text.find(mark), mark) for mark in ("::", "?") if mark in text]
     if not cuts:
-        return Path(text), None, None
+        return usable(text), None, None
     position, mark = min(cuts)
     name, rest = text[:position], text[position + len(mark) :]
-    return (Path(name), rest, None) if mark == "::" else (Path(name), None, rest.removeprefix("query="))
+    return (usable(name), rest, None) if mark == "::" else (usable(name), None, rest.removeprefix("query="))
 
 
 def _kind(path: Path) -> str:
@@ -273,7 +283,10 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
     if url.startswith("file://"):
         path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
         return read_source(path, columns=columns, encoding=encoding, separator=separator)
-    name = Path(urllib.parse.unquote(urllib.parse.urlparse(url).path)).name
+    try:
+        name = Path(urllib.parse.unquote(urllib.parse.urlparse(url).path)).name
+    except ValueError as error:
+        raise DataError(f"{url!r} is no address: {error}.") from None
     _kind(Path(name))
     with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
         copy = Path(folder) / name
@@ -281,7 +294,7 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
             with urllib.request.urlopen(url, timeout=60) as answer, copy.open("wb") as file:
                 while block := answer.read(1 << 20):
                     file.write(block)
-        except (urllib.error.URLError, OSError) as error:
+        except (urllib.error.URLError, OSError, ValueError) as error:
             raise DataError(f"Cannot fetch {url}: {error}. Check the address, or download the file yourself.") from None
         found = read_source(copy, columns=columns, encoding=encoding, separator=separator)
     return Source(found.frame, found.dialect, found.kind, None)

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kanopy._errors import Cancelled, KanopyError
+from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy.cli import assess, check, compare, explore, hierarchies, lists, mask, ontologies, release, reproduce, risk
-from kanopy.cli.console import fail
+from kanopy.cli.console import fail, plain_streams
 
 
 class Commands(TyperGroup):
@@ -79,9 +79,15 @@ def _main(
 
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
+    plain_streams()
     try:
+        if strange := [argument for argument in sys.argv if "\0" in argument]:
+            raise InputError(f"A zero character cannot be part of a command: {some(strange)}.")
         app(standalone_mode=True)
     except KanopyError as error:
         sys.exit(fail(error))
+    except (OSError, UnicodeError, RecursionError, OverflowError, MemoryError) as error:
+        # What the system refuses, wherever it does: a file that vanished, a disk that fails, a number too large.
+        sys.exit(fail(InputError(in_words(error))))
     except KeyboardInterrupt:
         sys.exit(fail(Cancelled("Stopped. Nothing was written.")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import re
 import sys
@@ -13,6 +15,26 @@ from kanopy._errors import KanopyError
 from kanopy._progress import Callback, Step
 
 _json_mode = False
+
+
+_PLAINER = {"✓": "ok", "✗": "no", "█": "#", "→": "->", "…": "...", "–": "-", "·": "|", "≥": ">=", "≤": "<="}
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal shows instead of letters that it does not have."""
+    assert isinstance(error, UnicodeEncodeError)
+    letters = error.object[error.start : error.end]
+    return "".join(
+        _PLAINER.get(each) or each.encode("ascii", "backslashreplace").decode() for each in letters
+    ), error.end
+
+
+def plain_streams() -> None:
+    """Let standard output and error write every text, whatever their encoding: a run never fails at its last line."""
+    codecs.register_error("plainer", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plainer")
 
 
 def begin(json_mode: bool) -> None:
@@ -31,10 +53,19 @@ def console() -> Any:
 def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> None:
     """The result of a command: JSON, or what `show(console)` draws."""
     if _json_mode:
-        sys.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n")
-        sys.stdout.flush()
+        _print_json(result)
     elif show is not None:
         show(console())
+
+
+def _print_json(result: dict[str, Any]) -> None:
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = json.dumps(result, allow_nan=False)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def counted(number: int, noun: str) -> str:
@@ -90,7 +121,7 @@ def fail(error: KanopyError) -> int:
 
     message = spoken(str(error))
     if _json_mode:
-        sys.stdout.write(json.dumps({"error": {"kind": type(error).__name__, "message": message}}) + "\n")
+        _print_json({"error": {"kind": type(error).__name__, "message": message}})
     title = "No solution: " if error.exit_status == 1 else "" if error.exit_status == 130 else "Error: "
     text = Text(title, style="bold red" if error.exit_status == 2 else "bold yellow").append(message, style="default")
     Console(stderr=True, highlight=False).print(text)
@@ -106,9 +137,9 @@ def progress_bar() -> Iterator[Callback]:
     stream = Console(stderr=True)
     bar = Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
         console=stream,
         transient=True,

@@ -28,6 +28,7 @@ def parse_ks(text: str) -> list[int]:
             numbers = [int(number) for number in part.strip().split("..")]
         except ValueError:
             numbers = []
+        part = part if len(part) <= 60 else part[:59] + "…"
         if not 1 <= len(numbers) <= 3 or (len(numbers) == 3 and numbers[2] < 1):
             raise JobError(f"{part.strip()!r} is no value of k. Write 2..20, or 5,10,50, or 2..50..4 for every fourth.")
         if len(numbers) == 1:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import JobError
 from kanopy.cli import options as o
 from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data, report_bytes
@@ -58,6 +59,8 @@ def mask(
 
     begin(json)
     clock = Clock()
+    if embedding is not None and not embedding.is_dir():
+        raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
     job = MaskJob(
         text=o.columns(text),
         k=5 if k is None else k,
@@ -98,7 +101,6 @@ def mask(
 
 def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
     """What an option says per column, each value read as the kind that the job declares."""
-    from kanopy._errors import JobError
     from kanopy._parameters import parameters_of
     from kanopy.masking.job import MaskJob
 
@@ -112,7 +114,6 @@ def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
 
 
 def _diversity(text: str | None, sensitive: tuple[str, ...]) -> dict[str, Any]:
-    from kanopy._errors import JobError
     from kanopy._kinds import Whole
 
     if text is None:

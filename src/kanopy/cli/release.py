@@ -131,6 +131,7 @@ def _publish(
     """Check the outputs, run the job, and write everything at once."""
     from kanopy._kinds import as_share
     from kanopy._progress import Clock
+    from kanopy._table.delimited import check_columns
     from kanopy._table.sinks import staged
     from kanopy.release.run import anonymize as run
     from kanopy.release.solution_file import check_reusable
@@ -145,6 +146,8 @@ def _publish(
     with progress_bar() as show:
         with clock.stage("read"):
             source = read_data(data, encoding)
+        if target is not None:
+            check_columns([target], source.frame.columns, "The table")
         result = run(source.frame, job, progress=show, clock=clock, source=data, key=key, bound=bound)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             release.table(result.frame, output, dialect=source.dialect)

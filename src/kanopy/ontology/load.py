@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import OntologyError, near_miss
+from kanopy._files import usable
 from kanopy.ontology.compiled import load_compiled, save_ontology
 from kanopy.ontology.readers import lmf, obo, parent_csv, skos, wordnet
 from kanopy.ontology.taxonomy import Taxonomy
@@ -70,7 +71,7 @@ def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "")
 
 def _locate(name_or_path: str | Path) -> Path:
     text = str(name_or_path)
-    path = BUILT_IN.get(text.lower(), Path(text))
+    path = BUILT_IN.get(text.lower()) or usable(text, OntologyError)
     if not path.exists():
         raise OntologyError(
             f"There is no ontology {text!r}: it is neither built in nor a file. {near_miss(text.lower(), BUILT_IN)}"

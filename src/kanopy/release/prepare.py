@@ -199,9 +199,12 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generaliza
 def _population(given: Any, job: Job) -> pl.DataFrame | None:
     """The table of everybody, where a model compares with it."""
     from kanopy._table.frames import to_polars
+    from kanopy._table.sources import check_source, is_source
 
     source = given if given is not None else job.population
     if not any(model.needs_population for model in job.models):
+        if source is not None and is_source(source):
+            check_source(source)
         return None
     if source is None:
         raise JobError("A model compares with a population. Give one (population=…, --population FILE).")

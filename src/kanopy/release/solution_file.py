@@ -87,7 +87,7 @@ def read_solution(path: str | Path) -> Job:
         raise JobError(
             f"There is no solution file {str(path)!r}. `kanopy anonymize … --solution FILE` writes one."
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise JobError(f"The solution file {str(path)!r} cannot be read: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise JobError(f"{str(path)!r} is not a solution that Kanopy wrote (anonymize --solution FILE).")

@@ -53,6 +53,8 @@ def _rows(text: str, where: str) -> Numbered:
     best: tuple[tuple[bool, bool, int, int], Numbered] | None = None
     for separator in SEPARATORS:
         rows = _split(text, separator, where)
+        if not rows:  # nothing but separators
+            continue
         widths = Counter(len(row) for _, row in rows)
         width, same = max(widths.items(), key=lambda item: (item[1], item[0]))
         if width == 1 and len(widths) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kanopy._errors import DataError, HierarchyError, some
-from kanopy._files import read_text, write_whole
+from kanopy._files import read_text, usable, write_whole
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
@@ -76,7 +76,7 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
     >>> {column: path.name for column, path in find_hierarchies(path.parent, ["sex", "age"]).items()}
     {'sex': 'adult_sex.csv'}
     """
-    folder = Path(folder)
+    folder = usable(folder, HierarchyError)
     if not folder.is_dir():
         raise HierarchyError(f"There is no folder {folder} to read hierarchies from.")
     columns = list(columns)

@@ -81,8 +81,8 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         raise HierarchyError(
             f"{where}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})."
         ) from error
-    except RecursionError as error:
-        raise HierarchyError(f"{where} is nested too deeply to be read.") from error
+    except (RecursionError, ValueError) as error:  # a ValueError: numbers of thousands of digits
+        raise HierarchyError(f"{where} is nested too deeply, or has too long numbers, to be read.") from error
     if not content:
         raise HierarchyError(f"{where} is empty. Give a tree of labels, or save one with `write_hierarchy`.")
     try:

@@ -48,7 +48,7 @@ def read_senses(path: str | Path) -> SenseChoices:
         )
     try:
         content = tomllib.loads(read_text(path, OntologyError))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise OntologyError(
             f'{path.name} is not a senses file: {error}. Its lines look like "tiger" = "tiger#2".'
         ) from None
