@@ -19,7 +19,7 @@ from kanopy.masking.algorithms.refinement_kernel import (
     reassign,
     recenter,
 )
-from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, pairs, plain_row
+from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, plain_row
 
 NOTHING_SEEN = np.zeros(0, np.int64)
 
@@ -105,14 +105,15 @@ def test_improvement_agrees_with_its_twins_and_never_loses(given_: Any, k: int) 
 
 @settings(max_examples=60, deadline=None)
 @given(likenesses(), st.integers(0, 99))
-def test_pairs_matrix_and_linkage_agree_with_their_twins(given_: Any, seed: int) -> None:
+def test_matrix_pairs_and_linkage_agree_with_their_twins(given_: Any, seed: int) -> None:
     like, counts = given_
     rng = np.random.default_rng(seed)
     everything = matrix(like)
     assert everything.tolist() == matrix.plain(like).tolist()
-    first, second = rng.integers(0, len(counts), (2, 7))
-    assert pairs(like, first, second).tolist() == everything[first, second].tolist()
-    assert pairs.plain(like, first, second).tolist() == everything[first, second].tolist()
+    everyone, others = np.arange(len(counts)), rng.integers(0, len(counts), len(counts))
+    expected = np.where(everyone == others, TICKS, everything[everyone, others])
+    assert published_likeness(like, others).tolist() == expected.tolist()
+    assert published_likeness.plain(like, others).tolist() == expected.tolist()
     originals = max(1, len(counts) - 2)
     origin = rng.integers(0, originals, 9)
     shown = rng.integers(0, len(counts), 9)

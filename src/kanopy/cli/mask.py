@@ -142,7 +142,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
         out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
     shown = result.evaluation.substitutions()
     if shown:
-        rows = ((_answer(each.before), _answer(each.after), f"{each.people:,}", f"{each.similarity:.3f}")
+        rows = ((_answer(each["from"]), _answer(each["to"]), f"{each['people']:,}", f"{each['similarity']:.3f}")
                 for each in shown[:10])  # fmt: skip
         out.print(grid(("from", "to", ">people", ">similarity"), rows))
     if len(shown) > 10:

@@ -31,25 +31,6 @@ CLUSTERS = 14
 """The finest cut of the thesis (Table 6)."""
 
 
-@dataclass(frozen=True)
-class Substitution:
-    """Records that publish other values than they had."""
-
-    before: tuple[str | None, ...]
-    after: tuple[str | None, ...]
-    people: int
-    similarity: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for the report."""
-        return {
-            "from": list(self.before),
-            "to": list(self.after),
-            "people": self.people,
-            "similarity": self.similarity,
-        }
-
-
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """A masking beside its original. Every number is computed when it is asked for, and once.
@@ -137,20 +118,20 @@ class Evaluation:
             after.append(np.bincount(self.masked.published[:, j], weights=self.masked.people, minlength=values))
         return information_content_loss(before, after)
 
-    def substitutions(self) -> list[Substitution]:
-        """What was replaced by what, most people first."""
+    def substitutions(self) -> list[dict[str, Any]]:
+        """What was replaced by what, most people first: `from`, `to`, `people` and `similarity`."""
         table, masked = self.table, self.masked
         changed = np.flatnonzero(self.shown != masked.origin)
         order = changed[np.lexsort((masked.origin[changed], -masked.people[changed]))]
         weights = np.array(table.weights)
         mean = self.similarities @ (weights / weights.sum())
         return [
-            Substitution(
-                self._labels(table.tuples[masked.origin[move]]),
-                self._labels(masked.published[move]),
-                int(masked.people[move]),
-                float(mean[move]),
-            )
+            {
+                "from": list(self._labels(table.tuples[masked.origin[move]])),
+                "to": list(self._labels(masked.published[move])),
+                "people": int(masked.people[move]),
+                "similarity": float(mean[move]),
+            }
             for move in order
         ]
 

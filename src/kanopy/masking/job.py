@@ -293,20 +293,14 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     wrong = [name for name, own in job.hierarchies.items() if not isinstance(own, (Hierarchy, str, Path))]
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
+    alike = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
+             "pseudonymize")  # fmt: skip
     return MaskJob(
         text=texts,
-        k=job.k,
         quasi=tuple(name for name in job.quasi if name not in texts),
-        algorithm=job.algorithm,
-        weights=job.weights,
         hierarchies={name: own for name, own in job.hierarchies.items() if name not in texts},
-        sensitive=job.sensitive,
-        identifiers=job.identifiers,
-        insensitive=job.insensitive,
-        missing=job.missing,
-        missing_tokens=job.missing_tokens,
-        pseudonymize=job.pseudonymize,
         diversity=diversity,
+        **{name: getattr(job, name) for name in alike},
         **given,
     )
 

@@ -41,38 +41,25 @@ class Likeness(NamedTuple):
 @helper
 def likeness_row(like: Likeness, own: int, codes: Ints, numbers: Floats, count: int, score: Floats) -> None:
     """The similarity of tuple `own` with the first `count` columns of `codes` and `numbers`, into `score`."""
-    table = like.table
+    score[:count] = 0.0
     for j in range(len(like.weights)):
         weight = like.weights[j]
+        size = like.size[j]
+        code = like.codes[j, own]
+        begin = like.start[j] + code * size
         if like.start[j] == NUMBER:
             here = like.numbers[j, own]
             for x in range(count):
                 near = 1.0 - abs(numbers[j, x] - here)
-                part = weight * near if near > 0.0 else 0.0
-                if j == 0:
-                    score[x] = part
-                else:
-                    score[x] += part
-            continue
-        size = like.size[j]
-        code = like.codes[j, own]
-        begin = like.start[j] + code * size
-        if code >= size:
+                score[x] += weight * near if near > 0.0 else 0.0
+        elif code >= size:
             for x in range(count):
-                part = weight if codes[j, x] == code else 0.0
-                if j == 0:
-                    score[x] = part
-                else:
-                    score[x] += part
+                score[x] += weight if codes[j, x] == code else 0.0
         else:
-            row = table[begin : begin + size]
+            row = like.table[begin : begin + size]
             for x in range(count):
                 other = codes[j, x]
-                part = weight * row[other] if other < size else 0.0
-                if j == 0:
-                    score[x] = part
-                else:
-                    score[x] += part
+                score[x] += weight * row[other] if other < size else 0.0
 
 
 @helper
@@ -80,20 +67,16 @@ def likeness_of(like: Likeness, a: int, b: int) -> int:
     """The similarity of two tuples in ticks."""
     score = 0.0
     for j in range(len(like.weights)):
-        weight = like.weights[j]
-        part = 0.0
+        size = like.size[j]
+        one = like.codes[j, a]
+        other = like.codes[j, b]
         if like.start[j] == NUMBER:
-            near = 1.0 - abs(like.numbers[j, b] - like.numbers[j, a])
-            part = weight * near if near > 0.0 else 0.0
+            near = max(0.0, 1.0 - abs(like.numbers[j, b] - like.numbers[j, a]))
+        elif one >= size or other >= size:
+            near = 1.0 if one == other else 0.0
         else:
-            size = like.size[j]
-            one = like.codes[j, a]
-            other = like.codes[j, b]
-            if one >= size or other >= size:
-                part = weight if one == other else 0.0
-            else:
-                part = weight * like.table[like.start[j] + one * size + other]
-        score = part if j == 0 else score + part
+            near = float(like.table[like.start[j] + one * size + other])
+        score += like.weights[j] * near
     return int(score * TICKS + 0.5)
 
 
@@ -114,20 +97,6 @@ def plain_row(like: Likeness, own: int, others: Longs) -> Longs:
                 part = weight * row[np.minimum(codes, size)]
         score = part if j == 0 else score + part
     return np.asarray(score * TICKS + 0.5).astype(np.int64)
-
-
-def pairs_plain(like: Likeness, first: Longs, second: Longs) -> Longs:
-    """The similarities of pairs of tuples, in ticks."""
-    return np.array([plain_row(like, int(a), np.array([b]))[0] for a, b in zip(first, second, strict=True)], np.int64)
-
-
-@kernel(pairs_plain)
-def pairs(like: Likeness, first: Longs, second: Longs) -> Longs:
-    """The similarities of pairs of tuples, in ticks."""
-    out = np.empty(len(first), np.int64)
-    for x in range(len(first)):
-        out[x] = likeness_of(like, first[x], second[x])
-    return out
 
 
 def matrix_plain(like: Likeness) -> Longs:

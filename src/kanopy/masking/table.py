@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -104,44 +104,29 @@ class MaskingTable:
 
     def likeness_of(self, tuples: Ints) -> Likeness:
         """Any tuples of this table's values as the kernels compare them."""
-        tables: list[npt.NDArray[np.float32]] = []
-        start, size = [], []
-        offset = 0
-        places: dict[int, int] = {}
-        for attribute in self.attributes:
-            if attribute.numbers is not None:
-                start.append(NUMBER)
-                size.append(0)
-                continue
-            key = id(attribute.table)
-            if key not in places:
-                places[key] = offset
-                tables.append(attribute.table.reshape(-1))
-                offset += attribute.table.size
-            start.append(places[key])
-            size.append(len(attribute.table))
         shape = (len(self.attributes), len(tuples))
         codes, numbers = np.zeros(shape, np.int32), np.zeros(shape)
+        start, size = np.full(shape[0], NUMBER, np.int64), np.zeros(shape[0], np.int64)
+        tables: list[npt.NDArray[np.float32]] = [np.zeros(0, np.float32)]
+        places: dict[int, int] = {}
         for j, attribute in enumerate(self.attributes):
             if attribute.numbers is not None:
                 numbers[j] = attribute.numbers[tuples[:, j]]
-            else:
-                codes[j] = attribute.position[tuples[:, j]]
+                continue
+            codes[j] = attribute.position[tuples[:, j]]
+            if id(attribute.table) not in places:
+                places[id(attribute.table)] = sum(map(len, tables))
+                tables.append(attribute.table.reshape(-1))
+            start[j], size[j] = places[id(attribute.table)], len(attribute.table)
+        # A single table, which may be large, is not copied.
+        flat = tables[1] if len(tables) == 2 else np.concatenate(tables)
         weights = np.array(self.weights)
-        flat = tables[0] if len(tables) == 1 else np.concatenate(tables) if tables else np.zeros(0, np.float32)
-        return Likeness(
-            codes, numbers, np.array(start, np.int64), np.array(size, np.int64), np.ascontiguousarray(flat),
-            weights / weights.sum(),
-        )  # fmt: skip
+        return Likeness(codes, numbers, start, size, np.ascontiguousarray(flat), weights / weights.sum())
 
     @cached_property
     def unknown(self) -> tuple[str, ...]:
         """Values of textual columns that no ontology knows."""
         return tuple(dict.fromkeys(u.value for a in self.attributes if a.meanings for u in a.meanings.unknown))
-
-    def replaced(self, **changes: object) -> MaskingTable:
-        """A copy with some parts changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 def text_attributes(

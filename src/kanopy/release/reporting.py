@@ -138,7 +138,7 @@ class MaskReport(Short):
         found = self.result.evaluation
         return {
             **self.result.summary(),
-            "substitutions": [each.to_dict() for each in found.substitutions()],
+            "substitutions": found.substitutions(),
             "published": found.groups(),
         }
 
@@ -150,12 +150,12 @@ class MaskReport(Short):
         """The page: substitutions, groups, curves over k, dendrograms. It always shows answers: substitutions are what
         a masking is. `curves` are the values of k that the curves show: 2 to 20 and the job's own, unless the table
         is large."""
-        from kanopy.report.pages.masking import MaskingFacts, page
+        from kanopy.report.pages.masking import page
 
         if curves is None:
             small = len(self.result.evaluation.table.tuples) <= MOST_TUPLES_FOR_CURVES
             curves = sorted({*CURVE_K, self.result.job.k}) if small else ()
-        return page(MaskingFacts.of(self.result, masking_curves(self.result, curves)))
+        return page(self.result, masking_curves(self.result, curves))
 
     def to_script(self) -> str:
         """A Python script that repeats the run."""

@@ -21,7 +21,6 @@ from kanopy.report.charts.marks import short
 from kanopy.report.drawings.tree import tree_svg
 from kanopy.report.pages import risk, utility
 from kanopy.report.pages.explore import map_drawing, points_table
-from kanopy.report.pages.masking import MaskingFacts
 from kanopy.report.pages.masking import tiles as masking_tiles
 from kanopy.report.pages.release import preview
 from kanopy.report.pages.release import tiles as release_tiles
@@ -114,10 +113,9 @@ def release(report: Report) -> str:
 
 def masking(result: Any) -> str:
     """A masking (`MaskResult`): its numbers."""
-    facts = MaskingFacts.of(result, [])
-    found = facts.summary
+    found = result.summary()
     note = f"{found['algorithm']}, k = {found['k']}, {plural(found['rows'], 'record')}"
-    return snippet("Masked release", note, tile_row(masking_tiles(facts)))
+    return snippet("Masked release", note, tile_row(masking_tiles(result)))
 
 
 def comparison(found: Mapping[str, Any]) -> str:

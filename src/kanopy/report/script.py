@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from importlib import resources
 from pprint import pformat
+from string import Template
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,43 +25,14 @@ def script(report: Report) -> str:
     found = report.to_dict()
     names = ("rows", "suppressed", "classes", "smallest_class", "levels", "metric", "score")
     expected = pformat({name: found[name] for name in names}, width=100, sort_dicts=False)
-    return f'''"""Run this release again with Kanopy {_plain(report.facts.version)}.
-
-    python reproduce.py [DATA [OUT]]
-"""
-
-import math
-import sys
-
-import kanopy
-
-SOURCE = {report.facts.source!r}
-
-JOB = {_block(report.facts.job_toml)}
-{_given_hierarchies(report)}
-EXPECTED = {expected}
-
-
-def main() -> None:
-    job = kanopy.Job.from_toml(JOB)
-    job = job.replaced(hierarchies={{**job.hierarchies, **HIERARCHIES}})
-    result = kanopy.anonymize(kanopy.read_table(sys.argv[1] if len(sys.argv) > 1 else SOURCE), job)
-    report = result.report
-    found = report.to_dict()
-    for name, value in EXPECTED.items():
-        same = math.isclose(found[name], value, rel_tol=1e-9) if isinstance(value, float) else found[name] == value
-        if not same:
-            sys.exit(f"{{name}} is {{found[name]!r}}, not {{value!r}}: is this the same table?")
-    if len(sys.argv) > 2:
-        from kanopy._table.sinks import write_table
-
-        write_table(result.frame, sys.argv[2])
-    print(report.sentence)
-
-
-if __name__ == "__main__":
-    main()
-'''
+    text = (resources.files("kanopy.report") / "reproduce.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(
+        version=_plain(report.facts.version),
+        source=repr(report.facts.source),
+        job=_block(report.facts.job_toml),
+        hierarchies=_given_hierarchies(report),
+        expected=expected,
+    )
 
 
 def _given_hierarchies(report: Report) -> str:

@@ -11,6 +11,8 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from string import Template
 from typing import Any, NamedTuple
 
 from kanopy import __version__
@@ -20,20 +22,10 @@ from kanopy.report.style import CSS, SNIPPET_CSS
 from kanopy.report.words import Markup, esc, lines, sentence, told, worded
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_ICON = (
-    '<svg width="{0}" height="{0}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.6" '
-    'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">{1}</svg>'
+PAGE, LEAF, GOOD, BAD = (
+    (resources.files("kanopy.report.style") / name).read_text(encoding="utf-8").rstrip()
+    for name in ("page.html", "leaf.svg", "good.svg", "bad.svg")
 )
-LEAF = _ICON.format(
-    26,
-    '<path d="M12 21v-8"/><path d="M12 13c-5 0-8-2.6-8-5.6 0 0 2-1 4-.6C8.6 4.4 10.2 3 12 3s3.4 1.4 4 3.8c2-.4 4 .6 4 '
-    '.6 0 3-3 5.6-8 5.6z"/><path d="M12 17l3-2.2M12 18.5l-3-2.2"/>',
-)
-GOOD = _ICON.format(
-    54,
-    '<path d="M12 2.8l7.5 2.7v5.7c0 4.7-3.1 8.2-7.5 10-4.4-1.8-7.5-5.3-7.5-10V5.5z"/><path d="M8.4 12l2.5 2.5 4.8-5"/>',
-)
-BAD = _ICON.format(54, '<path d="M12 3.5L22 20.5H2z"/><path d="M12 10v5M12 17.6v.1"/>')
 LEGEND = Markup(
     '<span class="legend"><span class="swatch before" aria-hidden="true"></span>before (outlined)</span>'
     '<span class="legend"><span class="swatch" aria-hidden="true"></span>after (solid)</span>'
@@ -82,30 +74,12 @@ def shell(
     if script:
         policy += f"; script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
     note = f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{esc(warning)}</p></div>' if warning else ""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="{policy}"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="referrer" content="no-referrer"/>
-<title>{esc(kind)}: {esc(source)}</title>
-<style>{CSS}</style>
-</head>
-<body>
-<a class="skip" href="#verdict">To the verdict</a>
-<header class="top"><div class="brand">{LEAF}<span>{esc(kind)}</span></div>
-<div class="muted">{esc(source)}</div><nav aria-label="Sections">{"".join(links)}</nav></header>
-<main>
-<div class="hero{"" if good else " bad"}" id="verdict">{GOOD if good else BAD}<div><h1>{esc(verdict)}</h1>
-{"".join(f"<p>{esc(sentence)}</p>" for sentence in sentences)}</div></div>
-{note}
-{tile_row(tiles)}
-{"".join(body)}</main>
-<footer><p>Made by Kanopy {esc(version)}. {esc(footer)}</p></footer>
-</body>
-</html>
-"""
+    return Template(PAGE).substitute(
+        policy=policy, kind=esc(kind), source=esc(source), css=CSS, leaf=LEAF, links="".join(links),
+        bad="" if good else " bad", icon=GOOD if good else BAD, verdict=esc(verdict),
+        sentences="".join(f"<p>{esc(sentence)}</p>" for sentence in sentences), note=note, tiles=tile_row(tiles),
+        body="".join(body), version=esc(version), footer=esc(footer),
+    ) + "\n"  # fmt: skip
 
 
 def _section(name: str, content: str) -> str:

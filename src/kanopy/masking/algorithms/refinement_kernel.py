@@ -25,13 +25,18 @@ def published_likeness_plain(like: Likeness, center: Longs) -> Longs:
     )
 
 
-@kernel(published_likeness_plain)
-def published_likeness(like: Likeness, center: Longs) -> Longs:
-    """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
+@helper
+def _published_likeness(like: Likeness, center: Longs) -> Longs:
     out = np.empty(len(center), np.int64)
     for t in range(len(center)):
         out[t] = TICKS if center[t] == t else likeness_of(like, t, center[t])
     return out
+
+
+@kernel(published_likeness_plain)
+def published_likeness(like: Likeness, center: Longs) -> Longs:
+    """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
+    return _published_likeness(like, center)
 
 
 def loads_plain(counts: Longs, center: Longs) -> Longs:
@@ -293,21 +298,18 @@ def close_groups_plain(like: Likeness, counts: Longs, center: Longs) -> int:
 def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
     """Close groups whose people all fare better in other groups, taken together; the gain."""
     tuples = len(counts)
-    now = np.empty(tuples, np.int64)
-    for t in range(tuples):
-        now[t] = TICKS if center[t] == t else likeness_of(like, t, center[t])
-    is_center = np.zeros(tuples, np.bool_)
-    for t in range(tuples):
-        is_center[center[t]] = True
-    centers = np.flatnonzero(is_center)
+    now = _published_likeness(like, center)
+    centers = np.flatnonzero(_loads(counts, center))
     codes, values = _columns(like, centers)
     score = np.empty(len(centers))
-    # Members of a group as a list: the first, and per tuple the next one; lists change as groups close.
-    first = np.full(tuples, -1, np.int64)
+    is_center = np.zeros(tuples, np.bool_)
+    is_center[centers] = True
+    # Members of a group as a list that begins with its center: per tuple the next one; lists change as groups close.
     following = np.full(tuples, -1, np.int64)
     for t in range(tuples - 1, -1, -1):
-        following[t] = first[center[t]]
-        first[center[t]] = t
+        if center[t] != t:
+            following[t] = following[center[t]]
+            following[center[t]] = t
     to = np.empty(tuples, np.int64)
     ticks = np.empty(tuples, np.int64)
     left = len(centers)
@@ -316,15 +318,13 @@ def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
         own = centers[y]
         if left < 2:
             break
-        # The published tuple itself loses most: if nobody gains as much as it loses, no need to look further.
+        # The center itself loses most: if the others cannot gain as much as it loses, no need to look further.
         gain = 0
         could = 0
-        t = first[own]
+        t = own
         while t >= 0:
             could += counts[t] * (TICKS - now[t])
             t = following[t]
-        t = own
-        visited_own = False
         t = own
         while t >= 0:
             likeness_row(like, t, codes, values, len(centers), score)
@@ -342,26 +342,17 @@ def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
             could -= counts[t] * (TICKS - now[t])
             if gain + could <= 0:
                 break
-            if not visited_own:
-                visited_own = True
-                t = first[own]
-                if t == own:
-                    t = following[t]
-            else:
-                t = following[t]
-                if t == own:
-                    t = following[t]
+            t = following[t]
         if t >= 0 or gain <= 0:
             continue
-        t = first[own]
+        t = own
         while t >= 0:
             upcoming = following[t]
             center[t] = to[t]
             now[t] = ticks[t]
-            following[t] = first[to[t]]
-            first[to[t]] = t
+            following[t] = following[to[t]]
+            following[to[t]] = t
             t = upcoming
-        first[own] = -1
         is_center[own] = False
         left -= 1
         total += gain

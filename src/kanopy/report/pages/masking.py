@@ -1,140 +1,56 @@
-"""The page about a masking: what was substituted, the groups, the curves over k, and what an analyst would find."""
+"""The page about a masking: what was substituted, the groups, the curves over k, and what an analyst would find.
+
+It is made from the `Result` of a masking (`kanopy.release.result`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import MISSING_LABEL
-from kanopy.masking.evaluation import CLUSTERS, Evaluation
+from kanopy.masking.evaluation import CLUSTERS
 from kanopy.report.charts.marks import AFTER, BEFORE, WIDTH, Chart, framed, mark, quantity, short
 from kanopy.report.drawings.dendrogram import dendrogram_svg
-from kanopy.report.shell import (
-    Tile,
-    bar,
-    bullets,
-    drawing,
-    explained,
-    fold,
-    framed_picture,
-    pair,
-    section,
-    shell,
-    table,
-)
-from kanopy.report.words import Markup, esc, figure, percent, plural, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from kanopy.report.shell import Tile, bar, bullets, drawing, explained, fold, framed_picture, pair, part, shell, table
+from kanopy.report.words import Markup, esc, figure, lines, plural, sentence, told, whole, worded
 
 MOST_SUBSTITUTIONS = 300
 MOST_GROUPS = 100
 LONGEST = 90
 CUTS = (3, 5, CLUSTERS)
-CURVES = (
-    ("semantic_quality", "Semantic quality", "mean similarity of original and published values"),
-    ("record_linkage_percent", "Record linkage (%)", "records found by matching the published text"),
-    ("groups", "Groups", "published combinations of answers"),
-    ("dm", "Discernibility", "sum of squared group sizes"),
-)
 
 
-@dataclass(frozen=True, eq=False)
-class MaskingFacts:
-    """What the page is made from."""
-
-    source: str
-    names: tuple[str, ...]
-    texts: tuple[str, ...]
-    summary: dict[str, Any]
-    settings: dict[str, str]
-    evaluation: Evaluation
-    unknown: list[dict[str, Any]]
-    notes: tuple[str, ...]
-    curves: list[dict[str, Any]]
-
-    @classmethod
-    def of(cls, result: Any, curves: list[dict[str, Any]]) -> MaskingFacts:
-        """From the `Result` of a masking."""
-        job = result.job
-        ontology = job.ontology if isinstance(job.ontology, str) else getattr(job.ontology, "name", "") or "given"
-        settings = {
-            "Columns": ", ".join(job.columns),
-            "Algorithm": f"{job.algorithm}" + (f", {job.search} search" if job.algorithm == "fusion" else ""),
-            "Guide": job.guide,
-            "Quality stated in": job.quality_measure,
-            "Heuristics": ", ".join(f"H{each}" for each in job.heuristics) or "none",
-            "Ontology": str(ontology),
-            "Unknown values": job.unknown,
-            "Seed": str(job.seed),
-        }
-        return cls(
-            result.source, job.columns, job.text, result.summary(), settings, result.evaluation, result.unknown,
-            result.notes, curves,
-        )  # fmt: skip
-
-
-def page(facts: MaskingFacts) -> str:
-    """One self-contained HTML page without scripts."""
-    verdict, checked = _promise(facts)
-    found = facts.summary
+def page(result: Any, curves: Sequence[Mapping[str, Any]]) -> str:
+    """One self-contained HTML page without scripts; `curves` are the numbers for several values of k."""
+    found = {**result.summary(), "names": ", ".join(result.job.columns)}
+    promise = told("masking.grouped" if found["guarantees_k"] else "masking.swapped")
+    verdict, checked = (worded(text, found) for text in promise)
     return shell(
         "Masking report",
-        facts.source,
+        result.source,
         verdict=verdict,
-        sentences=[
-            checked,
-            f"{whole(found['changed_records'])} of {plural(found['rows'], 'record')} publish other answers than they "
-            "had.",
-        ],
-        warning=Markup(
-            "<b>Keep this page as safe as the original table.</b> It shows original answers so that you can judge the "
-            "release. It is not part of it."
-        ),
-        tiles=tiles(facts),
+        sentences=[checked, sentence("masking.changed", **found)],
+        warning=sentence("masking.warning"),
+        tiles=tiles(result),
         parts=[
-            ("substitutions", "Substitutions", _substitutions(facts)),
-            ("groups", "Groups", _groups(facts)),
-            ("curves", "Curves over k", _curves(facts)),
-            ("analysis", "Analysis", _analysis(facts)),
-            ("unknown", "Unknown values", _unknown(facts)),
-            ("how", "How it was made", _how(facts)),
+            ("substitutions", "Substitutions", _substitutions(result)),
+            ("groups", "Groups", _groups(result)),
+            ("curves", "Curves over k", _curves(curves, found["k"])),
+            ("analysis", "Analysis", _analysis(result)),
+            ("unknown", "Unknown values", _unknown(result)),
+            ("how", "How it was made", _how(result, found)),
         ],
     )
 
 
-def _promise(facts: MaskingFacts) -> tuple[str, str]:
-    """What is promised, and how it was checked."""
-    found = facts.summary
-    if not found["guarantees_k"]:
-        return (
-            "Answers were swapped; no number of equal records is promised.",
-            "Every column keeps its values, and everybody in a small group publishes another person's answers.",
-        )
-    return (
-        f"Every published combination of {', '.join(facts.names)} is shared by at least "
-        f"{plural(found['smallest_group'], 'person', 'people')}.",
-        "This was checked a second time, independently of the masking: the published values were grouped anew. "
-        f"k = {found['k']} was asked for.",
-    )
-
-
-def tiles(facts: MaskingFacts) -> list[Tile]:
+def tiles(result: Any) -> list[Tile]:
     """The numbers that matter most."""
-    found, table = facts.summary, facts.evaluation.table
-    before = 100.0 * len(table.tuples) / table.rows
-    return [
-        ("Semantic quality", figure(found["semantic_quality"]), f"{found['measure']}, mean over all answers"),
-        ("… of changed records", figure(found["semantic_quality_of_changes"]), "mean over substituted records only"),
-        ("Groups", whole(found["groups"]), f"were {plural(len(table.tuples), 'combination')}"),
-        ("Record linkage", f"{found['record_linkage_percent']:.2f}%", f"was {before:.2f}%; exact text match"),
-        ("Semantic linkage", f"{found['semantic_linkage_percent']:.2f}%", "link to the most similar original"),
-        ("Information content lost", figure(found["ic_loss"]), "mean of −ln p before minus after"),
-        ("Discernibility", whole(found["dm"]), Markup(f"C<sub>AVG</sub> {found['c_avg']:.2f}")),
-        ("LM", figure(found["lm"]), f"NCP {figure(found['ncp'])}; original values hidden behind a published one"),
-    ]
+    table = result.evaluation.table
+    before = {"combinations": len(table.tuples), "linkage_before": 100.0 * len(table.tuples) / table.rows}
+    return lines("masking.tiles", {**result.summary(), **before})
 
 
 def _answer(values: Sequence[str | None]) -> Markup:
@@ -150,39 +66,29 @@ def _rest(found: Sequence[Any], shown: int, one: str) -> str:
     return f"<p>{plural(len(found) - shown, one)} not shown.</p>" if len(found) > shown else ""
 
 
-def _substitutions(facts: MaskingFacts) -> str:
-    found = facts.evaluation.substitutions()
-    title = "What was substituted"
+def _substitutions(result: Any) -> str:
+    found = result.evaluation.substitutions()
     if not found:
-        return section(title, "Nothing: every combination was frequent enough as it was.")
+        return part("masking.nothing")
     rows = [
-        [_answer(each.before), _answer(each.after), whole(each.people), _similar(each.similarity)]
+        [_answer(each["from"]), _answer(each["to"]), whole(each["people"]), _similar(each["similarity"])]
         for each in found[:MOST_SUBSTITUTIONS]
     ]
-    return section(
-        title,
-        "From what people answered to what is published for them, most people first. The similarity is the mean over "
-        "the columns.",
-        table("Substitutions", ["From", "To", "People", "Similarity"], rows, [2]),
-        _rest(found, MOST_SUBSTITUTIONS, "further substitution"),
-    )
+    listing = table("Substitutions", ["From", "To", "People", "Similarity"], rows, [2])
+    return part("masking.substitutions", listing, _rest(found, MOST_SUBSTITUTIONS, "further substitution"))
 
 
-def _groups(facts: MaskingFacts) -> str:
-    found = facts.evaluation.groups()
+def _groups(result: Any) -> str:
+    found = result.evaluation.groups()
     rows = [
         [_answer(each["values"]), whole(each["people"]), whole(each["answers"]), _similar(each["similarity"])]
         for each in found[:MOST_GROUPS]
     ]
-    return section(
-        "The groups",
-        "What is published, how many people share it, and how many different original combinations stand behind it.",
-        table("Groups", ["Published", "People", "Original combinations", "Similarity"], rows, [1, 2]),
-        _rest(found, MOST_GROUPS, "smaller group"),
-    )
+    listing = table("Groups", ["Published", "People", "Original combinations", "Similarity"], rows, [1, 2])
+    return part("masking.groups", listing, _rest(found, MOST_GROUPS, "smaller group"))
 
 
-def curve_chart(curves: list[dict[str, Any]], name: str, title: str, k: int) -> Chart:
+def curve_chart(curves: Sequence[Mapping[str, Any]], name: str, title: str, k: int) -> Chart:
     """One number over k as a line, the chosen k marked.
 
     >>> curve_chart([{"k": 2, "dm": 10}, {"k": 3, "dm": 20}], "dm", "Discernibility", 2)["data"]["values"][0]["value"]
@@ -202,75 +108,60 @@ def curve_chart(curves: list[dict[str, Any]], name: str, title: str, k: int) -> 
     return framed(values, layers, width=WIDTH - 150, height=190)
 
 
-def _curves(facts: MaskingFacts) -> str:
-    curves = facts.curves
+def _curves(curves: Sequence[Mapping[str, Any]], k: int) -> str:
     if len(curves) < 2:
         return ""
     first, last = curves[0], curves[-1]
+    drawn = told("masking.curves")
     figures = [
         drawing(
-            curve_chart(curves, name, title, facts.summary["k"]),
+            curve_chart(curves, name, title, k),
             f"curve-{name}",
             f"{title} from k = {first['k']} ({first[name]:.4g}) to k = {last['k']} ({last[name]:.4g}).",
             f"{title}: {words}",
         )
-        for name, title, words in CURVES
+        for name, title, words in drawn
     ]
-    rows = [[str(each["k"]), *(figure(float(each[name])) for name, _, _ in CURVES)] for each in curves]
-    heads = ["k", *(title for _, title, _ in CURVES)]
-    return section(
-        "What another k would do",
-        "The same masking for other values of k; the ring marks the chosen one.",
-        pair(*figures),
-        fold("The same as a table", "", table("Every k", heads, rows, range(1, len(heads)))),
-    )
+    rows = [[str(each["k"]), *(figure(float(each[name])) for name, _, _ in drawn)] for each in curves]
+    heads = ["k", *(title for _, title, _ in drawn)]
+    listing = table("Every k", heads, rows, range(1, len(heads)))
+    return part("masking.other_k", pair(*figures), fold("The same as a table", "", listing))
 
 
-def _analysis(facts: MaskingFacts) -> str:
-    both = facts.evaluation.clustering
+def _analysis(result: Any) -> str:
+    both = result.evaluation.clustering
     cut = min(5, both.before.leaves, both.after.leaves)
     drawings = []
     for title, tree, leaf in (("Before", both.before, both.origin), ("After", both.after, both.shown)):
         people = np.bincount(leaf, weights=both.people, minlength=tree.leaves)
         size = plural(tree.leaves, "combination")
-        description = f"{title}: Ward clustering of {size}, coloured by {plural(cut, 'cluster')}."
+        description = sentence("masking.analysis.clustered", title=title, size=size, cut=cut)
         drawings.append(framed_picture(dendrogram_svg(tree, people, cut, description), f"{title} · {size} of answers"))
     rows = [[str(clusters), _similar(both.distance(clusters))] for clusters in CUTS if clusters <= both.before.leaves]
-    note = ""
-    if both.sampled:
-        left_out = plural(both.sampled, "combination was", "combinations were")
-        note = f"<p>The table is large: {left_out} left out of the clustering at random.</p>"
-    caption = Markup('Distance of the two partitions <span class="muted">0 = the same clusters</span>')
-    return section(
-        "Would an analysis find the same?",
-        "The records clustered by meaning (Ward's method on semantic distances), before and after. Branches are as "
-        f"wide as the people they stand for; colours are the clusters of a cut into {cut}.",
-        pair(*drawings),
-        note,
-        table(caption, ["Clusters", "Distance"], rows),
-    )
+    note = sentence("masking.analysis.sampled", sampled=both.sampled) if both.sampled else ""
+    listing = table(sentence("masking.analysis.caption"), ["Clusters", "Distance"], rows)
+    return part("masking.analysis", pair(*drawings), note, listing, cut=cut)
 
 
-def _unknown(facts: MaskingFacts) -> str:
-    if not facts.unknown:
+def _unknown(result: Any) -> str:
+    unknown = result.unknown
+    if not unknown:
         return ""
-    rows = [
-        [short(each["value"], LONGEST), ", ".join(each["suggestions"]) or "–"] for each in facts.unknown[:MOST_GROUPS]
-    ]
-    return section(
-        "Values that no ontology knows",
-        f"{plural(len(facts.unknown), 'value')}. A senses file can give them a word of their own.",
-        table("Unknown values", ["Value", "Written like"], rows),
-        _rest(facts.unknown, MOST_GROUPS, "further value"),
-    )
+    rows = [[short(each["value"], LONGEST), ", ".join(each["suggestions"]) or "–"] for each in unknown[:MOST_GROUPS]]
+    listing = table("Unknown values", ["Value", "Written like"], rows)
+    return part("masking.unknown", listing, _rest(unknown, MOST_GROUPS, "further value"), count=len(unknown))
 
 
-def _how(facts: MaskingFacts) -> str:
-    seconds = ", ".join(f"{name} {value:.2f} s" for name, value in facts.summary["seconds"].items() if value >= 0.005)
-    share = percent(facts.summary["changed_records"] / facts.summary["rows"])
-    return section(
-        "How it was made",
-        f"{share} of the records were changed.",
-        explained([*facts.settings.items(), ("Time", seconds)]),
-        bullets(facts.notes),
-    )
+def _how(result: Any, found: Mapping[str, Any]) -> str:
+    job = result.job
+    ontology = job.ontology if isinstance(job.ontology, str) else getattr(job.ontology, "name", "") or "given"
+    settings = {
+        "job": job,
+        "columns": found["names"],
+        "algorithm": job.algorithm + (f", {job.search} search" if job.algorithm == "fusion" else ""),
+        "heuristics": ", ".join(f"H{each}" for each in job.heuristics) or "none",
+        "ontology": ontology,
+        "seconds": ", ".join(f"{name} {value:.2f} s" for name, value in found["seconds"].items() if value >= 0.005),
+    }
+    share = found["changed_records"] / found["rows"]
+    return part("masking.how", explained(lines("masking.settings", settings)), bullets(result.notes), share=share)
