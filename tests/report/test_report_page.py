@@ -227,6 +227,8 @@ def test_shares_next_to_nothing_or_everything_stay_well_formed(make):
 
 def test_one_frame_and_one_renderer_for_every_page():
     rooms = Path(kanopy.__file__).parent
-    texts = {str(file.relative_to(rooms)): file.read_text(encoding="utf-8") for file in rooms.rglob("*.py")}
-    assert [name for name, text in texts.items() if "<!DOCTYPE" in text] == ["report/shell.py"]
+    files = [*rooms.rglob("*.py"), *rooms.rglob("*.html")]
+    texts = {str(file.relative_to(rooms)): file.read_text(encoding="utf-8") for file in files}
+    assert [name for name, text in texts.items() if "<!DOCTYPE" in text] == ["report/style/page.html"]
+    assert [name for name, text in texts.items() if "page.html" in text] == ["report/shell.py"]
     assert [name for name, text in texts.items() if "import vl_convert" in text] == ["report/render.py"]

@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.marks import (
-    AFTER,
-    BEFORE,
-    GRID,
-    INK,
-    MUTED,
     PHASES,
     WIDTH,
     Chart,
     above_the_bars,
     framed,
     labelled,
-    mark,
     named_bars,
     paired_bars,
     place_of,
-    quantity,
     share_axis,
+    spec,
 )
 from kanopy.report.words import percent
 
@@ -44,11 +38,7 @@ def columns_chart(values: Sequence[tuple[str, float]], title: str, axis: str) ->
     names = [name for name, _ in values]
     x = {"field": "name", "type": "ordinal", "sort": names, "axis": {"labelAngle": 0, "title": axis}}
     y = share_axis(title, above_the_bars([share for _, share in values]))
-    layers = [
-        mark("bar", {"x": x, "y": y}, color=AFTER),
-        mark("text", {"x": x, "y": y, "text": {"field": "text"}}, dy=-6, fontSize=9.5, color=MUTED),
-    ]
-    return framed(rows, layers, width=WIDTH, height=230)
+    return framed(rows, spec("columns", x=x, y=y), width=WIDTH, height=230)
 
 
 def before_after(names: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str) -> Chart:
@@ -79,20 +69,10 @@ def heat(names: Sequence[str], cells: Mapping[tuple[int, int], float], title: st
     ]
     x = labelled("x", names, 16, title=None, labelAngle=-40, orient="top")
     y = labelled("y", names, 16, title=None)
-    sign = {"domain": list(PHASES), "range": [BEFORE, AFTER]}
-    strength = {"domain": [0, 1], "range": [0.03, 0.75]}
-    fill = {
-        "color": {"field": "sign", "type": "nominal", "scale": sign, "legend": None},
-        "fillOpacity": {"field": "value", "type": "quantitative", "scale": strength, "legend": None},
-    }
-    layers = [
-        mark("rect", {"x": x, "y": y, **fill}, stroke=GRID),
-        mark("text", {"x": x, "y": y, "text": {"field": "text"}}, fontSize=10, color=INK),
-    ]
     side = max(34, min(56, 520 // max(len(names), 1)))
+    layers = spec("heat", x=x, y=y)
     chart = framed(rows, layers, width=side * len(names), height=round(side * 0.62) * len(names))
-    chart["title"] = {"text": title, "anchor": "start", "fontSize": 11.5, "fontWeight": "normal", "color": MUTED}
-    return chart
+    return {**chart, "title": spec("heat title", title=title)}
 
 
 def accuracy(learners: Sequence[Mapping[str, Any]]) -> Chart:
@@ -104,21 +84,12 @@ def accuracy(learners: Sequence[Mapping[str, Any]]) -> Chart:
     ]
     y = {"field": "learner", "type": "nominal", "sort": [each["learner"] for each in learners], "axis": {"title": None}}
     x = share_axis("Held-out original rows classified rightly", 1)
-    guessing = mark("rule", {"x": x}, color=INK, strokeDash=[4, 3], strokeWidth=1.5)
-    guessing["data"] = {"values": [{"share": learners[0]["baseline"] if learners else 0.0}]}
+    guessing = spec("guessing", x=x, share=learners[0]["baseline"] if learners else 0.0)
     layers = [*paired_bars(y, x, sideways=True), guessing]
     return framed(rows, layers, width=WIDTH - 120, height=46 * max(len(learners), 1))
 
 
 def bound_ranges(bounds: Sequence[Mapping[str, Any]], column: str) -> Chart:
     """What the release allows each statistic to be (a bar), and what it was (a tick)."""
-    order = [bound["statistic"] for bound in bounds]
-    y = {"field": "statistic", "type": "nominal", "sort": order, "axis": {"title": None}}
-    x = quantity("low", column, ticks=6, scale={"zero": False})
-    layers = [
-        mark(
-            "bar", {"y": y, "x": x, "x2": {"field": "high"}}, color=AFTER, height=10, cornerRadius=3, fillOpacity=0.45
-        ),
-        mark("tick", {"y": y, "x": {**x, "field": "truth"}}, color=BEFORE, thickness=3, size=20),
-    ]
+    layers = spec("bound ranges", order=[bound["statistic"] for bound in bounds], column=column)
     return framed(bounds, layers, width=WIDTH - 120, height={"step": 30})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.report.charts.marks import INK, MUTED, WIDTH, Chart, framed, mark, named_bars, quantity
+from kanopy.report.charts.marks import INK, WIDTH, Chart, framed, named_bars, quantity, spec
 from kanopy.report.words import figure, seconds
 
 KINDS = {
@@ -55,15 +55,8 @@ def loss_and_time(entries: Sequence[Mapping[str, Any]], metric: str) -> Chart:
     ]
     log = {"type": "log", "nice": True}
     x = quantity("seconds", "seconds of search (logarithmic)", ticks=6, scale=log, format="~g")
-    at = {"x": x, "y": quantity("loss", f"{metric} (lower keeps more)", ticks=6, scale={"zero": True})}
-    front: Chart = {"transform": [{"filter": "datum.front"}]}
-    kinds = {"color": _by_kind(rows, 0), "shape": _by_kind(rows, 1)}
-    order = {"order": {"field": "seconds"}}
-    layers = [
-        front | mark("line", at | order, color=MUTED, strokeDash=[4, 3], interpolate="step-after"),
-        mark("point", at | kinds, filled=True, size=90, opacity=1),
-        front | mark("text", {**at, "text": {"field": "name"}}, align="left", dx=8, dy=-7, fontSize=11, color=INK),
-    ]
+    y = quantity("loss", f"{metric} (lower keeps more)", ticks=6, scale={"zero": True})
+    layers = spec("loss and time", x=x, y=y, colour=_by_kind(rows, 0), shape=_by_kind(rows, 1))
     return framed(rows, layers, width=WIDTH + 150, height=320)
 
 

@@ -2,18 +2,22 @@
 
 Colours of a page's own figures are stand-ins (`INK`, `BEFORE`, …) that `kanopy.report.render` replaces, so that a
 figure follows light, dark and print; a figure of its own (`sheet`) is drawn on white. Nothing is told by colour alone:
-before is outlined and after solid, series differ in shape as well.
+before is outlined and after solid, series differ in shape as well. What of a figure is always the same lies in
+`specs.json`, in the form that Vega-Lite documents; texts that begin with a $ stand there for what code gives.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Any
 
 Chart = dict[str, Any]
 
 INK, MUTED, GRID, BEFORE, AFTER, SOFT, CARD = (f"#0a0b0{number}" for number in range(1, 8))
+COLOURS_OF_PAGE = {"INK": INK, "MUTED": MUTED, "GRID": GRID, "BEFORE": BEFORE, "AFTER": AFTER, "CARD": CARD}
 STAND_INS = {
     INK: ("--ink", "#22303c"),
     MUTED: ("--muted", "#5b6b78"),
@@ -34,42 +38,35 @@ WIDTH = 520
 LONGEST_NAME = 28
 PHASES = ("before", "after")
 
-_AXIS = {
-    "labelColor": MUTED, "titleColor": MUTED, "labelFontSize": 11.5, "titleFontSize": 11.5, "titleFontWeight": "normal",
-    "titlePadding": 10, "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6,
-}  # fmt: skip
-_SHEET: Chart = {
-    "font": "DejaVu Sans, Helvetica, Arial, sans-serif",
-    "background": "white",
-    "padding": 14,
-    "view": {"stroke": None},
-    "axis": {"labelColor": INK, "titleColor": INK, "gridColor": GRID, "domainColor": MUTED, "tickColor": MUTED,
-             "labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"},
-    "legend": {"labelFontSize": 12, "titleFontSize": 12, "symbolSize": 90, "labelColor": INK, "titleColor": INK},
-    "title": {"fontSize": 14, "color": INK, "anchor": "start", "fontWeight": "bold", "subtitleColor": MUTED,
-              "subtitleFontSize": 12, "offset": 12},
-    "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": INK, "labelAnchor": "start"},
-}  # fmt: skip
+
+@cache
+def _specs() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((resources.files("kanopy.report.charts") / "specs.json").read_text("utf-8"))
+    return found
+
+
+def spec(name: str, **given: Any) -> Any:
+    """What `specs.json` holds under a name, with what is given and the colours in their places.
+
+    >>> spec("guessing", x={"field": "share"}, share=0.5)["data"]
+    {'values': [{'share': 0.5}]}
+    """
+    return _filled(_specs()[name], {**COLOURS_OF_PAGE, **given})
+
+
+def _filled(value: Any, given: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, given) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, given) for item in value]
+    return given[value[1:]] if isinstance(value, str) and value.startswith("$") else value
 
 
 def framed(values: Sequence[Mapping[str, Any]], layers: list[Chart], *, width: int, height: int | Chart) -> Chart:
     """A figure of a page: transparent, in the page's colours and font."""
-    return {
-        "data": {"values": list(values)},
-        "layer": layers,
-        "width": width,
-        "height": height,
-        "background": None,
-        # Browsers may have a wider font than the one the drawing was measured with.
-        "padding": {"left": 14, "top": 8, "right": 14, "bottom": 4},
-        "config": {
-            "font": "sans-serif",
-            "aria": False,  # the page describes each figure as a whole
-            "view": {"stroke": None},
-            "axis": _AXIS,
-            "axisBand": {"grid": False, "labelColor": INK},
-        },
-    }
+    # Browsers may have a wider font than the one the drawing was measured with, hence the padding; the page describes
+    # each figure as a whole (`aria`).
+    return {"data": {"values": list(values)}, "layer": layers, "width": width, "height": height, **spec("page")}
 
 
 def sheet(title: str, subtitle: str, body: Chart) -> Chart:
@@ -79,7 +76,7 @@ def sheet(title: str, subtitle: str, body: Chart) -> Chart:
     'Loss'
     """
     heading = {"title": {"text": title, "subtitle": subtitle}} if title else {}
-    return {"$schema": SCHEMA, **heading, "config": _SHEET, **body}
+    return {"$schema": SCHEMA, **heading, "config": spec("sheet"), **body}
 
 
 def mark(kind: str, encoding: Chart, **look: Any) -> Chart:
@@ -227,38 +224,19 @@ def lines(
     if steps:
         along = {"type": "ordinal", "axis": {"labelAngle": 0}}
     heading = {"title": {"text": title, "fontSize": 13, "fontWeight": "normal", "offset": 8}} if title else {}
-    return {
-        "width": width,
-        "height": height,
-        **heading,
-        "data": {"values": list(rows)},
-        **mark(
-            "line",
-            {
-                "x": {"field": x, "title": x, **along},
-                "y": {"field": y, "type": "quantitative", "title": axis},
-                **by_series(names),
-            },
-            point={"size": 46, "filled": True},
-            strokeWidth=1.8,
-        ),
-    }
+    series = by_series(names)
+    drawn: Chart = spec(
+        "lines", width=width, height=height, rows=list(rows), x={"field": x, "title": x, **along}, y=y, axis=axis,
+        colour=series["color"], shape=series["shape"],
+    )  # fmt: skip
+    return {**heading, **drawn}
 
 
 def grouped_bars(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str], *, group: str, y: str, axis: str, format: str = "~g"
 ) -> Chart:
     """Bars side by side within each group, each with its number on top."""
-    place = {"field": group, "type": "ordinal", "title": None, "axis": {"labelAngle": 0}}
-    base = {"x": place, "xOffset": {"field": "series", "sort": list(names)},
-            "y": {"field": y, "type": "quantitative", "title": axis}}  # fmt: skip
-    number = {"field": y, "type": "quantitative", "format": format}
-    return {
-        "width": {"step": 26},
-        "height": 300,
-        "data": {"values": list(rows)},
-        "layer": [
-            mark("bar", {**base, "color": by_series(names)["color"]}, cornerRadiusEnd=2),
-            mark("text", {**base, "text": number}, dy=-6, fontSize=9.5, color=INK),
-        ],
-    }
+    colour = by_series(names)["color"]
+    given = {"rows": list(rows), "names": list(names), "group": group, "y": y, "axis": axis, "format": format}
+    drawn: Chart = spec("grouped bars", colour=colour, **given)
+    return drawn

@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanopy.report.charts.marks import INK, MUTED, Chart, by_series, mark, quantity, sheet
+from kanopy.report.charts.marks import Chart, by_series, quantity, sheet, spec
 
 COLUMNS = ("k", "suppress", "models", "algorithm", "loss", "highest_risk", "average_risk", "suppressed", "classes",
            "smallest_class", "optimal", "best", "reason")  # fmt: skip
@@ -35,23 +35,10 @@ def risk_map(points: Sequence[Mapping[str, Any]], metric: str) -> Chart:
     ]  # fmt: skip
     log = {"zero": False, "type": "log"}
     x = quantity("risk", "Highest risk of being singled out (1 / smallest class)", scale=log, format="~%")
-    at = {"x": x, "y": quantity("loss", f"{metric} (lower keeps more)", scale={"zero": False})}
+    y = quantity("loss", f"{metric} (lower keeps more)", scale={"zero": False})
     names = list(dict.fromkeys(value["series"] for value in values))
     series = by_series(names, orient="bottom", columns=1, labelLimit=600)
-    strong = {"opacity": {"condition": {"test": "datum.best", "value": 1}, "value": 0.45}}
-    front: Chart = {"transform": [{"filter": "datum.best"}]}
-    order = {"order": {"field": "risk"}}
-    told = {"tooltip": [{"field": name} for name in ("series", "k", "loss", "risk")]}
-    body = {
-        "width": 620,
-        "height": 380,
-        "data": {"values": values},
-        "layer": [
-            front | mark("line", at | order, color=MUTED, strokeWidth=1.5, interpolate="step-after"),
-            mark("point", at | series | strong | told, filled=True, size=60),
-            front | mark("text", {**at, "text": {"field": "k"}}, dy=-9, fontSize=10, color=INK),
-        ],
-    }
+    body = spec("risk map", values=values, x=x, y=y, colour=series["color"], shape=series["shape"])
     return sheet("Risk against utility", "the line joins releases that no other beats in both", body)
 
 

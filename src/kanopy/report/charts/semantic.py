@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
-from kanopy.report.charts.marks import CARD, INK, Chart, lines, mark, sheet, short
+from kanopy.report.charts.marks import Chart, lines, sheet, short, spec
 
 MOST_ROWS = 60
 LONGEST = 26
 ROW, STEP = 24, 190
-LOSS_COLOURS = ["#2c7a4b", "#a3c46b", "#f2c94c", "#e07b39", "#b3261e"]
-"""From nothing lost to most lost; the widths of the edges repeat it for readers who cannot tell the colours apart."""
 
 
 def loss_tree(quality: SemanticQuality, title: str = "") -> Chart:
@@ -65,37 +63,25 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> Chart:
     losses = [loss for loss in edges.values() if loss >= 0]
     # Measures from 0 to 1 get one scale, so that two trees can be compared; a loss above one half is red anyway.
     domain = [0, max([0.5, *losses])] if quality.maximum == 1.0 else [0, max([1e-9, *losses])]
-    colour = {
-        "field": "loss", "type": "quantitative", "title": "loss",
-        "scale": {"range": LOSS_COLOURS, "domain": domain, "clamp": True}, "legend": {"format": ".2f"},
-    }  # fmt: skip
-    x = {
-        "field": "x", "type": "quantitative", "title": None,
-        "scale": {"domain": [base - 0.95, height + 0.45], "nice": False},
-        "axis": {"values": list(range(base, height + 1)), "grid": False, "orient": "top", "domain": False,
-                 "ticks": False, "labelExpr": f"{ticks!r}[datum.value]", "labelFontSize": 12},
-    }  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}}
-    lowest, inner = [n for n in nodes if n["x"] == base], [n for n in nodes if n["x"] != base]
-    at = {"x": x, "y": y}
-    named = {**at, "text": {"field": "label"}}
-    size = {"field": "loss", "type": "quantitative", "scale": {"range": [1.2, 4.5]}, "legend": None}
-    between = {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour, "size": size}
-    beside = {"align": "right", "dx": -7, "dy": 0}
-    text = {"align": "left", "dx": 4, "dy": -7, "fontSize": 11.5}
-    return {
-        "title": {"text": title or quality.name or "hierarchy",
-                  "subtitle": f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}"},
-        "width": STEP * (height - base + 1.4),
-        "height": max(120, ROW * len(rows)),
-        "layer": [
-            {"data": {"values": lines_between}, **mark("rule", between, opacity=0.9)},
-            {"data": {"values": nodes}, **mark("circle", at, size=22, color=INK)},
-            {"data": {"values": inner}, **mark("text", named, **text, stroke=CARD, strokeWidth=3, color=CARD)},
-            {"data": {"values": inner}, **mark("text", named, **text, color=INK)},
-            {"data": {"values": lowest}, **mark("text", named, **text | beside, color=INK)},
-        ],
-    }  # fmt: skip
+    x = spec(
+        "loss tree levels",
+        domain=[base - 0.95, height + 0.45], levels=list(range(base, height + 1)), labels=f"{ticks!r}[datum.value]",
+    )  # fmt: skip
+    chart: Chart = spec(
+        "loss tree",
+        title=title or quality.name or "hierarchy",
+        subtitle=f"VghGSL {quality.score:.4f}, {quality.measure}, {quality.ontology}",
+        width=STEP * (height - base + 1.4),
+        height=max(120, ROW * len(rows)),
+        x=x,
+        y={"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [len(rows) - 0.4, -0.6]}},
+        edges=lines_between,
+        domain=domain,
+        nodes=nodes,
+        inner=[node for node in nodes if node["x"] != base],
+        lowest=[node for node in nodes if node["x"] == base],
+    )
+    return chart
 
 
 def level_curve(qualities: Sequence[tuple[str, SemanticQuality]], *, weighted: bool = False) -> Chart:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import MISSING_LABEL
 from kanopy.masking.evaluation import CLUSTERS
-from kanopy.report.charts.marks import AFTER, BEFORE, WIDTH, Chart, framed, mark, quantity, short
+from kanopy.report.charts.marks import WIDTH, Chart, framed, quantity, short, spec
 from kanopy.report.drawings.dendrogram import dendrogram_svg
 from kanopy.report.shell import Tile, bar, bullets, drawing, explained, fold, framed_picture, pair, part, shell, table
 from kanopy.report.words import Markup, esc, figure, lines, plural, sentence, told, whole, worded
@@ -96,15 +96,8 @@ def curve_chart(curves: Sequence[Mapping[str, Any]], name: str, title: str, k: i
     """
     values = [{"k": each["k"], "value": each[name], "chosen": each["k"] == k} for each in curves]
     scale = {"zero": False, "nice": False, "padding": 8}
-    at = {
-        "x": quantity("k", "k", scale=scale, tickMinStep=1, grid=False),
-        "y": quantity("value", title, scale={"zero": False}),
-    }
-    ring = mark("point", at, color=BEFORE, size=150, strokeWidth=2.5)
-    layers = [
-        mark("line", at, color=AFTER, strokeWidth=2, point={"size": 34, "color": AFTER}),
-        {"transform": [{"filter": "datum.chosen"}], **ring},
-    ]
+    x = quantity("k", "k", scale=scale, tickMinStep=1, grid=False)
+    layers = spec("curve over k", x=x, y=quantity("value", title, scale={"zero": False}))
     return framed(values, layers, width=WIDTH - 150, height=190)
 
 
