@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,15 @@ class Problem:
         self.evidence = Evidence(domain, self.models)
         self.judged = 0
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+
+    def changed(self, **different: Any) -> Problem:
+        """The same problem with some of its arguments given anew."""
+        given: dict[str, Any] = {
+            "domain": self.domain, "models": self.models, "metric": self.metric, "weights": self.weights,
+            "suppression_limit": self.suppression_limit,
+            "lowest_levels": self.lattice.lowest, "highest_levels": self.lattice.highest,
+        }  # fmt: skip
+        return Problem(**(given | different))
 
     @cached_property
     def k(self) -> int:
@@ -323,14 +333,9 @@ class Problem:
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""
-        codes = [
-            h.level(level).codes[self.domain.tuples[:, j]].astype(np.int64)
-            for j, (h, level) in enumerate(zip(self.domain.hierarchies, levels, strict=True))
-        ]
+        pairs = enumerate(zip(self.domain.hierarchies, levels, strict=True))
         packing = self.tables.packing
-        keys = np.zeros((packing.words, len(self.domain.counts)), np.int64)
-        for j, column in enumerate(codes):
-            keys[packing.word[j]] |= column << packing.shift[j]
+        keys = packing.pack([h.level(level).codes[self.domain.tuples[:, j]] for j, (h, level) in pairs])
         if self.of_sizes and packing.words == 1:
             of_tuple = number_keys(keys[0]).number
             sizes = np.bincount(of_tuple, weights=self.domain.counts)

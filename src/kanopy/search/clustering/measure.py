@@ -159,10 +159,10 @@ def leaf_order(hierarchy: Hierarchy) -> Ints:
     first = np.arange(len(parent), dtype=np.int64)
     first[hierarchy.size :] = hierarchy.size
     by_depth = np.argsort(hierarchy.depth, kind="stable")
-    groups = np.split(by_depth, np.flatnonzero(np.diff(hierarchy.depth[by_depth])) + 1)[1:]
-    for nodes in reversed(groups):
+    groups = np.split(by_depth, np.flatnonzero(np.diff(hierarchy.depth[by_depth])) + 1)
+    for nodes in reversed(groups[1:]):
         np.minimum.at(first, parent[nodes], first[nodes])
-    begin = np.zeros(len(parent), np.int64)
+    begin = np.zeros(len(parent) + 1, np.int64)  # the last place is that of the parent (-1) of all roots
     for nodes in groups:
         ordered = nodes[np.lexsort((first[nodes], parent[nodes]))]
         before = np.cumsum(counts[ordered]) - counts[ordered]

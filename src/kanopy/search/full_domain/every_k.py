@@ -66,19 +66,13 @@ class EveryK:
             if k >= REFRESH * known_at:
                 # What must go at a smaller k must go at this one too: a bound that is a little old is still a bound.
                 known_at = k
-                least = least_suppressed_rows(self._at(k), 2)
+                at_k = self.problem.changed(models=[KAnonymity(k)], suppression_limit=0.0)
+                least = least_suppressed_rows(at_k, 2)
                 with_limit = self.problem.lower_bounds(least).reshape(-1)
             for limit in sorted(limits):
                 most = int(np.floor(limit * rows + 1e-9))
                 bounds = with_limit if most else self._bounds
                 yield k, limit, self._best(k, most, least, bounds, progress)
-
-    def _at(self, k: int) -> Problem:
-        given = self.problem
-        return Problem(
-            given.domain, [KAnonymity(k)], given.metric, weights=given.weights,
-            lowest_levels=given.lattice.lowest, highest_levels=given.lattice.highest,
-        )  # fmt: skip
 
     def _best(self, k: int, most: int, least: Longs, bounds: Floats, progress: Progress) -> LevelJudgement | None:
         lattice = self.lattice

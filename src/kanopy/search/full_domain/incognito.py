@@ -86,13 +86,8 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         tuple(domain.names[j] for j in subset), hierarchies, domain.tuples[first][:, subset],
         summed(domain.counts, number, len(first)), of_row, domain.sensitive, people,
     )  # fmt: skip
-    return Problem(
-        part,
-        problem.models,
-        suppression_limit=problem.suppression_limit,
-        lowest_levels=[problem.lattice.lowest[j] for j in subset],
-        highest_levels=[problem.lattice.highest[j] for j in subset],
-    )
+    lowest, highest = ([ends[j] for j in subset] for ends in (problem.lattice.lowest, problem.lattice.highest))
+    return problem.changed(domain=part, metric=None, weights=None, lowest_levels=lowest, highest_levels=highest)
 
 
 def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tuple[int, ...], Grid]) -> Grid:

@@ -9,9 +9,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Ints, Longs
 from kanopy.search.full_domain.projection_kernel import small_cell_rows
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
     most = max(lattice.shape)
     starts = np.zeros((width, most), np.int64)
     sizes = np.ones((width, most), np.int64)
-    lifts: list[npt.NDArray[np.int32]] = []
+    lifts: list[Ints] = []
     codes = np.empty((width, len(domain.counts)), np.int32)
     length = 0
     for j, hierarchy in enumerate(domain.hierarchies):
@@ -70,15 +69,9 @@ def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
 
 
 def _small_rows(
-    triples: Sequence[tuple[int, ...]],
-    codes: npt.NDArray[np.int32],
-    counts: npt.NDArray[np.int32],
-    lifts: npt.NDArray[np.int32],
-    starts: Longs,
-    sizes: Longs,
-    last: Longs,
-    k: int,
-) -> list[tuple[tuple[int, ...], Longs]]:
+    triples: Sequence[tuple[int, ...]], codes: Ints, counts: Ints, lifts: Ints, starts: Longs, sizes: Longs,
+    last: Longs, k: int,
+) -> list[tuple[tuple[int, ...], Longs]]:  # fmt: skip
     """Per triple, the rows in small cells by level, the levels that were too large filled from the next one."""
     usable, first = [], []
     for triple in triples:
@@ -93,19 +86,10 @@ def _small_rows(
     ]
     offsets = np.concatenate([[0], np.cumsum([math.prod(shape) for shape in shapes])]).astype(np.int64)
     out = np.zeros(int(offsets[-1]), np.int64)
+    begins = np.array(first, np.int64)
     small_cell_rows(
-        codes,
-        counts,
-        lifts,
-        starts,
-        sizes,
-        np.array(usable, np.int64),
-        np.array(first, np.int64),
-        last,
-        offsets,
-        k,
-        out,
-    )
+        codes, counts, lifts, starts, sizes, np.array(usable, np.int64), begins, last, offsets, k, out
+    )  # fmt: skip
     found = []
     for i, (triple, begin, shape) in enumerate(zip(usable, first, shapes, strict=True)):
         rows = out[offsets[i] : offsets[i + 1]].reshape(shape)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Domain, Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
-from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes
+from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes, agreements, level_tables
 from kanopy.search.local.joins_kernel import Joins, make_joins
 from kanopy.search.problem import Problem
 
@@ -106,12 +107,10 @@ def lay_out(problem: Problem) -> Layout:
         columns.append(column[domain.tuples[:, j]])
         head[j, VALUES], head[j, LEVELS], head[j, AT], head[j, AGREE] = size, len(dense), at, -1
         if size * size <= LARGEST_AGREEMENT:
-            agreed = np.zeros((size, size), np.int16)
-            for row in dense[:-1]:
-                agreed += row[:, None] != row[None, :]
+            values = np.arange(size, dtype=np.int32)
             head[j, AGREE] = agree_at
             agree_at += size * size
-            agrees.append(agreed.reshape(-1))
+            agrees.append(agreements(dense, values[:, None], values).reshape(-1).astype(np.int16))
         codes.append(dense.reshape(-1))
         weights.append(covered.reshape(-1))
         nodes.append(table.astype(np.int32))
@@ -145,16 +144,22 @@ def box_levels(boxes: Boxes, records: Ints, starts: Longs) -> tuple[Ints, Floats
     lengths = np.diff(np.append(starts, len(records)))
     reference = np.repeat(records[starts], lengths)
     for j in range(width):
-        size, count, at, _ = boxes.head[j]
-        table = boxes.codes[at : at + size * count].reshape(count, size)
-        a, b = boxes.tuples[reference, j], boxes.tuples[records, j]
-        agreed = np.zeros(len(records), np.int32)
-        for row in table[:-1]:
-            agreed += row[a] != row[b]
+        codes, cost = level_tables(boxes, j)
+        agreed = agreements(codes, boxes.tuples[reference, j], boxes.tuples[records, j])
         levels[:, j] = np.maximum.reduceat(agreed, starts) if len(starts) else 0
-        cost = boxes.weights[at : at + size * count].reshape(count, size)
         weights += cost[levels[:, j], boxes.tuples[records[starts], j]]
     return levels, weights
+
+
+def run_starts(numbers: npt.NDArray[np.integer]) -> Longs:
+    """Where runs of equal numbers begin.
+
+    >>> run_starts(np.array([4, 4, 7])).tolist()
+    [0, 2]
+    """
+    first = np.ones(len(numbers), np.bool_)
+    first[1:] = numbers[1:] != numbers[:-1]
+    return np.flatnonzero(first).astype(np.int64)
 
 
 def class_runs(class_of: Ints) -> tuple[Longs, Longs]:
@@ -166,9 +171,7 @@ def class_runs(class_of: Ints) -> tuple[Longs, Longs]:
     """
     order = np.argsort(class_of, kind="stable")
     order = order[np.searchsorted(class_of[order], 0) :]
-    numbers = class_of[order]
-    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])) if len(order) else order
-    return order, starts.astype(np.int64)
+    return order, run_starts(class_of[order])
 
 
 def partition_cost(layout: Layout, class_of: Ints) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, IntRows, Ints, LongRows, Shorts, Words
+from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Shorts, Words
 from kanopy._compiler import Arrays, helper
 
 
@@ -32,6 +32,21 @@ class Boxes(Arrays):
 
 
 VALUES, LEVELS, AT, AGREE = 0, 1, 2, 3
+
+
+def level_tables(boxes: Boxes, j: int) -> tuple[IntRows, FloatRows]:
+    """Codes and weights of attribute `j`, both `[level, value]`."""
+    size, levels, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
+    own = slice(at, at + size * levels)
+    return boxes.codes[own].reshape(levels, size), boxes.weights[own].reshape(levels, size)
+
+
+def agreements(codes: IntRows, a: Ints, b: Ints) -> Ints:
+    """`agreement` for arrays of values of an attribute with these codes, by any shapes that fit together."""
+    agreed = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.int32)
+    for row in codes[:-1]:
+        agreed += row[a] != row[b]
+    return agreed
 
 
 @helper
@@ -61,18 +76,6 @@ def box_weight(boxes: Boxes, record: int, levels: Shorts) -> float:
     total = 0.0
     for j in range(boxes.tuples.shape[1]):
         total += level_weight(boxes, j, levels[j], boxes.tuples[record, j])
-    return total
-
-
-@helper
-def joint_weight(boxes: Boxes, one: int, levels: Shorts, other: int, other_levels: Shorts) -> float:
-    """The weight of the smallest box around two boxes."""
-    total = 0.0
-    for j in range(boxes.tuples.shape[1]):
-        a = boxes.tuples[one, j]
-        level = agreement(boxes, j, a, boxes.tuples[other, j])
-        level = max(level, levels[j], other_levels[j])
-        total += level_weight(boxes, j, level, a)
     return total
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy.search.local.boxes import Layout
-from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
+from kanopy.search.local.boxes import Layout, run_starts
+from kanopy.search.local.boxes_kernel import LEVELS, VALUES, level_tables
 from kanopy.search.local.chunking_kernel import chunk, make_parts
 
 
@@ -19,7 +19,7 @@ def chunk_records(layout: Layout, rows: int, k: int) -> tuple[Longs, Longs]:
     """
     order = np.argsort(layout.stratum, kind="stable")
     stratum = layout.stratum[order]
-    begins = np.flatnonzero(np.concatenate([[True], stratum[1:] != stratum[:-1]]))
+    begins = run_starts(stratum)
     ends = np.append(begins[1:], len(order))
     enough = np.add.reduceat(layout.counts[order], begins) >= k
     if not enough.all():
@@ -48,8 +48,7 @@ def shuffled_order(layout: Layout, generator: np.random.Generator) -> Longs:
     while any(left):
         j = int(generator.choice([j for j, count in enumerate(left) if count]))
         left[j] -= 1
-        size, at = int(boxes.head[j, VALUES]), int(boxes.head[j, AT])
-        keys.append(boxes.codes[at + left[j] * size : at + (left[j] + 1) * size][boxes.tuples[:, j]])
+        keys.append(level_tables(boxes, j)[0][left[j], boxes.tuples[:, j]])
     if not keys:
         return np.arange(layout.records)
     packed = np.zeros(layout.records, np.int64)

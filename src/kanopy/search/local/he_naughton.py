@@ -14,8 +14,8 @@ from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import placeable_layout, release_classes
-from kanopy.search.local.boxes import Layout, box_levels
-from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES
+from kanopy.search.local.boxes import Layout, box_levels, run_starts
+from kanopy.search.local.boxes_kernel import agreements, level_tables
 from kanopy.search.solution import About, Algorithm, Solution
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class _Parts:
         rows = np.bincount(stratum)
         order = np.argsort(stratum, kind="stable")
         self.items: Longs = order[(rows >= problem.k)[stratum[order]]]
-        self.starts = _starts(stratum[self.items])
+        self.starts = run_starts(stratum[self.items])
         self.class_of: Ints = np.full(len(layout.rows), -1, np.int32)
         self.closed = 0
         self.judged = 0
@@ -172,9 +172,8 @@ class _Parts:
     def _split(self, j: int, level: Ints, part: Longs) -> _Split:
         """What specializing attribute `j` by one level would do to every part (nothing where all values agree)."""
         boxes = self.layout.boxes
-        values, count, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
-        codes = boxes.codes[at : at + values * count].reshape(count, values)
-        costs = boxes.weights[at : at + values * count].reshape(count, values)
+        codes, costs = level_tables(boxes, j)
+        values = codes.shape[1]
         value = boxes.tuples[self.record[self.items], j]
         lower = np.maximum(level - 1, 0)[part]
         keys = part * np.int64(values) + codes[lower, value]
@@ -184,7 +183,7 @@ class _Parts:
         tables = self.judge.histograms(child, len(size), self.layout.rows[self.items])
         pooled = self.judge.unsafe_classes(size, tables)
         parts = len(level)
-        opens = np.flatnonzero(np.concatenate([[True], part_of[1:] != part_of[:-1]]))
+        opens = run_starts(part_of)
         worth = np.where(pooled, np.inf, size * gain)
         while True:
             rows = np.bincount(part_of, weights=size * pooled, minlength=parts).astype(np.int64)
@@ -228,7 +227,7 @@ class _Parts:
         """Per item, the weight of the box around it and the left-over (the items `pool`) of its part."""
         boxes = self.layout.boxes
         record = self.record[self.items]
-        starts = _starts(part[pool])
+        starts = run_starts(part[pool])
         own, _ = box_levels(boxes, record[pool], starts)
         number = np.full(len(self.starts), -1, np.int64)
         number[part[pool[starts]]] = np.arange(len(starts))
@@ -239,22 +238,12 @@ class _Parts:
         price = np.zeros(len(self.items))
         total = np.zeros(len(mine))
         for j in range(boxes.tuples.shape[1]):
-            values, count, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
-            codes = boxes.codes[at : at + values * count].reshape(count, values)
-            a, b = boxes.tuples[one, j], boxes.tuples[two, j]
-            agreed = np.zeros(len(mine), np.int32)
-            for row in codes[:-1]:
-                agreed += row[a] != row[b]
-            total += boxes.weights[at : at + values * count].reshape(count, values)[np.maximum(agreed, own[mine, j]), a]
+            codes, costs = level_tables(boxes, j)
+            a = boxes.tuples[one, j]
+            agreed = agreements(codes, a, boxes.tuples[two, j])
+            total += costs[np.maximum(agreed, own[mine, j]), a]
         price[there] = total
         return price
-
-
-def _starts(numbers: Longs) -> Longs:
-    """Where runs of equal numbers begin."""
-    if not len(numbers):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]])).astype(np.int64)
 
 
 def _rank(numbers: Longs) -> Longs:
@@ -263,5 +252,5 @@ def _rank(numbers: Longs) -> Longs:
     >>> _rank(np.array([4, 4, 7, 7, 7])).tolist()
     [0, 1, 0, 1, 2]
     """
-    starts = _starts(numbers)
+    starts = run_starts(numbers)
     return np.arange(len(numbers)) - np.repeat(starts, np.diff(np.append(starts, len(numbers))))

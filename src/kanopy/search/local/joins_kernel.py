@@ -13,7 +13,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs, Words
 from kanopy._compiler import Arrays, helper
-from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES, Boxes
+from kanopy.search.local.boxes_kernel import Boxes, level_tables, next_random
 
 LARGEST_TABLE = 1_000_000
 """Attributes with more than the square root of this many nodes get no table."""
@@ -47,9 +47,8 @@ def make_joins(boxes: Boxes) -> Joins:
     cells = np.empty_like(boxes.tuples)
     table_at = own_at = 0
     for j in range(width):
-        size, levels, at = (int(boxes.head[j, column]) for column in (VALUES, LEVELS, AT))
-        codes = boxes.codes[at : at + size * levels].reshape(levels, size).astype(np.int64)
-        costs = boxes.weights[at : at + size * levels].reshape(levels, size)
+        codes, costs = level_tables(boxes, j)
+        codes, levels = codes.astype(np.int64), len(codes)
         counts = codes.max(axis=1) + 1
         begins = np.concatenate([[0], np.cumsum(counts)])
         total = int(begins[-1])
@@ -165,10 +164,5 @@ def copy_box(one: IntRows, i: int, into: IntRows, at: int) -> None:
 
 @helper
 def draw(state: Words, below: int) -> int:
-    """A whole number from 0 to `below` - 1 from a xorshift generator (Marsaglia 2003); the state must not be zero."""
-    x = state[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    state[0] = x
-    return (np.int64(x >> np.uint64(33)) * below) >> 31  # type: ignore[return-value]
+    """A whole number from 0 to `below` - 1, from `next_random`."""
+    return (next_random(state) * below) >> 31

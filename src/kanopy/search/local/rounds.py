@@ -61,10 +61,7 @@ class Rounds:
         fraction, note = 1 - len(self.open) / total, f"round {self.done + 1}: {len(self.open):,} rows left"
         progress("publishing", fraction, note)
         whole, rows = self.problem, self.open
-        part = Problem(
-            whole.domain.part(rows), whole.models, self.metric, weights=whole.weights, suppression_limit=share,
-            lowest_levels=whole.lattice.lowest, highest_levels=whole.lattice.highest,
-        )  # fmt: skip
+        part = whole.changed(domain=whole.domain.part(rows), metric=self.metric, suppression_limit=share)
         inner = Progress(lambda step: progress("publishing", fraction, note)) if progress.active else SILENT
         # Where nothing is feasible, only some of the rows can be made safe: those that are at the highest levels.
         recoding = part.recoding(self._levels(part, inner) or part.lattice.highest)

@@ -12,7 +12,7 @@ from kanopy._arrays import Ints, Longs
 from kanopy._kinds import OneOf
 from kanopy._progress import SILENT, Progress
 from kanopy.search.local.box_release import placeable_layout, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, class_runs
+from kanopy.search.local.boxes import Layout, box_levels, class_runs, run_starts
 from kanopy.search.local.chunks import chunk_records
 from kanopy.search.local.halving_kernel import DONE, HEIGHT, halve
 from kanopy.search.local.pairing_kernel import join_small
@@ -112,7 +112,7 @@ def split_classes(layout: Layout, k: int, seed: int, progress: Progress = SILENT
     stratum = layout.stratum[layout.record_of_item[shuffled]]
     order = np.argsort(stratum, kind="stable")
     items, stratum = shuffled[order], stratum[order]
-    starts = np.flatnonzero(np.concatenate([[True], stratum[1:] != stratum[:-1]]))
+    starts = run_starts(stratum)
     sizes = np.diff(np.append(starts, len(items)))
     large = sizes >= k
     opens = np.zeros(len(items), np.bool_)

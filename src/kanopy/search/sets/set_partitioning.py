@@ -50,17 +50,11 @@ class SetPartitioning(Algorithm):
 def about_sets(does: str, source: str, of_all: str, attributes: str = "hierarchies that nest") -> About:
     """What holds for each of the three, and what is its own."""
     return About(
-        does=does,
-        source=source,
-        search="local search, then branch and bound",
+        does=does, source=source, search="local search, then branch and bound",
         lowers="discernibility if that is the job's metric, else loss",
         proves=f"least loss (or discernibility) of all {of_all}, where there are few and time suffices",
-        models="sizes",
-        attributes=attributes,
-        level_limits=False,
-        seeded=True,
-        anytime=True,
-    )
+        models="sizes", attributes=attributes, level_limits=False, seeded=True, anytime=True,
+    )  # fmt: skip
 
 
 def partition_values(
@@ -129,10 +123,7 @@ def _full_domain_start(problem: Problem, table: ValueTable, squares: bool, progr
     """The partition of the best full-domain release, which every scheme allows; `None` if none is found."""
     if not all(h.nested for h in problem.domain.hierarchies):
         return None
-    metric = Discernibility() if squares else Loss()
-    easier = Problem(
-        problem.domain, problem.models, metric, weights=problem.weights, suppression_limit=problem.suppression_limit
-    )
+    easier = problem.changed(metric=Discernibility() if squares else Loss())
     algorithm = Optimal() if easier.lattice.size <= MOST_LEVELS else Datafly()
     try:
         levels = algorithm.solve(easier, progress).levels

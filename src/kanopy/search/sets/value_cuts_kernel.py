@@ -60,14 +60,20 @@ def _slot(value: int, mask: int) -> int:
 
 
 @helper
-def _number_rows(codes: Ints, hashes: Longs, number: Ints) -> int:
-    """Equal rows of codes get equal numbers, in order of first appearance; also how many there are."""
-    rows, width = codes.shape
+def _slots(rows: int) -> Ints:
+    """Empty slots for so many rows, at most half of which will be taken."""
     size = 16
     while size < 2 * rows:
         size *= 2
-    mask = size - 1
-    slots = np.full(size, -1, np.int32)
+    return np.full(size, -1, np.int32)
+
+
+@helper
+def _number_rows(codes: Ints, hashes: Longs, number: Ints) -> int:
+    """Equal rows of codes get equal numbers, in order of first appearance; also how many there are."""
+    rows, width = codes.shape
+    slots = _slots(rows)
+    mask = len(slots) - 1
     found = 0
     for e in range(rows):
         at = _slot(hashes[e], mask)
@@ -263,11 +269,8 @@ def weigh_cuts(codes: Ints, counts: Longs, coarse: Ints, k: int, price: int, out
 def _neighbours(codes: Ints, hashes: Longs, factor: Longs, coarse: Ints) -> Ints:
     """Per fine class and column, the class one interval further (or -1), and after those the one before."""
     rows, width = codes.shape
-    size = 16
-    while size < 2 * rows:
-        size *= 2
-    mask = size - 1
-    slots = np.full(size, -1, np.int32)
+    slots = _slots(rows)
+    mask = len(slots) - 1
     for e in range(rows):
         at = _slot(hashes[e], mask)
         while slots[at] >= 0:

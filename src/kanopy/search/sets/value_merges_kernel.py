@@ -14,12 +14,6 @@ from kanopy._compiler import helper, kernel
 from kanopy.search.sets.value_cuts_kernel import _multipliers, _number_rows
 
 
-def _cost_plain(size: int, weight: float, k: int, price: float, squares: bool) -> float:
-    if size < k:
-        return size * price
-    return float(size) * size if squares else size * weight
-
-
 @helper
 def _cost(size: int, weight: float, k: int, price: float, squares: bool) -> float:
     if size < k:
@@ -54,9 +48,9 @@ def weigh_joins_plain(
                     continue
                 one, two = int(sizes[x]), int(sizes[y])
                 both = one + two
-                change[a, b] += _cost_plain(both, weights[x] + rises[a, b], k, price, squares)
-                change[a, b] -= _cost_plain(one, weights[x] + rises[a, b], k, price, squares)
-                change[a, b] -= _cost_plain(two, weights[y] + rises[b, a], k, price, squares)
+                change[a, b] += _cost(both, weights[x] + rises[a, b], k, price, squares)
+                change[a, b] -= _cost(one, weights[x] + rises[a, b], k, price, squares)
+                change[a, b] -= _cost(two, weights[y] + rises[b, a], k, price, squares)
                 gone[a, b] += (both if both < k else 0) - (one if one < k else 0) - (two if two < k else 0)
 
 
@@ -133,9 +127,9 @@ def weigh_partings_plain(
         for c in np.flatnonzero(set_of == owner[part]):
             one = int(held[c, inside].sum())
             two = int(sizes[c]) - one
-            change[part] -= _cost_plain(int(sizes[c]), float(weights[c]), k, price, squares)
-            change[part] += _cost_plain(one, weights[c] - falls[part, 0], k, price, squares) if one else 0.0
-            change[part] += _cost_plain(two, weights[c] - falls[part, 1], k, price, squares) if two else 0.0
+            change[part] -= _cost(int(sizes[c]), float(weights[c]), k, price, squares)
+            change[part] += _cost(one, weights[c] - falls[part, 0], k, price, squares) if one else 0.0
+            change[part] += _cost(two, weights[c] - falls[part, 1], k, price, squares) if two else 0.0
             gone[part] += (one if one < k else 0) + (two if two < k else 0) - (int(sizes[c]) if sizes[c] < k else 0)
 
 

@@ -21,6 +21,7 @@ from kanopy._core.numbering import number_rows
 from kanopy._errors import NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import parse_interval, parse_moment, parse_number
+from kanopy.search.clustering.measure import leaf_order
 from kanopy.search.problem import Problem
 from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
@@ -158,23 +159,7 @@ def value_order(hierarchy: Hierarchy) -> Ints:
     numbers = leaf_numbers(hierarchy)
     if numbers is not None:
         return np.argsort(numbers, kind="stable").astype(np.int32)
-    if not hierarchy.nested:
-        return np.arange(hierarchy.size, dtype=np.int32)
-    order: list[int] = []
-    first = np.full(hierarchy.node_count, hierarchy.size, np.int64)
-    first[: hierarchy.size] = np.arange(hierarchy.size)
-    parent = hierarchy.tree()
-    for node in range(hierarchy.node_count):  # a parent comes after its children
-        if parent[node] >= 0:
-            first[parent[node]] = min(first[parent[node]], first[node])
-    stack = sorted(hierarchy.roots.tolist(), key=lambda node: -int(first[node]))
-    while stack:
-        node = stack.pop()
-        if node < hierarchy.size:
-            order.append(node)
-        else:
-            stack.extend(sorted(hierarchy.children(node), key=lambda child: -int(first[child])))
-    return np.array(order, np.int32)
+    return leaf_order(hierarchy) if hierarchy.nested else np.arange(hierarchy.size, dtype=np.int32)
 
 
 def leaf_numbers(hierarchy: Hierarchy) -> Floats | None:

@@ -108,10 +108,7 @@ def by_rounds(layout: Layout, problem: Problem, k: int, start: Ints, budget: flo
     # The more a round may leave, the better the classes, and the more rounds it takes.
     per_row = 0.0 if budget is None else budget / rows
     leave = 0.9 if per_row < 8e-5 else 0.95 if per_row < 5e-4 else 0.99
-    of_sizes = Problem(
-        problem.domain, [KAnonymity(k)], Loss(), weights=problem.weights,
-        lowest_levels=problem.lattice.lowest, highest_levels=problem.lattice.highest,
-    )  # fmt: skip
+    of_sizes = problem.changed(models=[KAnonymity(k)], metric=Loss(), suppression_limit=0.0)
     rounds = Rounds(layout, of_sizes, Optimal(most_candidates=MOST_CANDIDATES, threads=1))
     while len(rounds.open) >= 2 * k and (seconds is None or improvement.clock() - begun < seconds):
         if not rounds.publish(leave, progress):
@@ -125,11 +122,7 @@ def _with_the_rest_merged(rounds: Rounds, layout: Layout, k: int, progress: Prog
     if len(rounds.open) < 2 * k:
         return rounds.with_left_over()
     whole, left = rounds.problem, rounds.open
-    rest = Problem(
-        whole.domain.part(left), whole.models, whole.metric, weights=whole.weights,
-        lowest_levels=whole.lattice.lowest, highest_levels=whole.lattice.highest,
-    )  # fmt: skip
-    own = lay_out(rest)
+    own = lay_out(whole.changed(domain=whole.domain.part(left)))
     of_row = rounds.class_of_row.copy()
     of_row[left[own.rows]] = bottom_up(own, k, progress) + rounds.classes
     found: Ints = of_row[layout.rows]
