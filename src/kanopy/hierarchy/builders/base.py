@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
 from kanopy._errors import HierarchyError, InputError, short
 from kanopy._kinds import Text
 from kanopy._parameters import Declared
@@ -119,3 +119,18 @@ def span_tree(column: Column, parent: Ints, first: Ints, last: Ints, label: str)
         labels=span_labels(column, first, last, label),
         name=column.name,
     )
+
+
+def bottom_up(first: Longs, last: Longs, above: Longs, leaf_above: Longs) -> tuple[Ints, Ints, Ints]:
+    """Parents, and the first and last value of every node, of a tree that was found from the top down.
+
+    Inner nodes span `first` to `last` and lie under the node `above` (-1: the root); values lie under `leaf_above`.
+
+    >>> [part.tolist() for part in bottom_up(*map(np.array, ([0, 1], [2, 2], [-1, 0], [0, 1, 1])))]
+    [[4, 3, 3, 4, -1], [0, 1, 2, 1, 0], [0, 1, 2, 2, 2]]
+    """
+    size = len(leaf_above)
+    up = np.append(leaf_above, above[::-1])
+    parent = np.where(up < 0, -1, size + len(above) - 1 - up).astype(np.int32)
+    begin, end = (np.append(np.arange(size), side[::-1]).astype(np.int32) for side in (first, last))
+    return parent, begin, end

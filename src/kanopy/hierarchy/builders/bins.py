@@ -12,7 +12,7 @@ import numpy as np
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
 from kanopy._kinds import Either, Flag, ListOf, Maybe, Number, Whole
-from kanopy.hierarchy.builders.base import NumericBuilder, label_format, span_tree
+from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, label_format, span_tree
 from kanopy.hierarchy.builders.grid import (
     Edges,
     GridBuilder,
@@ -96,14 +96,8 @@ class EqualFrequency(NumericBuilder):
                     spans.append((a, b, done))
                     depth_of.append(depth_of[done] + 1)
             done += 1
-        # Found from the top down; numbered from the bottom up.
-        count = len(spans)
-        above = np.array([span[2] for span in spans], np.int64)
-        inner = np.where(above < 0, -1, size + count - 1 - above)[::-1]
-        parent = np.concatenate([size + count - 1 - leaf_above, inner]).astype(np.int32)
-        first = np.array([*range(size), *(span[0] for span in reversed(spans))], np.int32)
-        last = np.array([*range(size), *(span[1] - 1 for span in reversed(spans))], np.int32)
-        return span_tree(column, parent, first, last, self.label)
+        first, stops, above = np.array(spans, np.int64).T
+        return span_tree(column, *bottom_up(first, stops - 1, above, leaf_above), self.label)
 
 
 def _shares(before: Longs, start: int, stop: int, parts: int) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from kanopy._kinds import Whole
-from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
+from kanopy.hierarchy.builders.base import NumericBuilder, bottom_up, span_tree
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -40,7 +40,5 @@ class Chu(NumericBuilder):
         assert column.positions is not None
         positions = column.positions - column.positions[0]
         exact = column.rows < 2**31 and int(positions[-1]) * column.rows**2 < ROOM
-        parent, first, last = for_size(split_by_relaxation, len(positions))(
-            positions, column.counts, self.threshold, exact
-        )
-        return span_tree(column, parent, first, last, self.label)
+        nodes = for_size(split_by_relaxation, len(positions))(positions, column.counts, self.threshold, exact)
+        return span_tree(column, *bottom_up(*nodes), self.label)

@@ -10,20 +10,27 @@ from fractions import Fraction
 
 import numpy as np
 
-from kanopy._arrays import Ints, Longs
+from kanopy._arrays import Longs
 from kanopy._compiler import kernel
 from kanopy.hierarchy.builders.merging_kernel import compare
 
+Nodes = tuple[Longs, Longs, Longs, Longs]
 
-def _split_plain(position: Longs, counts: Longs, fewest: int, exact: bool) -> tuple[Ints, Ints, Ints]:
+
+def _split_plain(position: Longs, counts: Longs, fewest: int, exact: bool) -> Nodes:
     """The definition; `exact` is what it always is."""
     x, c = position.tolist(), counts.tolist()
-    ranges: list[tuple[int, int]] = []
-    stack = [(0, len(x))]
+    nodes: list[tuple[int, int, int]] = []
+    leaf_above = np.full(len(x), -1, np.int64)
+    stack = [(0, len(x), -1)]
     while stack:
-        start, stop = stack.pop()
-        ranges.append((start, stop))
-        if stop - start < max(fewest, 2):
+        start, stop, above = stack.pop()
+        if stop - start == 1:
+            leaf_above[start] = above
+            continue
+        nodes.append((start, stop - 1, above))
+        if stop - start < fewest:
+            leaf_above[start:stop] = len(nodes) - 1
             continue
         rows = sum(c[start:stop])
         left_rows = left_sum = left_spread = 0
@@ -42,36 +49,18 @@ def _split_plain(position: Longs, counts: Longs, fewest: int, exact: bool) -> tu
             if best is None or cost < best:
                 best = cost
         assert best is not None
-        stack.append((start, best[1]))
-        stack.append((best[1], stop))
-    return _numbered(ranges, len(x))
-
-
-def _numbered(ranges: list[tuple[int, int]], m: int) -> tuple[Ints, Ints, Ints]:
-    """Leaves first, then the inner nodes children before parents and from left to right (post-order)."""
-    inner = sorted((r for r in ranges if r[1] - r[0] > 1), key=lambda r: (r[1], -r[0]))
-    inner_first = [r[0] for r in inner]
-    inner_last = [r[1] - 1 for r in inner]
-    parent = [-1] * (m + len(inner))
-    open_nodes: list[tuple[int, int, int]] = []
-    for leaf in range(m):
-        open_nodes.append((leaf, leaf, leaf))
-        for node, (start, stop) in enumerate(inner):
-            if stop - 1 == leaf:
-                while open_nodes and open_nodes[-1][0] >= start:
-                    parent[open_nodes.pop()[2]] = m + node
-                open_nodes.append((start, stop - 1, m + node))
-    first = np.array([*range(m), *inner_first], np.int32)
-    last = np.array([*range(m), *inner_last], np.int32)
-    return np.array(parent, np.int32), first, last
+        stack += [(start, best[1], len(nodes) - 1), (best[1], stop, len(nodes) - 1)]
+    first, last, node_above = np.array(nodes, np.int64).reshape(-1, 3).T
+    return first, last, node_above, leaf_above
 
 
 @kernel(_split_plain)
-def split_by_relaxation(position: Longs, counts: Longs, fewest: int, exact: bool) -> tuple[Ints, Ints, Ints]:
+def split_by_relaxation(position: Longs, counts: Longs, fewest: int, exact: bool) -> Nodes:
     """Split ascending values in two, and again, while a part has at least `fewest` values; leftmost cut on ties.
 
     With `exact` the products must fit 62 bits (rows² · range); otherwise costs are floating point numbers.
-    Returns parents and first and last leaf of each node: leaves first, then inner nodes in post-order.
+    Returns the first and last leaf of the inner nodes and the node above each, in post-order backwards, and the node
+    above each leaf.
     """
     m = len(position)
     node_first = np.zeros(m, np.int64)
@@ -153,17 +142,4 @@ def split_by_relaxation(position: Longs, counts: Longs, fewest: int, exact: bool
         stack_start[depth], stack_stop[depth], stack_above[depth] = start, cut, node
         stack_start[depth + 1], stack_stop[depth + 1], stack_above[depth + 1] = cut, stop, node
         depth += 2
-    parent = np.full(m + nodes, -1, np.int32)
-    first = np.empty(m + nodes, np.int32)
-    last = np.empty(m + nodes, np.int32)
-    for i in range(m):
-        first[i] = i
-        last[i] = i
-        if leaf_above[i] >= 0:
-            parent[i] = m + nodes - 1 - leaf_above[i]
-    for node in range(nodes):
-        i = m + nodes - 1 - node
-        first[i], last[i] = node_first[node], node_last[node]
-        if node_above[node] >= 0:
-            parent[i] = m + nodes - 1 - node_above[node]
-    return parent, first, last
+    return node_first[:nodes], node_last[:nodes], node_above[:nodes], leaf_above

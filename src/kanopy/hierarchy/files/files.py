@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kanopy._errors import DataError, HierarchyError, some
@@ -101,8 +101,7 @@ def find_hierarchies(folder: str | Path, columns: Iterable[str]) -> dict[str, Pa
     return found
 
 
-def _fits(path: Path, columns: Iterable[str], fold: type[str] | object) -> list[str]:
-    assert callable(fold)
+def _fits(path: Path, columns: Iterable[str], fold: Callable[[str], str]) -> list[str]:
     stem = fold(path.stem)
     return [column for column in columns if stem == fold(column) or stem.endswith("_" + fold(column))]
 

@@ -27,11 +27,14 @@ class PairUtility(Plain):
 
 
 def spread(covers: Covers, bins: Ints, width: int) -> Floats:
-    """Per label the share of each bin, evenly over the values it covers."""
-    weights = covers.weights(bins, width)
-    for label in np.flatnonzero(covers.sizes == 0):
-        if covers.domain.numbers is not None:
-            weights[label, bins[nearest_value(covers, int(label))]] = 1.0
+    """Per label the share of each bin, evenly over the values it covers; one that covers none is the nearest value."""
+    weights = np.zeros((len(covers.labels), width))
+    for label in range(len(covers.labels)):
+        members = covers.values_of(label)
+        if len(members):
+            weights[label] = np.bincount(bins[members], minlength=width) / len(members)
+        elif covers.domain.numbers is not None:
+            weights[label, bins[nearest_value(covers, label)]] = 1.0
     return weights
 
 

@@ -129,17 +129,6 @@ class Covers:
         """The original values (as positions in the domain) of one label."""
         return self.members[self.start[label] : self.stop[label]]
 
-    def weights(self, columns: Ints | None = None, width: int | None = None) -> Floats:
-        """A row per label that spreads it evenly over its values; `columns` lumps values into `width` bins."""
-        width = self.domain.size if width is None else width
-        spread = np.zeros((len(self.labels), width))
-        for label in range(len(self.labels)):
-            members = self.values_of(label)
-            if len(members):
-                places = members if columns is None else columns[members]
-                spread[label] = np.bincount(places, minlength=width) / len(members)
-        return spread
-
     def holds(self, label_codes: Ints, value_codes: Ints) -> npt.NDArray[np.bool_]:
         """Per row, whether its published label allows its original value."""
         pairs = label_codes.astype(np.int64) * self.domain.size + value_codes
