@@ -11,8 +11,6 @@ the fewest edges N1 + N2, then the smallest concept number.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
@@ -26,17 +24,10 @@ from kanopy.ontology.similarity.subsumers_plain import (
     FAR,
     ONE_EDGE,
     Slots,
+    pack,
 )
 
-
-@helper
-def pack(depth: Any, edges: Any, concept: Any) -> Any:
-    """Depth (from -1), edges and concept as one integer; larger is a better common subsumer."""
-    return (
-        ((np.int64(depth) + 1) << DEPTH_SHIFT)
-        | ((EDGE_LIMIT - np.int64(edges)) << EDGE_SHIFT)
-        | (CONCEPT_LIMIT - concept)
-    )
+helper(pack)
 
 
 @helper

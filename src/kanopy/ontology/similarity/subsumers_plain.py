@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 
@@ -38,6 +39,15 @@ def plain_climb(concept: int, parent_start: Ints, parents: Ints) -> dict[int, in
     return found
 
 
+def pack(depth: Any, edges: Any, concept: Any) -> Any:
+    """Depth (from -1), edges and concept as one integer; larger is a better common subsumer."""
+    return (
+        ((np.int64(depth) + 1) << DEPTH_SHIFT)
+        | ((EDGE_LIMIT - np.int64(edges)) << EDGE_SHIFT)
+        | (CONCEPT_LIMIT - concept)
+    )
+
+
 def unpack(packed: Longs) -> tuple[Ints, Ints, Ints]:
     """Depth, edges and concept of packed common subsumers."""
     return (
@@ -47,56 +57,42 @@ def unpack(packed: Longs) -> tuple[Ints, Ints, Ints]:
     )
 
 
-def _near(rows: Ints, parent_start: Ints, parents: Ints, slot_of: Ints, slots: int) -> Longs:
+def _near(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Longs:
     """[slot, row] -> distance from the row's concept up to the slot's, or -1."""
-    near = np.full((slots, len(rows)), -1, np.int64)
+    near = np.full((len(slots.concept), len(rows)), -1, np.int64)
     for row, concept in enumerate(rows):
         for up, distance in plain_climb(int(concept), parent_start, parents).items():
-            if slot_of[up] >= 0:
-                near[slot_of[up], row] = distance
+            if slots.slot_of[up] >= 0:
+                near[slots.slot_of[up], row] = distance
     return near
+
+
+def _passed_down(best: npt.NDArray[Any], slots: Slots, better: np.ufunc, step: int) -> npt.NDArray[Any]:
+    """[row, column] -> the better of what a column has itself and what its parents have, a step farther away."""
+    for slot in range(len(best)):
+        above = slots.parents[slots.start[slot] : slots.start[slot + 1]]
+        if len(above):
+            best[slot] = better(best[slot], better.reduce(best[above]) + step)
+    return np.ascontiguousarray(best[slots.columns].T)
 
 
 def plain_deepest_block(
     rows: Ints, parent_start: Ints, parents: Ints, depth: Ints, slots: Slots, with_concept: bool
 ) -> tuple[Ints, Ints, Ints]:
-    slot_of, slot_concept, slot_start, slot_parents, columns = slots
-    near = _near(rows, parent_start, parents, slot_of, len(slot_concept))
-    best = np.zeros(near.shape, np.int64)
-    for slot in range(len(slot_concept)):
-        concept = int(slot_concept[slot])
-        above = slot_parents[slot_start[slot] : slot_start[slot + 1]]
-        value = best[above].max(axis=0) - ONE_EDGE if len(above) else np.zeros(len(rows), np.int64)
-        own = (
-            ((np.int64(depth[concept]) + 1) << DEPTH_SHIFT)
-            | ((EDGE_LIMIT - np.maximum(near[slot], 0)) << EDGE_SHIFT)
-            | (CONCEPT_LIMIT - concept)
-        )
-        best[slot] = np.where(near[slot] >= 0, own, value)
-    found, edges, concepts = unpack(np.ascontiguousarray(best[columns].T))
-    return found, edges, concepts if with_concept else np.empty((0, 0), np.int32)
+    near = _near(rows, parent_start, parents, slots)
+    own = pack(depth[slots.concept][:, None], np.maximum(near, 0), slots.concept[:, None])
+    depths, edges, concepts = unpack(_passed_down(np.where(near >= 0, own, 0), slots, np.maximum, -ONE_EDGE))
+    return depths, edges, concepts if with_concept else np.empty((0, 0), np.int32)
 
 
 def plain_distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Ints:
-    slot_of, _, slot_start, slot_parents, columns = slots
-    near = _near(rows, parent_start, parents, slot_of, len(slot_start) - 1)
-    best = np.where(near >= 0, near, FAR)
-    for slot in range(len(slot_start) - 1):
-        above = slot_parents[slot_start[slot] : slot_start[slot + 1]]
-        if len(above):
-            best[slot] = np.minimum(best[slot], best[above].min(axis=0) + 1)
-    return np.ascontiguousarray(best[columns].T.astype(np.int32))
+    near = _near(rows, parent_start, parents, slots)
+    return _passed_down(np.where(near >= 0, near, FAR), slots, np.minimum, 1).astype(np.int32)
 
 
 def plain_informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Floats, slots: Slots) -> Floats:
-    slot_of, slot_concept, slot_start, slot_parents, columns = slots
-    near = _near(rows, parent_start, parents, slot_of, len(slot_concept))
-    best = np.where(near >= 0, content[slot_concept][:, None], -np.inf)
-    for slot in range(len(slot_concept)):
-        above = slot_parents[slot_start[slot] : slot_start[slot + 1]]
-        if len(above):
-            best[slot] = np.maximum(best[slot], best[above].max(axis=0))
-    return np.ascontiguousarray(best[columns].T)
+    near = _near(rows, parent_start, parents, slots)
+    return _passed_down(np.where(near >= 0, content[slots.concept][:, None], -np.inf), slots, np.maximum, 0)
 
 
 def plain_joint_pairs(
@@ -118,8 +114,7 @@ def plain_joint_pairs(
         near, far = above(a), above(b)
         for up in near.keys() & far.keys():
             edges = near[up] + far[up]
-            packed = ((int(depth[up]) + 1) << DEPTH_SHIFT) | ((EDGE_LIMIT - edges) << EDGE_SHIFT) | (CONCEPT_LIMIT - up)
-            deepest[pair] = max(int(deepest[pair]), packed)
+            deepest[pair] = max(deepest[pair], pack(depth[up], edges, up))
             shortest[pair] = min(int(shortest[pair]), edges)
             informative[pair] = max(informative[pair], content[up])
     return deepest, shortest, informative
