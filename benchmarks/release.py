@@ -52,7 +52,8 @@ def run(folder: Path, path: Path) -> tuple[float, dict[str, float]]:
     ran = subprocess.run(
         [
             sys.executable, "-m", "kanopy", "anonymize", str(path), "-q", ",".join(QUASI), "-k", "5",
-            "--suppress", "2%", "--hierarchies", str(folder), "-o", str(folder / "release.csv"), "--json",
+            "--suppress", "2%", "--rest", "publish", "--hierarchies", str(folder),
+            "-o", str(folder / "release.csv"), "--json",
         ],
         capture_output=True, text=True, check=True,
     )  # fmt: skip

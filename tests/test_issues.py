@@ -59,7 +59,7 @@ def test_local_recoding_of_all_of_adult_verifies() -> None:
 def test_a_column_of_record_numbers_stays_home() -> None:
     """A unique column called id was published as insensitive: it points at one person in every row."""
     people = {"id": list(range(6)), "age": [30, 30, 30, 40, 40, 40], "shop no": [1, 1, 1, 1, 2, 2]}
-    result = kanopy.anonymize(people, kanopy.Job(quasi=["age"], k=3))
+    result = kanopy.anonymize(people, kanopy.Job(quasi=["age"], k=3, rest="publish"))
     assert list(result.data) == ["age", "shop no"]
     assert "'id' was left out" in result.notes[0]
     kept = kanopy.anonymize(people, kanopy.Job(quasi=["age"], k=3, insensitive=["id"]))
@@ -242,11 +242,11 @@ def test_swapping_is_verified_on_what_is_published() -> None:
 
 def test_maskings_pseudonymize() -> None:
     """A masking left identifiers out although the job asked for pseudonyms."""
-    job, key = masking(pseudonymize=["who"]), b"a key of sixteen bytes"
+    job, key = masking(pseudonymize=["who"], insensitive=["ill"]), b"a key of sixteen bytes"
     found = kanopy.anonymize(ANSWERS, job, key=key)
     assert list(found.data) == ["why", "who", "ill"] and len(set(found.data["who"])) == 6
     assert not set(found.data["who"]) & set(ANSWERS["who"])
-    asked = kanopy.MaskJob(text=["why"], k=3, pseudonymize=["who"])
+    asked = kanopy.MaskJob(text=["why"], k=3, pseudonymize=["who"], insensitive=["ill"])
     assert kanopy.mask(ANSWERS, asked, key=key).data == found.data
     with pytest.raises(kanopy.KanopyError, match="secret key"):
         kanopy.anonymize(ANSWERS, job)
@@ -314,7 +314,7 @@ def test_column_names_are_no_patterns(name: str, tmp_path: Path) -> None:
         found = kanopy.anonymize(frame, job)
         assert list(found.report.to_json()) and found.verification.smallest_class == 6
         assert list(pl.DataFrame(found.data)[name]) == ["[1, 3]"] * 6
-    kept = kanopy.anonymize(table, kanopy.Job(quasi=["age"], identifiers=[name], k=3)).data
+    kept = kanopy.anonymize(table, kanopy.Job(quasi=["age"], identifiers=[name], k=3, rest="publish")).data
     assert list(kept) == ["age", "ill", "pay"]
     assert kanopy.check(table, quasi=[name], sensitive=["age"], models=["l-distinct:age:2"]).k == 2
     assert kanopy.check(table, quasi=["age"], sensitive=[name]).sensitive[name] == {"distinct": 2}
@@ -351,7 +351,8 @@ def test_categories_come_back_as_they_were_and_without_those_of_suppressed_rows(
     for quasi, rows in itertools.product(("q", "plain", "ranked"), ("drop", "keep")):
         flat = {quasi: {"method": "suppress"}}
         job = kanopy.Job(
-            quasi=[quasi], k=2, suppress=0.2, suppressed_rows=rows, hierarchies=flat, max_levels={quasi: 0}
+            quasi=[quasi], k=2, suppress=0.2, suppressed_rows=rows, hierarchies=flat, max_levels={quasi: 0},
+            rest="publish",
         )  # fmt: skip
         pandas, own = kanopy.anonymize(kinds, job).data, kanopy.anonymize(polars, job).data
         arrow = kanopy.anonymize(pa.Table.from_pandas(kinds), job).data
@@ -425,3 +426,175 @@ def test_sets_that_quote_their_values_are_true_of_them() -> None:
     job = kanopy.Job(quasi=["town"], k=3, missing="as-value", algorithm="li-sps", parameters={"steps": 1})
     published = kanopy.anonymize(pl.DataFrame({"town": towns}), job).data["town"].to_list()
     assert '"a, b"' in published[0] and "(missing)" in published[-1]
+
+
+# ---- what nobody named stays at home ------------------------------------------------------------------------
+
+VISITS: dict[str, list[Any]] = {
+    "age": [30] * 10 + [80],
+    "sex": ["f"] * 10 + ["m"],
+    "ill": ["flu", "cold"] * 5 + ["HIV"],
+    "zip": [f"101{i:02}" for i in range(11)],
+}
+BY_AGE = kanopy.Job(quasi=["age", "sex"], k=5, suppress=0.2)
+
+
+def test_a_column_without_a_role_is_left_out_and_named() -> None:
+    """Names, birth dates and coordinates went out because a job did not name them."""
+    result = kanopy.anonymize(VISITS, BY_AGE)
+    assert list(result.data) == ["age", "sex"]
+    (note,) = (note for note in result.notes if note.startswith("Left out"))
+    assert "'ill', 'zip'" in note and "--rest publish" in note and "insensitive" in note
+    assert json.loads(result.manifest())["verified"]["left_out"] == ["ill", "zip"]
+    everything = kanopy.anonymize(VISITS, BY_AGE.replaced(rest="publish"))
+    assert list(everything.data) == list(VISITS)
+    assert list(result.apply(VISITS).data) == ["age", "sex"]
+    told = kanopy.Job.from_toml(BY_AGE.replaced(rest="publish").to_toml())
+    assert told.rest == "publish" and "rest" not in BY_AGE.to_toml()
+    with pytest.raises(JobError, match="rest must be 'leave out' or 'publish'"):
+        BY_AGE.replaced(rest="all")
+
+
+def test_masking_leaves_out_what_has_no_role() -> None:
+    answers = {"why": ["beach"] * 3 + ["bird"] * 3, "zip": list("aabbcc")}
+    assert list(kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=3)).data) == ["why"]
+    assert list(kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=3, rest="publish")).data) == ["why", "zip"]
+    fused = kanopy.Job(quasi=["why"], k=3, algorithm="fusion", undecided=["zip"], rest="publish")
+    assert list(kanopy.anonymize(answers, fused).data) == ["why"]
+
+
+def test_an_undecided_column_never_leaves_and_is_named() -> None:
+    text = BY_AGE.to_toml() + '\n[columns.ill]\nrole = "undecided"\n'
+    job = kanopy.Job.from_toml(text)
+    assert job.undecided == ("ill",) and kanopy.Job.from_toml(job.to_toml()) == job
+    result = kanopy.anonymize(VISITS, job.replaced(rest="publish"))
+    assert list(result.data) == ["age", "sex", "zip"]
+    assert any("undecided: 'ill'" in note for note in result.notes)
+    with pytest.raises(JobError, match="whose role is undecided"):
+        job.replaced(models=["l-distinct:ill:2"])
+
+
+def test_a_guessed_job_calls_undecided_columns_so() -> None:
+    """`init` wrote them down as identifiers, with a comment."""
+    from kanopy._job.guess import guess_job
+
+    table = {"age": [20 + i % 40 for i in range(400)], "qz": [i % 130 for i in range(400)]}
+    guessed = guess_job(table)
+    assert [column["role"] for column in guessed.columns] == ["quasi-identifier", "undecided"]
+    assert guessed.job.undecided == ("qz",) and 'role = "undecided"' in guessed.text
+    assert list(kanopy.anonymize(table, guessed.job).data) == ["age"]
+
+
+def test_a_published_column_that_looks_like_a_quasi_identifier_is_named() -> None:
+    job = BY_AGE.replaced(sensitive=["ill"], insensitive=["zip"])
+    (note,) = (note for note in kanopy.anonymize(VISITS, job).notes if "looks as if others may know it" in note)
+    assert "'zip'" in note and "'ill'" not in note
+
+
+def test_an_index_is_a_column_like_any_other() -> None:
+    """An unnamed index of names was published with only a note."""
+    names = [f"Ann {i}" for i in range(11)]
+    job = BY_AGE.replaced(sensitive=["ill"])
+    result = kanopy.anonymize(pd.DataFrame(VISITS, index=names), job)
+    assert isinstance(result.data.index, pd.RangeIndex) and list(result.data.columns) == ["age", "sex", "ill"]
+    assert any("index" in note and "left out" in note for note in result.notes)
+    named = pd.DataFrame(VISITS, index=pd.Index(names, name="visit"))
+    assert list(kanopy.anonymize(named, job).data.columns) == ["age", "sex", "ill"]
+    shown = kanopy.anonymize(named, job.replaced(insensitive=["visit"])).data
+    assert shown["visit"].tolist() == names
+    hidden = kanopy.anonymize(named, job.replaced(identifiers=["visit"]))
+    assert "visit" not in hidden.data.columns and "Ann" not in hidden.data.to_csv()
+    both = named.set_index("zip", append=True)
+    assert list(kanopy.anonymize(both, job.replaced(insensitive=["zip"])).data.columns) == ["zip", "age", "sex", "ill"]
+
+
+# ---- suppressed rows ----------------------------------------------------------------------------------------
+
+
+def test_a_suppressed_row_does_not_keep_its_sensitive_value() -> None:
+    """Ten women and one man, k = 5, l = 2: the man's diagnosis went out, and no model looked at it."""
+    job = BY_AGE.replaced(models=["l-distinct:ill:2"])
+    result = kanopy.anonymize(VISITS, job)
+    assert result.data["sex"] == ["f"] * 10 + ["*"] and result.data["ill"] == [*VISITS["ill"][:10], None]
+    assert any("without the values of 'ill'" in note and "fewer than k = 5" in note for note in result.notes)
+    assert "without the values of" in result.to_html()
+    assert kanopy.anonymize(VISITS, job.replaced(suppressed_rows="drop")).data["ill"] == VISITS["ill"][:10]
+
+
+@pytest.mark.parametrize(("ills", "kept"), [(["HIV"] * 6, False), (["HIV", "flu"] * 3, True)])
+def test_suppressed_rows_are_a_class_like_any_other(ills: list[str], kept: bool) -> None:
+    people = {"a": ["x"] * 20 + list("bcdefg"), "ill": ["flu", "cold"] * 10 + ills}
+    flat = kanopy.Hierarchy.from_rows([[value, value] for value in "xbcdefg"])
+    job = kanopy.Job(quasi=["a"], k=5, suppress=0.5, hierarchies={"a": flat}, models=["l-distinct:ill:2"])
+    result = kanopy.anonymize(people, job)
+    assert result.suppressed == 6
+    assert result.data["ill"][20:] == (ills if kept else [None] * 6)
+    assert any(("with the values" if kept else "a model does not hold for them") in note for note in result.notes)
+    alone = kanopy.anonymize(people, job.replaced(models=[], sensitive=["ill"]))
+    assert alone.data["ill"] == people["ill"]
+
+
+def test_the_second_look_refuses_what_suppressed_rows_would_tell() -> None:
+    from kanopy.verify.regroup import Background
+    from kanopy.verify.verify import verify
+
+    frame = pl.DataFrame({"a": ["x"] * 4 + ["*"] * 2, "ill": ["flu", "cold"] * 2 + ["HIV"] * 2})
+    claims: dict[str, Any] = {"rows": 6, "suppressed_rows": 2, "classes": 1, "gone": np.arange(6) >= 4}
+    look = {"background": Background(frame[["ill"]]), "sensitive": ["ill"], **claims}
+    for models in (["k:3"], ["k:2", "l-distinct:ill:2"]):
+        with pytest.raises(VerificationFailed, match="suppressed rows would be published with their values of 'ill'"):
+            verify(frame, ["a"], make_models(models), **look)
+    verify(frame, ["a"], make_models(["k:2"]), **look)
+    hidden = frame.with_columns(pl.when(pl.col("a") == "*").then(None).otherwise("ill").alias("ill"))
+    verify(hidden, ["a"], make_models(["k:3", "l-distinct:ill:2"]), **look)
+
+
+@pytest.mark.parametrize("kind", [pl.Enum(["flu", "cold", "HIV"]), pl.Categorical()])
+def test_what_a_suppressed_row_had_is_in_no_category(kind: Any, tmp_path: Path) -> None:
+    frame = pl.DataFrame(VISITS).with_columns(pl.col("ill").cast(kind))
+    job = BY_AGE.replaced(sensitive=["ill"])
+    for table in (frame, frame.to_pandas(), frame.to_arrow()):
+        data = kanopy.anonymize(table, job).data
+        written = tmp_path / "out.parquet"
+        if isinstance(data, pl.DataFrame):
+            data.write_parquet(written)
+        elif isinstance(data, pd.DataFrame):
+            data.to_parquet(written)
+        else:
+            import pyarrow.parquet as pq
+
+            pq.write_table(data, written)
+        assert b"HIV" not in written.read_bytes()
+
+
+# ---- what is said about a release ---------------------------------------------------------------------------
+
+
+def test_the_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
+    """It stood in the report's JSON, on the masking page and in the job that `init` wrote."""
+    from kanopy._errors import shown_address
+    from kanopy._job.guess import guess_job
+
+    address = "postgresql://ann:se/cr@et@host/clinic?password=secret::visits"
+    assert shown_address(address) == "postgresql://ann:…@host/clinic?…::visits"
+    assert shown_address("https://token:x@host/a.csv?sig=secret") == "https://…:…@host/a.csv?…"
+    assert shown_address("a/b@c:d.csv") == "a/b@c:d.csv"
+    job = BY_AGE.replaced(population="postgresql://ann:secret@host/all")
+    result = kanopy.anonymize(VISITS, job, source=address)
+    report = result.report
+    texts = [report.to_json(), report.to_html(), report.to_html(values=True), report.to_script(), result.manifest()]
+    masked = kanopy.mask({"why": ["beach"] * 3}, kanopy.MaskJob(text=["why"], k=3), source=address)
+    texts += [masked.to_html(), masked.report.to_json(), masked.report.to_script(), result.solution_json()]
+    texts.append(guess_job(VISITS, address).text)
+    for text in texts:
+        assert "secret" not in text and "cr@et" not in text
+
+
+def test_the_headline_says_what_holds_and_names_untouched_columns() -> None:
+    job = BY_AGE.replaced(models=["l-distinct:ill:2"], sensitive=["zip"])
+    report = kanopy.anonymize(VISITS, job).report
+    assert report.sentence.startswith("In its quasi-identifiers, every published row is indistinguishable")
+    assert report.to_dict()["verdict"]["untouched"] == ["ill", "zip"]
+    page = report.to_html()
+    assert "Published untouched: ill, zip." in page
+    assert "ill: guarded by l-distinct" in page and "zip: no model guards it" in page

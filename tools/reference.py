@@ -183,7 +183,7 @@ PEOPLE = "age,sex,zip,ill\n" + "".join(
 ANIMALS = "animal\n" + "dog\ncat\nhorse\neagle\n" * 3
 HIERARCHY = "dog;mammal;*\ncat;mammal;*\nhorse;mammal;*\neagle;bird;*\n"
 OTHER = "dog;pet;*\ncat;pet;*\nhorse;animal;*\neagle;animal;*\n"
-RELEASE = ("-q", "age,sex", "-k", "3", "--model", "l-distinct:ill:2")
+RELEASE = ("-q", "age,sex", "-k", "3", "--model", "l-distinct:ill:2", "--rest", "publish")
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "init": ("people.csv",),
     "anonymize": ("people.csv", *RELEASE, "-o", "release.csv", "--solution", "solution.json"),

@@ -135,6 +135,24 @@ def in_words(error: Exception) -> str:
     return what.get(type(error), f"Something given cannot be read or written ({error}).")
 
 
+def shown_address(source: str) -> str:
+    """A file or an address as it may be written down: without password, token or parameters.
+
+    >>> shown_address("postgresql://ann:secret@host/clinic?sslmode=require::visits"), shown_address("people.csv")
+    ('postgresql://ann:…@host/clinic?…::visits', 'people.csv')
+    """
+    scheme, mark, rest = source.partition("://")
+    if not mark or "/" in scheme or scheme == "file":
+        return source
+    place, colons, table = rest.partition("::")
+    who, at, place = place.rpartition("@")
+    user, _, password = who.partition(":")
+    if at:
+        user = f"{'…' if scheme.startswith('http') else user}{':…' if password else ''}@"
+    place, question, _ = place.partition("?")
+    return f"{scheme}://{user}{place}{'?…' if question else ''}{colons}{table}"
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """A hint with the closest known names, or the known names themselves.
 

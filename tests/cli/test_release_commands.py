@@ -46,7 +46,8 @@ def records(path: Path) -> list[dict[str, str]]:
 
 
 def test_anonymize_prints_one_json_object_with_the_promised_keys(shell: Shell, people: Path) -> None:
-    run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "--suppress", "20%", "-o", "out.csv", "--json")
+    options = ("-q", "age,sex", "-k", "2", "--suppress", "20%", "--insensitive", "ill", "-o", "out.csv", "--json")
+    run = shell("anonymize", people, *options)
     assert run.status == 0
     found = run.json
     assert set(found) >= ANONYMIZE_KEYS
@@ -69,21 +70,24 @@ def test_anonymize_prints_one_json_object_with_the_promised_keys(shell: Shell, p
 
 
 def test_identifiers_stay_home_and_the_note_says_so(shell: Shell, people: Path) -> None:
-    run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "-o", "out.csv", "--json")
+    options = ("-k", "2", "--rest", "publish", "-o", "out.csv", "--json")
+    run = shell("anonymize", people, "-q", "age,sex", *options)
     assert "'name' was left out" in run.words and "insensitive" in run.words
     assert list(records(shell.folder / "out.csv")[0]) == ["age", "zip", "sex", "ill"]
     assert any("'name' was left out" in line for line in run.json["notes"])
-    named = shell("anonymize", people, "-q", "age", "-k", "2", "--identifiers", "zip,sex", "-o", "out.csv", "--json")
+    named = shell("anonymize", people, "-q", "age", "--identifiers", "zip,sex", *options)
     assert named.status == 0
     assert list(records(shell.folder / "out.csv")[0]) == ["age", "ill"]
-    asked = shell("anonymize", people, "-q", "age", "-k", "2", "--insensitive", "name", "-o", "out.csv", "--json")
+    asked = shell("anonymize", people, "-q", "age", "--insensitive", "name", *options)
     assert asked.status == 0 and "left out" not in asked.error
     assert records(shell.folder / "out.csv")[0]["name"] == "Ann"
 
 
 def test_without_json_people_read_words(shell: Shell, people: Path) -> None:
-    run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "-o", "out.csv")
+    run = shell("anonymize", people, "-q", "age,sex", "-k", "2", "-s", "ill", "--insensitive", "zip", "-o", "out.csv")
     assert run.status == 0
+    assert "Published untouched: zip, ill (sensitive, no model guards it)" in run.out
+    assert "Note: Published as it is, though it looks as if others may know it: 'zip'" in run.words
     assert "k = 2" in run.out and "proved optimal" in run.out and "out.csv" in run.out
     looked = shell("check", "out.csv", "-q", "age,sex", "-s", "ill")
     assert looked.status == 0 and "6 rows" in looked.out and "ill:" in looked.out
@@ -174,7 +178,7 @@ def test_guessed_job_files_are_valid_for_any_column_name() -> None:
     names = ['a "b"', "emoji 😀", "tab\there", "a.b", "", "line\nbreak", "\x7f", "[x]", "ünï"]
     guessed = guess_job(pl.DataFrame({name: ["x", "y"] for name in names}), "one\ntwo.csv")
     job = Job.from_toml(guessed.text)
-    assert {*job.quasi, *job.sensitive, *job.identifiers, *job.insensitive} == set(names)
+    assert set(job.roles) == set(names)
 
 
 def test_hierarchies_of_a_job_lie_beside_it(shell: Shell, people: Path) -> None:
@@ -201,7 +205,7 @@ def test_every_format_carries_the_same_release(shell: Shell, people: Path, suffi
 def test_suppressed_rows_are_kept_as_stars_or_dropped(shell: Shell) -> None:
     path = shell.write("t.csv", "a,b\nx,1\nx,2\ny,3\n")
     shell.write("trees/a.csv", "x;x2\ny;y2\n")
-    options = ("-q", "a", "-k", "2", "--suppress", "40%", "--hierarchies", "trees", "--json")
+    options = ("-q", "a", "-k", "2", "--suppress", "40%", "--hierarchies", "trees", "--insensitive", "b", "--json")
     assert shell("anonymize", path, *options, "-o", "out.csv").json["suppressed"] == 1
     assert (shell.folder / "out.csv").read_text() == "a,b\nx,1\nx,2\n*,3\n"
     assert shell("anonymize", path, *options, "-o", "out.csv", "--drop-suppressed").json["suppressed"] == 1
@@ -281,14 +285,16 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
 
 def test_leading_zeros_and_case_survive(shell: Shell) -> None:
     path = shell.write("codes.csv", "zip,City\n00123,Rome\n00124,rome\n00223,Rome\n00224,rome\n")
-    run = shell("anonymize", path, "-q", "zip", "-k", "2", "-o", "out.csv", "--json")
+    run = shell("anonymize", path, "-q", "zip", "-k", "2", "--insensitive", "City", "-o", "out.csv", "--json")
     assert run.status == 0
     assert (shell.folder / "out.csv").read_text() == "zip,City\n0012*,Rome\n0012*,rome\n0022*,Rome\n0022*,rome\n"
 
 
 def test_separator_and_byte_order_mark_of_the_input_are_kept(shell: Shell) -> None:
     path = shell.write("t.csv", "Größe;Ort\r\n1;Köln\r\n1;Köln\r\n".encode("utf-8-sig"))
-    assert shell("anonymize", path, "-q", "Größe", "-k", "2", "-o", "out.csv", "--json").status == 0
+    assert (
+        shell("anonymize", path, "-q", "Größe", "-k", "2", "--rest", "publish", "-o", "out.csv", "--json").status == 0
+    )
     assert (shell.folder / "out.csv").read_bytes() == "Größe;Ort\r\n1;Köln\r\n1;Köln\r\n".encode("utf-8-sig")
 
 

@@ -100,7 +100,8 @@ def test_a_release_without_a_check_says_so(make):
 
 
 def test_the_sentence_counts_the_others(make):
-    assert make().report.sentence == "Every published row is indistinguishable from at least 2 others."
+    words = "In its quasi-identifiers, every published row is indistinguishable from at least 2 others."
+    assert make().report.sentence == words
 
 
 def test_why_rows_were_suppressed(make):

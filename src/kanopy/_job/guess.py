@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kanopy._errors import shown_address
 from kanopy._job.job import Job
 from kanopy._shown import Short
 
@@ -44,7 +45,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
 
     lines = [
         "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
-        *([f"# Table: {' '.join(source.split())}"] if source else []),
+        *([f"# Table: {' '.join(shown_address(source).split())}"] if source else []),
         "",
         "# How many rows must share each published combination of quasi-identifiers.",
         "k = 5",
@@ -59,18 +60,18 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
         'missing = "as-value"',
         "# Values that a hierarchy does not know: error, suppress, add.",
         'unknown = "error"',
+        "# Columns without a role: leave out, publish.",
+        'rest = "leave out"',
         "",
-        "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized),",
-        "# sensitive (published, guarded), insensitive (published as it is).",
+        "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive (published;",
+        "# privacy models guard it), insensitive (published as it is), undecided (stays at home until you decide).",
         '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
     ]
     columns: list[dict[str, str | None]] = []
     for guess in guess_roles(to_polars(data)[0]):
         hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
         lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.certainty}: {guess.reason}"]
-        if guess.role == Role.UNDECIDED:
-            lines.append("# undecided: it stays at home until you say what it is")
-        lines.append(f'role = "{Role.IDENTIFIER if guess.role == Role.UNDECIDED else guess.role}"')
+        lines.append(f'role = "{guess.role}"')
         if hierarchy:
             lines.append(hierarchy)
         columns.append(

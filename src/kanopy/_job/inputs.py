@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._arrays import MISSING_LABEL
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.job import HierarchySource, Job
+from kanopy._table.roles import LEAVE_OUT, Role
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl
 
 MOST_LEVELS = 8
+ROWS_TO_JUDGE = 20_000
+"""So many rows, evenly spread, are enough to tell what a column looks like."""
 SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
 
 def assign_roles(
-    frame: pl.DataFrame, given: Mapping[str, str], hierarchies: Iterable[str] = ()
+    frame: pl.DataFrame, given: Mapping[str, str], hierarchies: Iterable[str] = (), rest: str = LEAVE_OUT
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The role of every column, and what to tell the user about it; `hierarchies` are the columns that have one.
 
-    Columns without a given role are published as they are, unless they say whose row it is: those never leave.
+    Columns without a given role stay at home. Where `rest` says to publish them, only those do that say whose row it
+    is. What is published as it is and looks as if others may know it is named.
     """
     from kanopy._table.roles import identifying_column
 
@@ -31,37 +35,86 @@ def assign_roles(
     if absent:
         raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
     roles: dict[str, str] = {}
-    notes = []
+    meanings: dict[str, str | None] = {}
     for name in frame.columns:
-        role = given.get(name)
-        if role is None:
-            meaning = identifying_column(frame[name])
-            role = "insensitive" if meaning is None else "identifier"
-            if meaning is not None:
-                notes.append(
-                    f"The column {name!r} was left out: its name speaks of {meaning}. "
-                    "Name it insensitive in the job to publish it all the same."
-                )
-        roles[name] = role
+        if name not in given:
+            meanings[name] = identifying_column(frame[name])
+            unnamed = Role.UNDECIDED if rest == LEAVE_OUT else Role.INSENSITIVE
+            roles[name] = str(Role.IDENTIFIER if meanings[name] else unnamed)
+        else:
+            roles[name] = given[name]
+    notes = _left_out(roles, meanings, rest)
     unused = [name for name in hierarchies if name not in frame.columns]
     if unused:
         hint = near_miss(unused[0], frame.columns)
         notes.append(f"No column has the name of these hierarchies: {some(unused)}. {hint}")
-    return roles, tuple(notes)
+    return roles, (*notes, *_suspicious(frame, roles))
 
 
-def about_index(names: Sequence[str | None], identifiers: Collection[str]) -> tuple[str, ...]:
-    """A table's index goes out as it came in: refuse one that says who a row is about, mention any other."""
+def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest: str) -> list[str]:
+    """What is said of columns that stay at home though nobody called them identifiers."""
+    if rest != LEAVE_OUT:
+        return [
+            f"The column {name!r} was left out: its name speaks of {meaning}. "
+            "Name it insensitive in the job to publish it all the same."
+            for name, meaning in meanings.items()
+            if meaning is not None
+        ] + _undecided([name for name, role in roles.items() if role == Role.UNDECIDED])
+    unnamed = [f"{name!r} ({meaning})" if meaning else repr(name) for name, meaning in meanings.items()]
+    notes = _undecided([name for name, role in roles.items() if role == Role.UNDECIDED and name not in meanings])
+    if unnamed:
+        notes.append(
+            f"Left out, because nobody gave {'it' if len(unnamed) == 1 else 'them'} a role: {', '.join(unnamed)}. To "
+            'publish a column, call it insensitive or sensitive; rest = "publish" (--rest publish) publishes all '
+            "that have no role."
+        )
+    return notes
+
+
+def _undecided(names: Sequence[str]) -> list[str]:
+    shown = ", ".join(map(repr, names))
+    return [f"Left out, because the role is undecided: {shown}. Decide what it is to publish it."] if names else []
+
+
+def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
+    """A note on columns that are published as they are and look as if they pointed at people."""
+    from kanopy._table.guessing.guess import UNSURE, guess_roles
+    from kanopy._table.roles import identifying_column
+
+    untouched = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)]
+    if not untouched:
+        return []
+    some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
+    looks = []
+    for guess in guess_roles(some_rows):
+        if guess.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) and guess.certainty != UNSURE:
+            looks.append(f"{guess.column!r} ({guess.role}: {guess.reason.partition(';')[0]})")
+        elif (meaning := identifying_column(some_rows[guess.column])) is not None:
+            looks.append(f"{guess.column!r} (its name speaks of {meaning})")
+    if not looks:
+        return []
+    return [f"Published as it is, though it looks as if others may know it: {'; '.join(looks)}. Check the roles."]
+
+
+def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
+    """What is said of an index without a role: it stays at home, or goes out unless it says who a row is about."""
     from kanopy._table.roles import identifying_name
 
+    if not names:
+        return ()
+    if rest == LEAVE_OUT:
+        return (
+            "The index of the table was left out, because it has no role. To publish it, give it a name and call that "
+            "insensitive or sensitive.",
+        )
     for name in names:
         meaning = None if name is None else identifying_name(name)
-        if meaning is not None or name in identifiers:
+        if meaning is not None:
             raise DataError(
-                f"The index {name!r} of the table would be published, and it speaks of {meaning or 'an identifier'}. "
-                "Make it a column with reset_index(), or leave it out with reset_index(drop=True)."
+                f"The index {name!r} of the table would be published, and it speaks of {meaning}. Make it a column "
+                "with reset_index(), or leave it out with reset_index(drop=True)."
             )
-    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",) if names else ()
+    return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
 def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None) -> dict[str, Hierarchy]:

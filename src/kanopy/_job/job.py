@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._errors import JobError, near_miss, short, some
+from kanopy._errors import JobError, near_miss, short, shown_address, some
 from kanopy._kinds import (
     Anything,
     Flag,
@@ -30,7 +30,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared, check_parameters, parameters_of
 from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
-from kanopy._table.roles import ROLES
+from kanopy._table.roles import AT_HOME, LEAVE_OUT, REST, ROLES
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -114,16 +114,18 @@ Columns = str | Iterable[str]
 
 @dataclass(frozen=True)
 class Job(Declared):
-    """What to publish, and how safe it must be.
+    """What to publish, and how safe it must be. What nobody named stays at home.
 
     >>> job = Job(quasi=["age", "sex"], k=5, suppress="2%")
     >>> job.suppress, Job.from_toml(job.to_toml()) == job
     (0.02, True)
 
-    `quasi` columns are generalized; `identifiers` never leave; `sensitive` and `insensitive` columns are published
-    as they are. `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing
-    value is (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`,
-    `suppress`, `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
+    `quasi` columns are generalized; `identifiers` never leave, `undecided` ones not yet; `sensitive` and `insensitive`
+    columns are published as they are. Columns without a role are left out, unless `rest` is "publish".
+
+    `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing value is
+    (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
+    `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
 
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
@@ -149,7 +151,7 @@ class Job(Declared):
     hierarchies: Annotated[
         Mapping[str, HierarchySource], MapOf(_Source()), "per column a file, a method with its parameters, or itself"
     ] = field(default_factory=dict)
-    sensitive: Annotated[tuple[str, ...], Names(), "columns that are published and guarded by models"] = ()
+    sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models guard them"] = ()
     identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
     insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
     metric: Annotated[str, OneOf(known=_metrics), "the loss to minimise"] = "loss"
@@ -176,6 +178,8 @@ class Job(Declared):
     population: Annotated[str | None, Maybe(_Place()), "the table of everybody, for models such as k-map"] = None
     pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
     local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
+    rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
+    undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -203,6 +207,8 @@ class Job(Declared):
             population: str | Path | None = None,
             pseudonymize: Columns = (),
             local: bool = False,
+            rest: str = LEAVE_OUT,
+            undecided: Columns = (),
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -270,12 +276,14 @@ class Job(Declared):
                 f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
                 "column."
             )
+        elif has == "undecided" and role == "sensitive":
+            yield f"The model {model!r} names {column!r}, whose role is undecided. Call it sensitive."
         elif has == "quasi-identifier":
             yield (
                 f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "
                 "be protected as sensitive too. Give it one role."
             )
-        elif has != ROLES[role] and role == "identifiers":
+        elif has not in AT_HOME and role == "identifiers":
             yield f"The column {column!r} of the model {model!r} must not be published, but is {has}."
         elif has == "insensitive":
             yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
@@ -302,7 +310,7 @@ class Job(Declared):
             kept = {name: getattr(made, name) for name in self.parameters}
             object.__setattr__(self, "parameters", kept)
         role = None if self.target is None else self.roles.get(self.target)
-        if role in ("quasi-identifier", "identifier"):
+        if role in ("quasi-identifier", *AT_HOME):
             mistakes.append(
                 f"The target {self.target!r} of {self.algorithm!r} has the role {role}. Name a column that is "
                 "published as it is."
@@ -340,6 +348,14 @@ class Job(Declared):
         k = 5
         """
         return self.replaced(k=self.k, algorithm=self.algorithm)
+
+    def shown(self) -> Job:
+        """The same job with k and algorithm said, as it may be written down: without the password of its population.
+
+        >>> Job(quasi="age", population="postgresql://ann:secret@host/all").shown().population
+        'postgresql://ann:…@host/all'
+        """
+        return self.explicit().replaced(population=self.population and shown_address(self.population))
 
     def with_budget(self, budget: float | int | str) -> Job:
         """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.

@@ -14,7 +14,7 @@ from kanopy._files import usable
 from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._kinds import collected, refuse
-from kanopy._table.roles import ROLES
+from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 PER_COLUMN = {
@@ -38,6 +38,7 @@ SETTINGS = (
     "population",
     "pseudonymize",
     "models",
+    "rest",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
@@ -60,7 +61,7 @@ def job_to_dict(job: Job) -> dict[str, Any]:
                 plain[key] = value
         elif key == "models":
             plain |= {key: [model.to_dict() for model in value]} if value else {}
-        elif key in _ALWAYS or key in job._said or (key != "k" and value):
+        elif key in _ALWAYS or key in job._said or (key != "k" and value and value != LEAVE_OUT):
             plain[key] = list(value) if isinstance(value, tuple) else value
     return {**plain, "columns": columns}
 

@@ -135,6 +135,20 @@ def nulled(series: pl.Series, gone: Mask) -> pl.Series:
     return pl.select(pl.when(pl.Series(~gone)).then(series.rename(""))).to_series().rename(series.name)
 
 
+def emptied(series: pl.Series, gone: Mask) -> pl.Series:
+    """The column without the values of the marked rows, and without the categories that only those rows had.
+
+    >>> emptied(pl.Series("a", ["x", "y"], dtype=pl.Enum(["x", "y"])), np.array([True, False])).dtype
+    Enum(categories=['y'])
+    """
+    found = nulled(series, gone)
+    if isinstance(series.dtype, pl.Enum):
+        left = set(found.rename("").unique().to_list())
+        lost = set(series.rename("").unique().to_list()) - left
+        return found.cast(pl.Enum([label for label in series.dtype.categories if label not in lost]))
+    return found
+
+
 def kept_rows(frame: pl.DataFrame, kept: Mask) -> pl.DataFrame:
     """Some rows of a table, without the categories that only the other rows had.
 

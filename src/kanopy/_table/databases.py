@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency, near_miss, short, some
+from kanopy._errors import DataError, MissingDependency, near_miss, short, shown_address, some
 from kanopy._table.dialects import check_names
 
 _QUERY = re.compile(r"\s*(select|with|from|values|table)\b", re.IGNORECASE)
@@ -111,7 +111,7 @@ def read_postgres(address: str) -> pl.DataFrame:
         wanted = parameters.pop("query")[0]
         rest = urllib.parse.urlencode(parameters, doseq=True)
         address = urllib.parse.urlunparse(parts._replace(query=rest))
-    shown = _without_password(address)
+    shown = shown_address(address)
     is_query = bool(_QUERY.match(wanted)) and " " in wanted.strip()
     try:
         with dbapi.connect(address) as connection, connection.cursor() as cursor:
@@ -198,10 +198,7 @@ def _not_one_query(query: str, where: str) -> DataError:
     return DataError(f"Only a query that reads is run on {where} (one SELECT … or WITH …), not {short(query)}.")
 
 
-def _without_password(address: str) -> str:
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:…@", address)
-
-
 def _refused(where: str, error: Exception) -> DataError:
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return DataError(f"{where} cannot be read: {_without_password(reason)}. Check the name, the query and your rights.")
+    reason = re.sub(r"\w+://\S+", lambda found: shown_address(found[0]), reason)
+    return DataError(f"{where} cannot be read: {reason}. Check the name, the query and your rights.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -90,19 +90,29 @@ def _converted(data: Any) -> tuple[pl.DataFrame, Restore]:
     return wrapped.to_polars(), _Narwhals(wrapped.implementation)
 
 
-def index_names(data: Any) -> tuple[str | None, ...]:
-    """The names of a pandas index that says more than the number of a row; it goes out as it came in.
+def without_index(data: Any, roles: Collection[str], *, keep: bool = False) -> tuple[Any, tuple[str | None, ...]]:
+    """A table whose index is like any other column: the parts that have a role become columns, the others leave.
 
-    >>> index_names({"age": [41]})
-    ()
+    The names of those others are told; `keep` leaves them where they are. Row numbers that pandas made are no index.
+
+    >>> without_index({"age": [41]}, [])
+    ({'age': [41]}, ())
     """
     if isinstance(data, (pl.DataFrame, pl.LazyFrame)):
-        return ()
+        return data, ()
     import narwhals as nw
 
     if not nw.dependencies.is_pandas_dataframe(data) or type(data.index).__name__ == "RangeIndex":
-        return ()
-    return tuple(None if name is None else str(name) for name in data.index.names)
+        return data, ()
+    names = [None if name is None else str(name) for name in data.index.names]
+    named = [place for place, name in enumerate(names) if name in roles]
+    twice = [names[place] for place in named if names[place] in [str(column) for column in data.columns]]
+    if twice:
+        raise DataError(f"The index and a column have the same name: {some(twice)}. Rename one of them.")
+    if named:
+        data = data.reset_index(level=named)
+    others = tuple(name for place, name in enumerate(names) if place not in named)
+    return (data.reset_index(drop=True) if others and not keep else data), others
 
 
 # ---- the way in ---------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ class Role(StrEnum):
     QUASI_IDENTIFIER = "quasi-identifier"
     """Others may know it about a person (age, post code); generalized."""
     SENSITIVE = "sensitive"
-    """What must not be learnt about a person (diagnosis, income); published as it is, guarded by privacy models."""
+    """What must not be learnt about a person (diagnosis, income); published as it is; privacy models guard it."""
     INSENSITIVE = "insensitive"
     """Neither; published as it is."""
     UNDECIDED = "undecided"
@@ -31,8 +31,15 @@ ROLES = {
     "sensitive": Role.SENSITIVE.value,
     "identifiers": Role.IDENTIFIER.value,
     "insensitive": Role.INSENSITIVE.value,
+    "undecided": Role.UNDECIDED.value,
 }
 """The fields of jobs that name columns, and the role of these columns as job files and reports call it."""
+
+AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value)
+"""The roles of columns that do not leave."""
+
+LEAVE_OUT, PUBLISH = REST = ("leave out", "publish")
+"""What becomes of columns that nobody named."""
 
 
 def identifying_name(name: str) -> str | None:

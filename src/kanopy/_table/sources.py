@@ -26,7 +26,7 @@ from typing import Any
 
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency, some
+from kanopy._errors import DataError, MissingDependency, shown_address, some
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
 from kanopy._table.dialects import Dialect, check_names
@@ -103,7 +103,7 @@ def read_source(
     if text.startswith(POSTGRES):
         from kanopy._table.databases import read_postgres
 
-        return _checked(Source(read_postgres(text), None, "postgresql", None), text, wanted)
+        return _checked(Source(read_postgres(text), None, "postgresql", None), shown_address(text), wanted)
     if text.startswith(URL_SCHEMES):
         return _read_url(text, wanted, encoding, separator)
     path, inner, query = _split(text)
@@ -295,6 +295,9 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
                 while block := answer.read(1 << 20):
                     file.write(block)
         except (urllib.error.URLError, OSError, ValueError) as error:
-            raise DataError(f"Cannot fetch {url}: {error}. Check the address, or download the file yourself.") from None
+            shown = shown_address(url)
+            raise DataError(
+                f"Cannot fetch {shown}: {error}. Check the address, or download the file yourself."
+            ) from None
         found = read_source(copy, columns=columns, encoding=encoding, separator=separator)
     return Source(found.frame, found.dialect, found.kind, None)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data
@@ -65,7 +66,7 @@ def compare(
 
 def _drawn(found: Any, output: Path, source: str) -> bytes:
     if output.suffix == ".html":
-        page: str = found.to_html(Path(source).name)
+        page: str = found.to_html(Path(shown_address(source)).name)
         return page.encode("utf-8")
     if output.suffix == ".csv":
         return comparison_csv(found).encode("utf-8")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import Cancelled, JobError
+from kanopy._errors import Cancelled, JobError, shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import begin, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data
@@ -111,7 +111,7 @@ def _drawn(found: Any, output: Path, source: str) -> bytes:
     if output.suffix == ".csv":
         return table_csv(points).encode("utf-8")
     if output.suffix == ".html":
-        page: str = found.to_html(Path(source).name)
+        page: str = found.to_html(Path(shown_address(source)).name)
         return page.encode("utf-8")
     chart = risk_map(points, found.metric)
     if output.suffix == ".json":

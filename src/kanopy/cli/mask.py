@@ -43,6 +43,7 @@ def mask(
     ] = None,
     identifiers: o.Identifiers = None,
     insensitive: o.Insensitive = None,
+    rest: o.Rest = None,
     missing: o.Missing = "as-value",
     missing_tokens: o.MissingTokens = None,
     seed: o.Seed = 0,
@@ -81,6 +82,7 @@ def mask(
         diversity=_diversity(diversity, o.columns(sensitive)),
         identifiers=o.columns(identifiers),
         insensitive=o.columns(insensitive),
+        **({} if rest is None else {"rest": rest}),
         missing=missing or "as-value",
         missing_tokens=o.columns(missing_tokens),
     )
@@ -129,7 +131,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     """Draw what a masking did."""
     from rich.text import Text
 
-    from kanopy.cli.release import show_seconds
+    from kanopy.cli.release import show_seconds, show_untouched
 
     found = result.summary()
     if result.masked.guarantees_k:
@@ -140,6 +142,7 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
         )
     else:
         out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
+    show_untouched(out, result)
     shown = result.evaluation.substitutions()
     if shown:
         rows = ((_answer(each["from"]), _answer(each["to"]), f"{each['people']:,}", f"{each['similarity']:.3f}")

@@ -45,6 +45,9 @@ Sensitive = Annotated[
 ]
 Identifiers = Annotated[ColumnList, typer.Option(help=f"Columns that never leave, {SEVERAL}.")]
 Insensitive = Annotated[ColumnList, typer.Option(help=f"Columns that are published as they are, {SEVERAL}.")]
+Rest = Annotated[
+    str | None, typer.Option(help="Columns without a role: 'leave out' (the default) or publish.", show_default=False)
+]
 K = Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")]
 Suppress = Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")]
 Hierarchies = Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes
@@ -34,6 +35,7 @@ def anonymize(
     sensitive: o.Sensitive = None,
     identifiers: o.Identifiers = None,
     insensitive: o.Insensitive = None,
+    rest: o.Rest = None,
     missing: o.Missing = None,
     missing_tokens: o.MissingTokens = None,
     unknown: Annotated[str | None, typer.Option(help="Values a hierarchy lacks: error, suppress or add.")] = None,
@@ -63,7 +65,7 @@ def anonymize(
         "quasi": quasi, "k": k, "suppress": suppress, "metric": metric, "algorithm": algorithm, "sensitive": sensitive,
         "identifiers": identifiers, "insensitive": insensitive, "missing": missing, "missing_tokens": missing_tokens,
         "unknown": unknown, "suppressed_rows": "drop" if drop_suppressed else None, "population": population,
-        "pseudonymize": pseudonymize, "local": local or None,
+        "pseudonymize": pseudonymize, "local": local or None, "rest": rest,
     }  # fmt: skip
     if param:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
@@ -84,6 +86,7 @@ def apply(
     data: o.Data,
     output: o.Output,
     suppress: o.Suppress = None,
+    rest: o.Rest = None,
     population: o.Population = None,
     key_file: o.KeyFile = None,
     mapping: o.Mapping = None,
@@ -104,7 +107,8 @@ def apply(
 
     begin(json)
     wanted = read_solution(solution)
-    changes = {name: each for name, each in (("suppress", suppress), ("population", population)) if each is not None}
+    given = {"suppress": suppress, "population": population, "rest": rest}
+    changes = {name: value for name, value in given.items() if value is not None}
     _publish(
         data, output, wanted.replaced(**changes), encoding, False, [solution], key_file=key_file, mapping=mapping,
         manifest=manifest, report=report, values=report_values, fraction=sampling_fraction, target=target,
@@ -184,6 +188,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         f"shared by at least [bold]{counted(verification.smallest_class, 'row')}[/] (k = {result.job.k}), checked "
         "again on what is published."
     )
+    show_untouched(out, result)
     levels = result.levels
     lines = []
     for name, hierarchy in zip(result.domain.names, result.domain.hierarchies, strict=True):
@@ -206,6 +211,21 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         )
     show_seconds(out, result.clock.total())
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+
+
+def show_untouched(out: Any, result: Any) -> None:
+    """Name the columns that are published as they are, and what guards the sensitive ones."""
+    from rich.text import Text
+
+    shown = []
+    for name, role in result.prepared.roles.items():
+        models = [model.name for model in result.job.models if name in model.sensitive]
+        if role == "sensitive":
+            shown.append(f"{name} (sensitive, {'guarded by ' + ', '.join(models) if models else 'no model guards it'})")
+        elif role == "insensitive":
+            shown.append(name)
+    if shown:
+        out.print(Text(f"Published untouched: {', '.join(shown)}"))
 
 
 def show_seconds(out: Any, seconds: dict[str, float]) -> None:
@@ -237,8 +257,17 @@ def init(
         from rich.text import Text
 
         keys = {"column": "column", "role": "role", "hierarchy": "hierarchy", "why": "reason"}
-        out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in guessed.columns)))
+        # What the steward has to decide comes first; the others stay in the order of the table.
+        order = sorted(guessed.columns, key=lambda column: column["role"] != "undecided")
+        out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in order)))
+        undecided = sum(column["role"] == "undecided" for column in order)
+        if undecided:
+            stay = "stays" if undecided == 1 else "stay"
+            out.print(Text(f"{counted(undecided, 'column')} undecided: {stay} at home until you decide.", style="bold"))
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
-        out.print(Text(f"  kanopy anonymize {data} --job {output} -o release.csv --report report.html"), soft_wrap=True)
+        out.print(
+            Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
+            soft_wrap=True,
+        )
 
     emit({"job": str(output), "columns": guessed.columns}, show)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import begin, counted, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
@@ -72,7 +73,11 @@ def risk(
 
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
     """A study as a page or as its numbers, by the suffix of the file."""
-    return report_bytes(found, path) if path.suffix == ".json" else found.to_html(Path(source).name).encode("utf-8")
+    return (
+        report_bytes(found, path)
+        if path.suffix == ".json"
+        else found.to_html(Path(shown_address(source)).name).encode("utf-8")
+    )
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:

@@ -26,7 +26,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared
 from kanopy._table.policies import MISSING_POLICIES
-from kanopy._table.roles import ROLES
+from kanopy._table.roles import LEAVE_OUT, REST, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, make_masking
@@ -96,6 +96,8 @@ class MaskJob(Declared):
     missing: Annotated[str, OneOf(*MISSING_POLICIES), "what a missing answer is"] = "as-value"
     missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
     pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
+    rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
+    undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -123,6 +125,8 @@ class MaskJob(Declared):
             missing: str = "as-value",
             missing_tokens: str | Iterable[str] = (),
             pseudonymize: str | Iterable[str] = (),
+            rest: str = LEAVE_OUT,
+            undecided: str | Iterable[str] = (),
         ) -> None: ...
 
     def contradictions(self) -> Iterable[str]:
@@ -223,6 +227,8 @@ class MaskJob(Declared):
         for key in ("missing_tokens", "pseudonymize"):
             if getattr(self, key):
                 plain[key.replace("_", "-")] = list(getattr(self, key))
+        if self.rest != LEAVE_OUT:
+            plain["rest"] = self.rest
         return {**plain, "columns": columns}
 
     def script(self, source: str) -> str:
@@ -294,7 +300,7 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
     alike = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
-             "pseudonymize")  # fmt: skip
+             "pseudonymize", "rest", "undecided")  # fmt: skip
     return MaskJob(
         text=texts,
         quasi=tuple(name for name in job.quasi if name not in texts),

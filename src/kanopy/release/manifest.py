@@ -49,7 +49,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             versions[library] = version(library)
         except PackageNotFoundError:  # pragma: no cover - all are installed with Kanopy
             continue
-    plain = (job.explicit() if isinstance(job, Job) else job).to_dict()
+    plain = (job.shown() if isinstance(job, Job) else job).to_dict()
     for name, settings in plain["columns"].items():
         source = job.hierarchies.get(name)
         if "hierarchy" in settings and isinstance(source, (str, Path)):
@@ -75,6 +75,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             "second_count": result.verification.to_dict(),
             "models": [{"name": model.name, "says": _says(model), "holds": True} for model in job.all_models],
             "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
+            "left_out": sorted(name for name in result.prepared.at_home if name not in job.identifiers),
             "pseudonymized": sorted(job.pseudonymize),
         },
         "proved_optimal": summary["optimal"],

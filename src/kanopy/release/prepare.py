@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._errors import DataError, JobError, near_miss, shown_address, some
 from kanopy._job.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Clock, Progress
+from kanopy._table.roles import AT_HOME, PUBLISH
 from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ class Prepared:
     population: Any = None
 
     @property
-    def identifiers(self) -> list[str]:
-        """Columns that never leave as they are."""
-        return [name for name, role in self.roles.items() if role == "identifier"]
+    def at_home(self) -> list[str]:
+        """Columns that do not leave as they are."""
+        return [name for name, role in self.roles.items() if role in AT_HOME]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,8 +79,8 @@ class Prepared:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The original table without its identifiers."""
-        return self.frame[[name for name in self.frame.columns if name not in self.identifiers]]
+        """The original table without what stays at home."""
+        return self.frame[[name for name in self.frame.columns if name not in self.at_home]]
 
     @property
     def domain(self) -> Domain:
@@ -107,16 +108,17 @@ def prepare(
     ({'age': 'quasi-identifier', 'name': 'identifier'}, [2, 1])
     """
     from kanopy._compiler import prepare as prepare_kernels
-    from kanopy._table.frames import index_names, to_polars
+    from kanopy._table.frames import to_polars, without_index
 
     clock = clock or Clock()
     with clock.stage("read"):
         progress("reading")
+        data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data)
     if not generalize:
         job = _as_it_will_run(frame, job)
-    roles, notes = assign_roles(frame, job.roles, job.hierarchies)
-    notes = (*notes, *about_index(index_names(data), job.identifiers))
+    roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
+    notes = (*notes, *about_index(index, job.rest))
     if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
@@ -130,9 +132,8 @@ def prepare(
     else:
         table, more = _substitutable(frame, job, clock, progress)
         notes = (*notes, *more)
-    source = source or (
-        str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
-    )
+    named = str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
+    source = shown_address(source or named)
     known = population if population is not None else getattr(job, "population", None)
     return Prepared(frame, job, roles, notes, source, restore, table, known)
 

@@ -58,12 +58,13 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             verification={"verified": True, **result.verification.to_dict()},
             seconds=result.clock.total(),
             source=prepared.source,
-            job_toml=job.explicit().to_toml(),
+            job_toml=job.shown().to_toml(),
             version=__version__,
             notes=result.notes,
             look=_closer_look(result, job, **told),
             manifest=lambda: result.manifest(files),
             bound=result.bound,
+            about_suppressed=result.about_suppressed,
         )
     )
 

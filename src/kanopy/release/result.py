@@ -51,6 +51,8 @@ class Result:
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
     kept: Mask | None = None
     """Which original rows are in the release (`None`: all)."""
+    about_suppressed: tuple[str, ...] = ()
+    """Which values of sensitive columns suppressed rows are published with."""
     published_population: pl.DataFrame | None = None
     """The labels that the release would publish for the people of the population, where a model compares with it."""
 

@@ -120,6 +120,7 @@ def run(
     with clock.stage("apply"):
         progress("applying")
         published, kept = _apply(prepared, job, found)
+        published, told = _guard_suppressed(prepared, job, found, published)
         if job.pseudonymize:
             from kanopy._table.pseudonyms import with_pseudonyms
 
@@ -136,7 +137,8 @@ def run(
         job=job,
         found=found,
         verification=verification,
-        notes=(*prepared.notes, *found.notes, *why_not, *remarks),
+        notes=(*prepared.notes, *found.notes, *why_not, *remarks, *told),
+        about_suppressed=told,
         clock=clock,
         bound=proved,
         prepared=prepared,
@@ -184,7 +186,7 @@ def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> 
     from kanopy.engine.local import LocalEngine
     from kanopy.masking.result import Masked
 
-    table, dropped = prepared.table, prepared.identifiers
+    table, dropped = prepared.table, prepared.at_home
     if isinstance(found, Masked):
         assert isinstance(table, Substitutable)
         codes = found.codes_of_rows(table.guide)
@@ -193,6 +195,47 @@ def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> 
     assert isinstance(table, Generalizable) and isinstance(job, Job)
     drop_rows = job.suppressed_rows == "drop"
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
+
+
+def _guard_suppressed(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Take the sensitive values of suppressed rows out where those rows are no safe class, and say what was done.
+
+    Suppressed rows look alike, so they are a class like any other: fewer than k of them, or a model that does not
+    hold for them, would tell what the people behind them have.
+    """
+    from kanopy._core.classes import Classes
+    from kanopy._errors import some
+    from kanopy._table.column import emptied
+    from kanopy.masking.result import Masked
+    from kanopy.privacy.models import failing
+
+    sensitive = [name for name, role in prepared.roles.items() if role == "sensitive"]
+    if isinstance(found, Masked) or not isinstance(job, Job) or job.suppressed_rows == "drop" or not sensitive:
+        return published, ()
+    gone = found.recoding.group_of_row < 0
+    rows = int(gone.sum())
+    if not rows:
+        return published, ()
+    columns = prepared.domain.sensitive
+    counts = {each.name: np.bincount(each.code_of_row[gone], minlength=len(each.values))[None] for each in columns}
+    alone = Classes(np.array([rows]), histograms=counts, facts=prepared.domain.facts)
+    unsafe = [
+        name
+        for name in sensitive
+        if rows < job.k
+        or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
+    ]
+    kept = [name for name in sensitive if name not in unsafe]
+    told = []
+    who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
+    if unsafe:
+        why = f"there are fewer than k = {job.k:,}" if rows < job.k else "a model does not hold for them"
+        told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
+    if kept:
+        told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
+    return published.with_columns([emptied(published[name], gone) for name in unsafe]), tuple(told)
 
 
 def _verify(
@@ -206,7 +249,7 @@ def _verify(
     from kanopy.masking.result import Masked
     from kanopy.verify.verify import regroup, verify, verify_swapped
 
-    identifiers = [name for name in prepared.identifiers if name not in job.pseudonymize]
+    identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
     names = prepared.names
     claims: dict[str, Any]
     if isinstance(found, Masked):
@@ -226,6 +269,7 @@ def _verify(
             "suppressed_rows": 0 if dropped else gone,
             "classes": recoding.classes.count,
             "gone": None if dropped else recoding.group_of_row < 0,
+            "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 

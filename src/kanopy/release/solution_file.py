@@ -48,7 +48,7 @@ def solution_json(result: Result) -> str:
         {
             "format": FORMAT,
             "version": 1,
-            "job": result.job.explicit().to_dict(),
+            "job": result.job.shown().to_dict(),
             "levels": result.levels,
             "hierarchies": {name: json.loads(hierarchy_json(h)) for name, h in hierarchies},
         },

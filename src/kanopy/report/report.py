@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_LABELS = 1_000
 """Columns with more published labels than this name only the first ones in the JSON."""
 
+UNTOUCHED = ("sensitive", "insensitive")
+"""The roles of columns that are published as they are."""
+
 FREE = -1
 """The "level" of labels that were made without a hierarchy (ranges over the rows of a group)."""
 
@@ -74,7 +77,8 @@ class Facts(Short):
     `missing_rows` and `unknown_rows` count rows per column (a row can count in several columns).
     `seconds` maps stages to time; `losses` the name of a loss to its value for the release; `column_losses` likewise
     per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` gives the value-free
-    manifest as JSON text, and `bound` says how small the loss of any local recoding can be.
+    manifest as JSON text, and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
+    which sensitive values suppressed rows are published with.
     """
 
     domain: Domain
@@ -102,6 +106,7 @@ class Facts(Short):
     look: Callable[[], Findings] | None = None
     manifest: Callable[[], str] | None = None
     bound: Bound | None = None
+    about_suppressed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,17 @@ class Report(Short):
         if promised < 2:
             return "The release satisfies its privacy models, but some rows stand alone."
         others = "one other" if promised == 2 else f"{promised - 1:,} others"
-        return f"Every published row is indistinguishable from at least {others}."
+        return f"In its quasi-identifiers, every published row is indistinguishable from at least {others}."
+
+    @property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns that are published as they are, because the job calls them sensitive or insensitive."""
+        named = self.facts.roles.items()
+        return tuple(name for name, role in named if role in UNTOUCHED and name in self.facts.after.columns)
+
+    def guards(self, column: str) -> list[str]:
+        """The privacy models that look at a sensitive column."""
+        return [model.name for model in self.facts.models if column in model.sensitive]
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values with stable names: no cells, no labels but those the release publishes.
@@ -268,7 +283,7 @@ class Report(Short):
                 "candidates": solution.candidates,
                 "verified": self.verified,
                 "seconds": facts.seconds,
-                "verdict": {"holds": self.holds, "sentence": self.sentence},
+                "verdict": {"holds": self.holds, "sentence": self.sentence, "untouched": self.untouched},
                 "models": [{"name": model.name, "explanation": model.explain()} for model in facts.models],
                 "recoding": "local" if levels is None else "full-domain",
                 "published": self.published_rows,

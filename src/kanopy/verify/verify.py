@@ -60,6 +60,7 @@ def verify(
     suppressed_rows: int,
     classes: int,
     gone: npt.NDArray[np.bool_] | None = None,
+    sensitive: Sequence[str] = (),
     background: Background | None = None,
 ) -> Verification:
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
@@ -67,7 +68,8 @@ def verify(
     Every class must satisfy every model; no identifier may be present; rows, suppressed rows and classes must be
     those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
     class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
-    which of the published rows are the suppressed ones; `background` is what models beyond class sizes look at.
+    which of the published rows are the suppressed ones: they may show `sensitive` columns only if they are themselves a
+    class that satisfies the models about them. `background` is what models beyond class sizes look at.
     """
     _require_absent(identifiers, frame)
     counted, hidden = _grouped(frame, quasi)
@@ -89,6 +91,8 @@ def verify(
                 f"{wrong:,} published classes violate the model {model.name!r} ({model.explain()}) "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
+    if gone is not None and gone.any():
+        _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background)
     found = Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
     claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
@@ -99,6 +103,31 @@ def verify(
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     return found
+
+
+def _require_guarded(
+    rows: pl.DataFrame,
+    quasi: Sequence[str],
+    models: Sequence[Model],
+    sensitive: Sequence[str],
+    background: Background | None,
+) -> None:
+    """Refuse suppressed rows that tell what the few people behind them have."""
+    shown = [name for name in sensitive if name in rows.columns and rows[name].null_count() < rows.height]
+    for name in shown:
+        for model in models:
+            unsafe = bool(failing(model, Classes(np.array([rows.height]))).any()) if model.name == "k" else False
+            if name in model.sensitive:
+                assert background is not None
+                alone = Background(background.original, background.hierarchies)
+                unsafe = bool(model.hidden) or bool(
+                    failing(model, published_classes(rows, quasi, [model], alone)).any()
+                )
+            if unsafe:
+                raise VerificationFailed(
+                    f"The suppressed rows would be published with their values of {name!r}, and violate the model "
+                    f"{model.name!r}. Nothing was written. This is an error in Kanopy: please report it."
+                )
 
 
 def _require_absent(identifiers: Sequence[str], frame: pl.DataFrame) -> None:

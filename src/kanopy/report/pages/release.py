@@ -97,7 +97,8 @@ def _sentences(report: Report) -> list[str]:
     loss = report.facts.losses.get("loss")
     lost = "" if loss is None else sentence("release.lost", loss=loss)
     kept = sentence("release.published", share=_published_share(report), counts=_published(report), loss=lost)
-    return [checked, kept, _done(report)]
+    names = listed(report.untouched, 12)
+    return [checked, kept, _done(report), *([sentence("release.untouched", names=names)] if names else [])]
 
 
 def _published_share(report: Report) -> str:
@@ -122,6 +123,10 @@ def _done(report: Report) -> str:
         parts.append(f"{kept} stayed as {'it was' if kept == 1 else 'they were'}")
     if removed:
         parts.append(f"{plural(removed, 'identifying column was', 'identifying columns were')} removed")
+    if left := sum(role == "undecided" for role in report.facts.roles.values()):
+        parts.append(
+            f"{plural(left, 'column that nobody decided on was', 'columns that nobody decided on were')} left out"
+        )
     if hashed:
         parts.append(f"{plural(len(hashed), 'identifier')} replaced by keyed pseudonyms")
     parts.append(f"{plural(report.suppression.rows, 'row')} suppressed")
@@ -179,6 +184,10 @@ def _fate(report: Report, role: str) -> str:
     kept = [name for name in names if name in published]
     gone = [name for name in names if name not in published]
     parts = [f"{listed(kept, shown=12)}: published as {'it is' if len(kept) == 1 else 'they are'}"] if kept else []
+    if role == "sensitive" and kept:
+        parts += [f"{name}: guarded by {listed(report.guards(name))}" for name in kept if report.guards(name)]
+        bare = [name for name in kept if not report.guards(name)]
+        parts += [f"{listed(bare, shown=12)}: no model guards {'it' if len(bare) == 1 else 'them'}"] if bare else []
     parts += [f"{listed(gone, shown=12)}: removed"] if gone else []
     return "; ".join(parts)
 

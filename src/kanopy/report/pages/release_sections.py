@@ -132,7 +132,7 @@ def suppressed(report: Report) -> str:
         ("Unknown values", _policy(facts.unknown_policy, told("unknown"), facts.unknown_rows)),
     ]
     listing = table("Suppressed rows by reason", ["Reason", "Rows", "Of all rows", "In words"], rows, [1, 2])
-    return part("release.suppressed", listing, explained(policies))
+    return part("release.suppressed", listing, explained(policies), sensitive=" ".join(facts.about_suppressed))
 
 
 def _policy(policy: str, words: Mapping[str, str], rows: Mapping[str, int]) -> str:
