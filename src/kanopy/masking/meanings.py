@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import DataError, JobError, MissingDependency, near_miss, some
+from kanopy._shown import Plain
 from kanopy.ontology.senses.labels import APPROXIMATE, suggestions
 from kanopy.ontology.senses.senses import SenseChoices, find_labels
 from kanopy.ontology.similarity.measures import Measure, find_measure
@@ -41,15 +42,11 @@ SUGGESTED = 20
 
 
 @dataclass(frozen=True)
-class Unknown:
+class Unknown(Plain):
     """A value that no ontology knows, and words that are written like it."""
 
     value: str
     suggestions: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for the report."""
-        return {"value": self.value, "suggestions": list(self.suggestions)}
 
 
 @dataclass(frozen=True, eq=False)

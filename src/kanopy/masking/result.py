@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
+from kanopy._errors import JobError, NoSolution, near_miss
 from kanopy._kinds import Whole
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
@@ -54,10 +55,31 @@ class Masking(Declared):
 
     family: ClassVar[str] = "algorithm"
     name: ClassVar[str]
-    guarantees_k: ClassVar[bool]
+    guarantees_k: ClassVar[bool] = True
 
     def mask(
         self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
     ) -> Masked:
         """Substitute until every group is safe. `needed` are different values per confidential column and group."""
+        check_feasible(table, k, needed or {})
+        return self.masked(table, k, needed or {}, progress)
+
+    def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
+        """What each algorithm does of its own, once it is known not to be impossible."""
         raise NotImplementedError
+
+
+def check_feasible(table: MaskingTable, k: int, needed: Mapping[str, int]) -> None:
+    """Raise what is impossible from the start, with what would help."""
+    if k > table.rows:
+        raise JobError(f"k is {k:,} but the table has only {table.rows:,} rows. Choose a smaller k.")
+    known = {column.name: column for column in table.sensitive}
+    for name, need in needed.items():
+        if name not in known:
+            raise JobError(f"The confidential column {name!r} was not named sensitive. {near_miss(name, known)}")
+        present = len(np.unique(known[name].code_of_row))
+        if present < need:
+            raise NoSolution(
+                f"Every group should show {need} different values of {name!r}, but the whole column has {present}.",
+                advice=[f"ask for at most {present} different values of {name!r}"],
+            )

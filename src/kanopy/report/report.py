@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._core.classes import Classes, Domain
-from kanopy._shown import Short
+from kanopy._shown import Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
 
@@ -152,7 +152,7 @@ class ColumnReport(Short):
 
 
 @dataclass(frozen=True)
-class Suppression:
+class Suppression(Plain):
     """Rows not published, and why. `limit_rows` is how many violating rows the job allows."""
 
     rows: int
@@ -162,9 +162,7 @@ class Suppression:
     limit: float
     limit_rows: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """For machines."""
-        return {"excluded_by_policy" if name == "excluded" else name: value for name, value in vars(self).items()}
+    json_names: ClassVar[Mapping[str, str]] = {"excluded": "excluded_by_policy"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,16 +451,12 @@ def _bins(bins: tuple[SizeBin, ...]) -> list[dict[str, int]]:
 
 def _plain(value: Any) -> Any:
     """Only what JSON knows: NumPy numbers become Python's, tuples lists, and numbers that are not finite `null`."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value.tolist()]
-    if isinstance(value, (np.bool_, bool)):
-        return bool(value)
-    if isinstance(value, (np.integer, int)):
-        return int(value)
-    if isinstance(value, (np.floating, float)):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, int) else str(value)

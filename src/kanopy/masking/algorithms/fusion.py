@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._errors import JobError, NoSolution, near_miss, short
+from kanopy._errors import short
 from kanopy._kinds import OneOf, Text
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import Progress
 from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
 from kanopy.masking.algorithms.refinement import refine
 from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
@@ -51,18 +51,13 @@ class Fusion(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "fusion"
-    guarantees_k: ClassVar[bool] = True
 
     def contradictions(self) -> Iterable[str]:
         if self.search == "refined" and (self.guide != "similarity" or "2" not in self.heuristics):
             yield "The refined search needs a similarity to improve: leave it out with this guide."
 
-    def mask(
-        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
-    ) -> Masked:
+    def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Fuse the table's tuples until every group has `k` records (and enough different confidential values)."""
-        needed = needed or {}
-        check_feasible(table, k, needed)
         rng = np.random.default_rng(self.seed)
         priority = rng.permutation(len(table.counts)).astype(np.int64)
         if self.guide == "similarity" and "2" in self.heuristics:
@@ -119,22 +114,6 @@ def final_targets(into: Longs) -> Longs:
         if (further == target).all():
             return target
         target = further
-
-
-def check_feasible(table: MaskingTable, k: int, needed: Mapping[str, int]) -> None:
-    """Raise what is impossible from the start, with what would help."""
-    if k > table.rows:
-        raise JobError(f"k is {k:,} but the table has only {table.rows:,} rows. Choose a smaller k.")
-    known = {column.name: column for column in table.sensitive}
-    for name, need in needed.items():
-        if name not in known:
-            raise JobError(f"The confidential column {name!r} was not named sensitive. {near_miss(name, known)}")
-        present = len(np.unique(known[name].code_of_row))
-        if present < need:
-            raise NoSolution(
-                f"Every group should show {need} different values of {name!r}, but the whole column has {present}.",
-                advice=[f"ask for at most {present} different values of {name!r}"],
-            )
 
 
 def _value_sets(table: MaskingTable, name: str) -> list[set[int]]:

@@ -168,6 +168,25 @@ def _sink(heap: Longs, count: int, at: int, key: Longs, priority: Longs) -> None
 
 
 @helper
+def _pop(state: FusionState) -> None:
+    """Take the first group off the heap."""
+    state.numbers[WAITING] -= 1
+    state.heap[0] = state.heap[state.numbers[WAITING]]
+    _sink(state.heap, state.numbers[WAITING], 0, state.key, state.priority)
+
+
+@helper
+def _rank(state: FusionState, rules: FusionRules, own: int) -> bool:
+    """Bring the sizes in a group's key up to date; whether they were not."""
+    first = state.sizes[own] if rules.smallest_first else 0
+    result = state.sizes[own] + state.sizes[state.target[own]] if rules.smallest_result else 0
+    changed = state.key[own, 0] != first or state.key[own, 2] != result
+    state.key[own, 0] = first
+    state.key[own, 2] = result
+    return bool(changed)
+
+
+@helper
 def _look(like: Likeness, state: FusionState, rules: FusionRules, own: int, score: Floats) -> None:
     """Find the best fusion of a group and remember it."""
     order = state.order
@@ -195,9 +214,8 @@ def _look(like: Likeness, state: FusionState, rules: FusionRules, own: int, scor
                 taken = other
     state.target[own] = taken
     state.target_size[own] = sizes[taken]
-    state.key[own, 0] = sizes[own] if rules.smallest_first else 0
     state.key[own, 1] = -best
-    state.key[own, 2] = sizes[own] + sizes[taken] if rules.smallest_result else 0
+    _rank(state, rules, own)
     state.numbers[SCANS] += 1
 
 
@@ -240,32 +258,22 @@ def fuse(like: Likeness, state: FusionState, rules: FusionRules, most_scans: int
             return False
         own = heap[0]
         if state.into[own] >= 0 or not _is_unsafe(state, rules, own):
-            state.numbers[WAITING] -= 1
-            heap[0] = heap[state.numbers[WAITING]]
-            _sink(heap, state.numbers[WAITING], 0, key, priority)
+            _pop(state)
             continue
         target = state.target[own]
-        holds = target >= 0 and state.into[target] < 0 and sizes[target] == state.target_size[own]
-        if holds and rules.smallest_first and key[own, 0] != sizes[own]:
-            # Only the group itself grew: its target is as good as before.
-            key[own, 0] = sizes[own]
-            key[own, 2] = sizes[own] + sizes[target] if rules.smallest_result else 0
-            _sink(heap, state.numbers[WAITING], 0, key, priority)
-            continue
-        if holds and rules.smallest_result and key[own, 2] != sizes[own] + sizes[target]:
-            key[own, 2] = sizes[own] + sizes[target]
-            _sink(heap, state.numbers[WAITING], 0, key, priority)
-            continue
-        if not holds:
+        if target >= 0 and state.into[target] < 0 and sizes[target] == state.target_size[own]:
+            # Where only the group itself grew its target is as good as before, but its turn may be another.
+            if _rank(state, rules, own):
+                _sink(heap, state.numbers[WAITING], 0, key, priority)
+                continue
+        else:
             if rules.smallest_first and key[own, 0] != sizes[own]:
                 key[own, 0] = sizes[own]  # it waits for its new turn before it looks again
             else:
                 _look(like, state, rules, own, score)
             _sink(heap, state.numbers[WAITING], 0, key, priority)
             continue
-        state.numbers[WAITING] -= 1
-        heap[0] = heap[state.numbers[WAITING]]
-        _sink(heap, state.numbers[WAITING], 0, key, priority)
+        _pop(state)
         state.into[own] = target
         sizes[target] += sizes[own]
         _add_seen(state, rules, target, own)

@@ -13,8 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._progress import SILENT, Progress
-from kanopy.masking.algorithms.fusion import check_feasible
+from kanopy._progress import Progress
 from kanopy.masking.likeness_kernel import TICKS, Likeness, plain_row
 from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import Attribute, MaskingTable
@@ -27,13 +26,9 @@ class SemanticMicroaggregation(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "semantic-microaggregation"
-    guarantees_k: ClassVar[bool] = True
 
-    def mask(
-        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
-    ) -> Masked:
+    def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Group the table's tuples and publish centroids."""
-        check_feasible(table, k, {})
         group = _groups(table.likeness, table, k, np.random.default_rng(self.seed), progress)
         published = np.empty_like(table.tuples)
         order = np.argsort(group, kind="stable")

@@ -10,8 +10,8 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import JobError, some
-from kanopy._progress import SILENT, Progress
-from kanopy.masking.algorithms.fusion import Fusion, check_feasible
+from kanopy._progress import Progress
+from kanopy.masking.algorithms.fusion import Fusion
 from kanopy.masking.likeness_kernel import plain_row
 from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
@@ -29,18 +29,14 @@ class LocalRecodingByMeaning(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "local-recoding"
-    guarantees_k: ClassVar[bool] = True
 
-    def mask(
-        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
-    ) -> Masked:
+    def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Recode the table's only attribute."""
         if len(table.attributes) != 1:
             raise JobError(
                 f"Local recoding treats one column on its own; {some(table.names)} together would not be anonymous. "
                 "Use algorithm='fusion' for several columns."
             )
-        check_feasible(table, k, {})
         counts = table.counts
         meaning = table.attributes[0].position[table.tuples[:, 0]].astype(np.int64)
         if table.attributes[0].numbers is not None:

@@ -14,8 +14,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import DataError, some
-from kanopy._progress import SILENT, Progress
-from kanopy.masking.algorithms.fusion import check_feasible
+from kanopy._progress import Progress
 from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import Attribute, MaskingTable
 
@@ -29,11 +28,8 @@ class SemanticSwapping(Masking):
     name: ClassVar[str] = "semantic-swapping"
     guarantees_k: ClassVar[bool] = False
 
-    def mask(
-        self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT
-    ) -> Masked:
+    def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Swap values between records, one attribute after the other."""
-        check_feasible(table, k, {})
         rng = np.random.default_rng(self.seed)
         rows = table.tuples[table.tuple_of_row].copy()
         rare = np.flatnonzero(table.counts[table.tuple_of_row] < k)

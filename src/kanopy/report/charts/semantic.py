@@ -9,6 +9,7 @@ import numpy as np
 
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
 from kanopy.report.charts.marks import Chart, lines, sheet, short, spec
+from kanopy.report.drawings.icicle import leaf_order
 
 MOST_ROWS = 60
 LONGEST = 26
@@ -29,7 +30,7 @@ def loss_tree(quality: SemanticQuality, title: str = "") -> Chart:
     """
     labels, height = quality.labels, len(quality.labels) - 1
     base = next((level for level in range(height) if len(set(labels[level])) <= MOST_ROWS), height - 1)
-    order = _order(labels)
+    order = leaf_order(labels).tolist()
     rows: dict[str, int] = {}
     for value in order:
         rows.setdefault(labels[base][value], len(rows))
@@ -113,12 +114,3 @@ def stacked(parts: Sequence[Chart]) -> Chart:
     """Charts below one another, each with its own scales, on a sheet of their own."""
     scales = {"color": "independent", "shape": "independent", "size": "independent"}
     return sheet("", "", {"padding": 16, "vconcat": list(parts), "spacing": 36, "resolve": {"scale": scales}})
-
-
-def _order(labels: Sequence[Sequence[str]]) -> list[int]:
-    """The values so that those under one node stand together, nodes in the order they first appear."""
-    first = [{label: at for at, label in reversed(list(enumerate(row)))} for row in labels]
-    return sorted(
-        range(len(labels[0])),
-        key=lambda value: tuple(first[level][labels[level][value]] for level in range(len(labels) - 1, -1, -1)),
-    )

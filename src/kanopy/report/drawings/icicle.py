@@ -6,11 +6,12 @@ Plain SVG without a plotting library, because a page may hold dozens of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
+import numpy.typing as npt
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Longs
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.words import esc, plural
 
@@ -43,7 +44,7 @@ def icicle_svg(
     >>> drawing.count("<rect"), "France" in drawing
     (5, True)
     """
-    order = leaf_order(hierarchy)
+    order = leaf_order(hierarchy.table)
     inner = WIDTH - LEFT - RIGHT
     step = inner / hierarchy.size
     height = (hierarchy.height + 1) * BAND
@@ -82,19 +83,20 @@ def icicle_svg(
     )
 
 
-def leaf_order(hierarchy: Hierarchy) -> Ints:
+def leaf_order(levels: Iterable[npt.ArrayLike]) -> Longs:
     """The values from left to right, so that the values under every node are neighbours.
 
-    >>> leaf_order(Hierarchy.from_rows([["a", "x", "*"], ["b", "y", "*"], ["c", "x", "*"]])).tolist()
+    `levels` name the node of each value, from the values themselves up; nodes stand in the order they first appear.
+
+    >>> leaf_order([["a", "b", "c"], ["x", "y", "x"], ["*", "*", "*"]]).tolist()
     [0, 2, 1]
     """
     # Sort by the first value under the top node, then under the next one, and so on down to the value itself.
     keys = []
-    for row in hierarchy.table:
-        first = np.full(hierarchy.node_count, hierarchy.size, np.int64)
-        np.minimum.at(first, row, np.arange(hierarchy.size))
-        keys.append(first[row])
-    return np.lexsort(keys).astype(np.int32)
+    for row in levels:
+        _, first, node = np.unique(np.asarray(row), return_index=True, return_inverse=True)
+        keys.append(first[node.reshape(-1)])
+    return np.lexsort(keys)
 
 
 def _rect(x: float, y: float, width: float, marked: bool, label: str) -> str:

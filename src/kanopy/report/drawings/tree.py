@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib import resources
 
 from kanopy._errors import HierarchyError
@@ -92,11 +92,45 @@ def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES
     >>> tree_svg(Hierarchy.flat(["a", "b"])).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
-    opened = _unfolded(h, 2 * leaves)
-    marked = _marked(h, level)
+    opened, marked = _unfolded(h, 2 * leaves), _marked(h, level)
+    place, below, texts, row = _placed(h, opened)
+    for node in place:
+        if node >= 0:
+            folded = node >= h.size and node not in opened
+            texts[node] = h.labels[node] + (f" ({int(h.leaf_counts[node]):,})" if folded else "")
+    widest: dict[int, float] = {}
+    for node, (depth, _) in place.items():
+        widest[int(depth)] = max(widest.get(int(depth), 0.0), min(len(texts[node]), 28) * CHAR)
+    left, x = {}, 12.0
+    for depth in sorted(widest):
+        left[depth] = x
+        x += widest[depth] + 46
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {x:.0f} {row * ROW + 16}" width="{x:.0f}" '
+        f'height="{row * ROW + 16}" font-family="system-ui, sans-serif" font-size="12" role="img">',
+        f"<title>{esc(f'Hierarchy {h.name}'.strip())}</title>",
+    ]
+    spot = {node: (left[int(depth)], 18 + y * ROW) for node, (depth, y) in place.items()}
+    for parent, child in ((node, child) for node, shown in below.items() for child in shown):
+        (a, b), (c, d) = spot[parent], spot[child]
+        a += min(len(texts[parent]), 28) * CHAR + 6
+        middle = (a + c) / 2
+        out.append(
+            f'<path d="M{a:.1f},{b - 4:.1f} C{middle:.1f},{b - 4:.1f} {middle:.1f},{d - 4:.1f} '
+            f'{c - 6:.1f},{d - 4:.1f}" fill="none" stroke="{LINE}"/>'
+        )
+    for node, (a, b) in spot.items():
+        style = f' fill="{MARK}" font-weight="bold"' if node in marked else f' fill="{INK}"'
+        out.append(f'<text x="{a:.1f}" y="{b:.1f}"{style}>{esc(short(texts[node]))}</text>')
+    return "\n".join([*out, "</svg>"])
+
+
+def _placed(
+    h: Hierarchy, opened: set[int]
+) -> tuple[dict[int, tuple[float, float]], dict[int, list[int]], dict[int, str], int]:
+    """Depth and row of each node shown, what stands below it, what stands for children left out, and all rows."""
     place: dict[int, tuple[float, float]] = {}
     texts: dict[int, str] = {}
-    edges: list[tuple[int, int]] = []
     below: dict[int, list[int]] = {}
     row = 0
     # Post-order on an explicit stack: deep trees must not meet Python's recursion limit.
@@ -117,52 +151,10 @@ def tree_svg(h: Hierarchy, *, level: int | None = None, leaves: int = SVG_LEAVES
             texts[hidden] = f"… {len(children) - len(shown)} more"
             shown = [*shown, hidden]
             hidden -= 1
-        edges.extend((node, child) for child in shown)
         below[node] = shown
         stack.append((node, depth, True))
         stack.extend((child, depth + 1, False) for child in reversed(shown))
-    return _svg(h, place, texts, edges, marked, opened, row)
-
-
-def _svg(
-    h: Hierarchy,
-    place: Mapping[int, tuple[float, float]],
-    texts: dict[int, str],
-    edges: Sequence[tuple[int, int]],
-    marked: set[int],
-    opened: set[int],
-    rows: int,
-) -> str:
-    for node in place:
-        if node >= 0:
-            count = int(h.leaf_counts[node])
-            folded = node >= h.size and node not in opened
-            texts[node] = h.labels[node] + (f" ({count:,})" if folded else "")
-    widest: dict[int, float] = {}
-    for node, (depth, _) in place.items():
-        widest[int(depth)] = max(widest.get(int(depth), 0.0), min(len(texts[node]), 28) * CHAR)
-    left, x = {}, 12.0
-    for depth in sorted(widest):
-        left[depth] = x
-        x += widest[depth] + 46
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {x:.0f} {rows * ROW + 16}" width="{x:.0f}" '
-        f'height="{rows * ROW + 16}" font-family="system-ui, sans-serif" font-size="12" role="img">',
-        f"<title>{esc(f'Hierarchy {h.name}'.strip())}</title>",
-    ]
-    spot = {node: (left[int(depth)], 18 + y * ROW) for node, (depth, y) in place.items()}
-    for parent, child in edges:
-        (a, b), (c, d) = spot[parent], spot[child]
-        a += min(len(texts[parent]), 28) * CHAR + 6
-        middle = (a + c) / 2
-        out.append(
-            f'<path d="M{a:.1f},{b - 4:.1f} C{middle:.1f},{b - 4:.1f} {middle:.1f},{d - 4:.1f} '
-            f'{c - 6:.1f},{d - 4:.1f}" fill="none" stroke="{LINE}"/>'
-        )
-    for node, (a, b) in spot.items():
-        style = f' fill="{MARK}" font-weight="bold"' if node in marked else f' fill="{INK}"'
-        out.append(f'<text x="{a:.1f}" y="{b:.1f}"{style}>{esc(short(texts[node]))}</text>')
-    return "\n".join([*out, "</svg>"])
+    return place, below, texts, row
 
 
 def _marked(h: Hierarchy, level: int | None) -> set[int]:
