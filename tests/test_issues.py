@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import json
+import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,7 +23,8 @@ from hypothesis import given, settings
 
 import kanopy
 from kanopy._core.classes import Domain
-from kanopy._errors import JobError, NoSolution, VerificationFailed
+from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
+from kanopy._table.sinks import staged, write_table
 from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
 from kanopy.metrics.full_domain import METRICS
@@ -598,3 +602,105 @@ def test_the_headline_says_what_holds_and_names_untouched_columns() -> None:
     page = report.to_html()
     assert "Published untouched: ill, zip." in page
     assert "ill: guarded by l-distinct" in page and "zip: no model guards it" in page
+def test_an_apostrophe_in_a_quoted_name_is_a_letter(tmp_path: Path) -> None:
+    """A standard CSV was read with single quotes, which gave more columns: first names became one of their own."""
+    path = tmp_path / "people.csv"
+    path.write_text('"name, first",age\n"Jones\', Al",31\n"Smith\', Bo",32\n"O\'Neil, Cy",33\n')
+    assert read_table(path).columns == ["name, first", "age"]
+    assert read_table(path)["name, first"].to_list() == ["Jones', Al", "Smith', Bo", "O'Neil, Cy"]
+    path.write_text("'a',b\n'1, 2',3\n'4',5\n")
+    assert read_table(path).columns == ["a", "b"]
+
+
+def test_quotes_in_headers_stay_as_they_are(tmp_path: Path) -> None:
+    """The quotes of a header doubled each time a table was read and written."""
+    path, again = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_text('"5"" pipe",b\n1,2\n')
+    for columns in (None, ["b", '5" pipe']):
+        assert set(read_table(path, columns=columns).columns) == {'5" pipe', "b"}
+    write_table(read_table(path), again)
+    assert again.read_text() == path.read_text()
+    assert read_table(path, columns=["b", '5" pipe']).rows() == [("2", "1")]
+
+
+def test_texts_too_long_for_excel_are_refused(tmp_path: Path) -> None:
+    """Excel cut texts at 32,767 letters without a word."""
+    with pytest.raises(DataError, match=r"32,767 letters; texts of 'note' are longer"):
+        write_table(pl.DataFrame({"note": ["x" * 32_768], "n": [1]}), tmp_path / "out.xlsx")
+    assert list(tmp_path.iterdir()) == []
+    write_table(pl.DataFrame({"note": ["x" * 32_767, None], "n": [1, 2]}), tmp_path / "out.xlsx")
+    write_table(pl.DataFrame({"n": [1, 2]}), tmp_path / "numbers.xlsx")
+
+
+@pytest.mark.parametrize("renamed", [0, 1, 2])
+def test_killed_while_renaming_leaves_all_or_none_after_the_next_run(tmp_path: Path, renamed: int) -> None:
+    """A process that ended between two renames left a release of today beside a report of yesterday."""
+    (tmp_path / "out.csv").write_text("old")
+    (tmp_path / "report.html").write_text("old")
+    code = (
+        "import os, sys\n"
+        "from kanopy._files import Release\n"
+        "real, count = os.replace, []\n"
+        "def replace(a, b):\n"
+        f"    if len(count) == {renamed}: os._exit(9)\n"
+        "    count.append(1); real(a, b)\n"
+        "os.replace = replace\n"
+        "release = Release()\n"
+        "with release.published():\n"
+        "    for name in ('out.csv', 'report.html', 'other.json'): release.bytes(name, b'new')\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert killed.returncode == 9 and len(list(tmp_path.iterdir())) > 3
+    with staged() as release:
+        release.bytes(tmp_path / "third.txt", b"later")
+        assert {name: (tmp_path / name).read_text() for name in ("out.csv", "report.html")} == {
+            "out.csv": "old", "report.html": "old",
+        }  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "report.html", "third.txt"]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_a_terminal_that_lacks_letters_is_no_reason_to_fail(tmp_path: Path, encoding: str) -> None:
+    """A tick that the terminal lacks, or a column called `[/]`, was a traceback after the release was written."""
+    (tmp_path / "t.csv").write_text("[/],é\n" + "1,a\n1,b\n2,a\n2,c\n", encoding="utf-8")
+    for more in ((), ("--json",)):
+        command = [
+            sys.executable,
+            "-m",
+            "kanopy",
+            "anonymize",
+            "t.csv",
+            "-q",
+            "[/],é",
+            "-k",
+            "2",
+            "-o",
+            "out.csv",
+            *more,
+        ]
+        run = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=False
+        )  # fmt: skip
+        assert run.returncode == 0 and b"Traceback" not in run.stderr, run.stderr.decode()
+        assert not more or "é" in json.loads(run.stdout.decode(encoding))["levels"]
+
+
+def test_tables_with_a_dot_in_their_name_are_read(tmp_path: Path) -> None:
+    """The part before the dot was taken for a schema."""
+    path = tmp_path / "p.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as made:
+        made.execute('create table "a.b" as select 41 age')
+    assert read_table(path).rows() == read_table(f"{path}::a.b").rows() == [(41,)]
+
+
+@pytest.mark.parametrize("query", ["select * from p; copy p to 'x.csv'", "copy p to 'x.csv'", "select * from 'o.csv'"])
+def test_a_database_runs_one_query_that_reads(tmp_path: Path, query: str) -> None:
+    """What stood after a semicolon was executed, and a query could read and write other files."""
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "o.csv").write_text("a\n1\n")
+    with duckdb.connect(str(tmp_path / "p.duckdb")) as made:
+        made.execute("create table p as select 'a;b' x")
+    with pytest.raises(DataError):
+        read_table(f"{tmp_path / 'p.duckdb'}?{query}".replace("'x.csv'", f"'{tmp_path}/x.csv'"))
+    assert not (tmp_path / "x.csv").exists()
+    assert read_table(f"{tmp_path / 'p.duckdb'}?select * from p where x = 'a;b';").rows() == [("a;b",)]

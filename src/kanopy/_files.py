@@ -9,10 +9,14 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import json
 import os
+import platform
+import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kanopy._errors import DataError, InputError, short
@@ -139,7 +143,8 @@ class Release:
         path = check_writable(target, self._forbidden)
         if path in self._staged:
             raise DataError(f"Two outputs have the same name: {os.fspath(target)!r}. Give each its own.")
-        place = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+        _tidy(path)
+        place = path.with_name(f".{path.name}.{_mark()}.part")
         self._staged[path] = place
         with _explained(path):
             # Created here, not by the writer, so that it gets the usual rights and can never follow a link.
@@ -150,25 +155,34 @@ class Release:
             _to_disk(place)
 
     def publish(self) -> None:
-        """Rename everything into place; if one cannot be, the ones before it are put back."""
-        done: list[tuple[Path, Path | None]] = []
+        """Rename everything into place; if one cannot be, the ones before it are put back.
+
+        A journal says what is about to be renamed, so that the next run can put things back if this one is killed.
+        """
+        entries: list[Entry] = []
+        journals: list[Path] = []
         try:
             for path, place in self._staged.items():
                 with _explained(path):
-                    kept = _kept_copy(path)
-                    done.append((path, kept))
+                    entries.append((path, place, _kept_copy(path)))
+            if len(entries) > 1:
+                text = json.dumps([[each and str(each) for each in entry] for entry in entries])
+                name = f".kanopy.{_mark()}.journal"
+                for folder in dict.fromkeys(path.parent for path in self._staged):
+                    journals.append(folder / name)
+                    with _explained(journals[-1]):
+                        journals[-1].write_text(text, encoding="utf-8")
+                        _to_disk(journals[-1])
+            for path, place, _ in entries:
+                with _explained(path):
                     os.replace(place, path)
         except BaseException:
-            for path, kept in reversed(done):
-                if kept is not None:
-                    os.replace(kept, path)
-                    kept.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
-                elif not self._staged[path].exists():
-                    path.unlink(missing_ok=True)
+            _put_back(entries)
+            for journal in journals:
+                journal.unlink(missing_ok=True)
             raise
-        for _, kept in done:
-            if kept is not None:
-                kept.unlink(missing_ok=True)
+        for left in (*journals, *(kept for _, _, kept in entries if kept is not None)):
+            left.unlink(missing_ok=True)
         for folder in {path.parent for path in self._staged}:
             with contextlib.suppress(OSError):
                 _to_disk(folder)
@@ -191,11 +205,74 @@ class Release:
         self._staged.clear()
 
 
+Entry = tuple[Path, Path, Path | None]
+"""A target, where its new content lies until it is renamed, and a second name of its old content if there was one."""
+
+
+def _put_back(entries: Iterable[Entry]) -> None:
+    """Undo renames: what was there is there again, and nothing else."""
+    for path, place, kept in entries:
+        if kept is not None and kept.exists():
+            os.replace(kept, path)
+            kept.unlink(missing_ok=True)  # two names of one file: replacing one by the other does nothing
+        elif kept is None and not place.exists():
+            path.unlink(missing_ok=True)
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _mark() -> str:
+    """Part of the names of temporary files that says whose they are: those of a killed run can be told."""
+    return f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _abandoned(file: Path) -> bool:
+    """Whether a temporary file was made on this machine by a process that is no more."""
+    found = re.search(rf"\.{_machine()}-(\d+)-[0-9a-f]{{8}}\.\w+$", file.name)
+    if found is None:
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False
+
+
+def _tidy(target: Path) -> None:
+    """Put back and remove what a killed run left beside a target, so that of its files all are there or none."""
+    with contextlib.suppress(OSError, ValueError):
+        names = [file for file in target.parent.iterdir() if file.name.startswith(".") and _abandoned(file)]
+        for journal in (file for file in names if file.suffix == ".journal"):
+            entries = [tuple(each and Path(each) for each in entry) for entry in json.loads(journal.read_text("utf-8"))]
+            if all(_ours(entry) for entry in entries):
+                _put_back(entries)  # type: ignore[arg-type]
+                for path, place, _ in entries:
+                    place.unlink(missing_ok=True)
+                    path.with_name(journal.name).unlink(missing_ok=True)  # each folder has one: put back once only
+            journal.unlink(missing_ok=True)
+        for file in names:
+            if file.suffix in (".part", ".kept") and file.name.startswith(f".{target.name}."):
+                file.unlink(missing_ok=True)
+
+
+def _ours(entry: Sequence[Path | None]) -> bool:
+    """Whether an entry of a journal names files that belong together: a journal cannot make us touch others."""
+    path, *temporary = entry
+    return path is not None and all(
+        each is None or (each.parent == path.parent and each.name.startswith(f".{path.name}.") and _abandoned(each))
+        for each in temporary
+    )
+
+
 def _kept_copy(path: Path) -> Path | None:
     """A second name for the file about to be replaced, to put it back if a later rename fails."""
     if not path.exists():
         return None
-    kept = path.with_name(f".{path.name}.{secrets.token_hex(6)}.kept")
+    kept = path.with_name(f".{path.name}.{_mark()}.kept")
     try:
         os.link(path, kept)
     except OSError:

@@ -62,9 +62,11 @@ def read_delimited(
     if columns is not None:
         check_columns(columns, names, name)
     # By position: some names would be taken for patterns.
-    places = None if columns is None else [names.index(column) for column in columns]
+    places = None if columns is None else sorted({names.index(column) for column in columns})
     try:
         frame = _parse(content, dialect, places)
+        # The parser leaves quotes in names doubled; they would double again each time they are written.
+        frame.columns = [names[place] for place in (range(len(names)) if places is None else places)]
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty. Give a file with a header line and one line per record.") from None
     except pl.exceptions.ComputeError as error:

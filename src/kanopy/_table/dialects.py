@@ -141,8 +141,13 @@ def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | 
         text = text[: text.rfind(newline) + 1] or text
     best: tuple[float, int] = (-1.0, 0)
     found = Dialect(separator or ",", '"', encoding, newline)
+    # Where a field begins with a double quote, double quotes are the quotes: an apostrophe in a name is a letter.
+    doubled = text.startswith('"') or any(
+        f'{before}"' in text for before in ("\n", "\r", separator, *SEPARATORS) if before
+    )
     for candidate in (separator,) if separator else SEPARATORS:
-        for quote in ('"', "'") if f"'{candidate}" in text or f"{candidate}'" in text else ('"',):
+        single = not doubled and (f"'{candidate}" in text or f"{candidate}'" in text)
+        for quote in ('"', "'") if single else ('"',):
             score = _consistency(text, candidate, quote)
             if score > best:
                 best, found = score, Dialect(candidate, quote, encoding, newline)

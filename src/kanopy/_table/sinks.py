@@ -12,11 +12,12 @@ from typing import Any
 import polars as pl
 
 from kanopy import _files
-from kanopy._errors import DataError, MissingDependency
+from kanopy._errors import DataError, MissingDependency, some
 from kanopy._files import Target
 from kanopy._table.dialects import Dialect
 
 EXCEL_ROWS = 1_048_575
+EXCEL_LETTERS = 32_767
 
 
 def write_table(
@@ -113,6 +114,13 @@ def _write_tabs(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: A
 def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
     if frame.height > EXCEL_ROWS:
         raise DataError(f"Excel holds {EXCEL_ROWS:,} records, not {frame.height:,}. Write to .csv or .parquet instead.")
+    texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String).str.len_chars().max())
+    if long := [name for name, most in zip(texts.columns, texts.row(0) if texts.width else (), strict=True)
+                if (most or 0) > EXCEL_LETTERS]:  # fmt: skip
+        raise DataError(
+            f"A cell of Excel holds {EXCEL_LETTERS:,} letters; texts of {some(long)} are longer and would be cut. "
+            "Write to .csv or .parquet instead."
+        )
     try:
         importlib.import_module("xlsxwriter")
     except ImportError:

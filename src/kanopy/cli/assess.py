@@ -70,6 +70,7 @@ def assess(
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:
+    from rich.markup import escape
     from rich.text import Text
 
     out.print(
@@ -101,8 +102,8 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         if each.statistic in ("mean", "median") and each.low < each.high:
             mark = "" if each.holds else "  [red]does not hold[/]"
             out.print(
-                f"{each.column}: {each.statistic} between {each.low:,.4g} and {each.high:,.4g} (was {each.truth:,.4g})"
-                + mark
+                f"{escape(each.column)}: {each.statistic} between {each.low:,.4g} and {each.high:,.4g} "
+                f"(was {each.truth:,.4g}){mark}"
             )
     if report is not None:
-        out.print(f"Report: [bold]{report}[/]", soft_wrap=True)
+        out.print(Text(f"Report: {report}"), soft_wrap=True)

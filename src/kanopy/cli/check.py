@@ -43,6 +43,8 @@ def check(
     )  # fmt: skip
 
     def show(out: Any) -> None:
+        from rich.text import Text
+
         verdict = "[bold green]✓[/]" if found.k >= 2 and found.holds else "[bold red]✗[/]"
         falls = "falls" if found.rows == 1 else "fall"
         out.print(
@@ -55,7 +57,7 @@ def check(
         )
         out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
         for name, numbers in found.sensitive.items():
-            out.print(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}.")
+            out.print(Text(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}."))
         for each in found.models:
             _show_model(out, each)
 

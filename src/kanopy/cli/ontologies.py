@@ -73,13 +73,14 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
 
     def show(console: Any) -> None:
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table("", "", show_header=False, title=facts["name"] or file)
+        table = Table("", "", show_header=False, title=Text(facts["name"] or file))
         for key, value in facts.items():
             text = (
                 ", ".join(value[:5]) if isinstance(value, list) else f"{value:,}" if isinstance(value, int) else value
             )
-            table.add_row(key.replace("_", " "), text)
+            table.add_row(key.replace("_", " "), Text(text))
         console.print(table)
 
     emit(facts, show)

@@ -138,4 +138,4 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             )
         )
     if report is not None:
-        out.print(f"Report: [bold]{report}[/]", soft_wrap=True)
+        out.print(Text(f"Report: {report}"), soft_wrap=True)
