@@ -23,9 +23,7 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.problem import Problem
 from kanopy.search.sets import set_search
-from kanopy.search.sets.li_gops import LiGOPS
-from kanopy.search.sets.li_gsps import LiGSPS
-from kanopy.search.sets.li_sps import LiSPS
+from kanopy.search.sets.li_schemes import LiGOPS, LiGSPS, LiSPS
 from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import SetJudge
 from kanopy.search.sets.value_sets import ValueColumn, ValueTable, value_table

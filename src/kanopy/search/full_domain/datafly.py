@@ -44,8 +44,7 @@ class Datafly(Algorithm):
             if not open_attributes:
                 raise no_solution(problem)
             widest = max(
-                open_attributes,
-                key=lambda j: len(np.unique(domain.hierarchies[j].level(levels[j]).codes[present[j]])),
+                open_attributes, key=lambda j: len(np.unique(domain.hierarchies[j].level(levels[j]).codes[present[j]]))
             )
             levels[widest] += 1
         return release_levels(self.name, problem, judgement)

@@ -6,13 +6,14 @@ two levels. Rows that every refinement of such a class must suppress are suppres
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._progress import Progress
+from kanopy.search.full_domain.projections import raise_least
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -32,33 +33,23 @@ def least_gone(problem: Problem, progress: Progress) -> Longs:
     width = len(lattice.shape)
     # The attributes that tell most apart come first, in case there are too many pairs.
     order = sorted(range(width), key=lambda j: -lattice.shape[j])
-    pairs = list(combinations(order, 2)) if width > 1 else [(0, 0)]
+    subsets = list(combinations(order, min(2, width)))
     done = 0
-    for number, (a, b) in enumerate(pairs):
-        places = list(product(range(lattice.shape[a]), range(lattice.shape[b]))) if a != b else []
-        if a == b:
-            places = [(x, x) for x in range(lattice.shape[a])]
-        done += len(places)
+    for number, axes in enumerate(subsets):
+        found = np.zeros([lattice.shape[j] for j in axes], np.int64)
+        done += found.size
         if done > MOST_TABLES:
             break
-        progress("preparing bounds", number / len(pairs))
-        found = np.zeros((lattice.shape[a], lattice.shape[b]), np.int64)
-        for x, y in places:
-            levels = list(lattice.highest)
-            levels[a], levels[b] = lattice.lowest[a] + x, lattice.lowest[b] + y
-            place = tuple(levels)
-            table = problem.full_tables.table(place)
-            found[x, y] = problem.verdict(place, table, bound=True).least_suppressed or 0
+        progress("preparing bounds", number / len(subsets))
+        for place in np.ndindex(found.shape):
+            chosen = list(lattice.highest)
+            for j, x in zip(axes, place, strict=True):
+                chosen[j] = lattice.lowest[j] + x
+            levels = tuple(chosen)
+            table = problem.full_tables.table(levels)
+            found[place] = problem.verdict(levels, table, bound=True).least_suppressed or 0
         # What holds for a pair of levels holds for all finer ones.
-        found = np.maximum.accumulate(found[::-1], axis=0)[::-1]
-        found = np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
-        if a == b:
-            found = found.diagonal()
-            np.maximum(least, found.reshape([-1 if i == a else 1 for i in range(width)]), out=least)
-            continue
-        if a > b:
-            found = found.T
-        shape = [1] * width
-        shape[min(a, b)], shape[max(a, b)] = found.shape
-        np.maximum(least, found.reshape(shape), out=least)
+        for axis in range(found.ndim):
+            found = np.flip(np.maximum.accumulate(np.flip(found, axis), axis=axis), axis)
+        raise_least(least, axes, found)
     return least

@@ -64,7 +64,7 @@ def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
         parts = [_small_rows(chunk, *shared) for chunk in chunks]
     for part in parts:
         for triple, rows in part:
-            _raise_least(least, triple, rows)
+            raise_least(least, triple, rows)
     return least
 
 
@@ -108,10 +108,7 @@ def _first_levels(triple: tuple[int, ...], sizes: Longs, last: Longs) -> list[in
     return first
 
 
-def _raise_least(least: Longs, triple: tuple[int, ...], rows: Longs) -> None:
-    ascending = sorted(range(3), key=lambda axis: triple[axis])
-    rows = rows.transpose(ascending)
-    shape = [1] * least.ndim
-    for axis in ascending:
-        shape[triple[axis]] = rows.shape[ascending.index(axis)]
-    np.maximum(least, rows.reshape(shape), out=least)
+def raise_least(least: Longs, axes: tuple[int, ...], rows: Longs) -> None:
+    """Raise numbers for all candidates to those known for the levels of some attributes, `rows` in their order."""
+    shape = [size if j in axes else 1 for j, size in enumerate(least.shape)]
+    np.maximum(least, rows.transpose(np.argsort(axes)).reshape(shape), out=least)

@@ -53,12 +53,7 @@ def check_placeable(layout: Layout, problem: Problem) -> int:
 
 
 def release_classes(
-    name: str,
-    layout: Layout,
-    class_of: Ints,
-    problem: Problem,
-    judged: int = 0,
-    notes: Sequence[str] = (),
+    name: str, layout: Layout, class_of: Ints, problem: Problem, judged: int = 0, notes: Sequence[str] = ()
 ) -> Solution:
     """The answer that publishes each class of items (-1: suppressed) at the lowest labels that its rows share.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, IntRows, Ints, LongRows, Longs, Words
+from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Longs, Words
 from kanopy._compiler import Arrays, helper
 from kanopy.search.local.boxes_kernel import Boxes, level_tables, next_random
 
@@ -160,6 +160,18 @@ def copy_box(one: IntRows, i: int, into: IntRows, at: int) -> None:
     """Write the box `one[i]` to `into[at]`."""
     for j in range(one.shape[1]):
         into[at, j] = one[i, j]
+
+
+@helper
+def insert(found: IntRows, costs: FloatRows, row: int, other: int, cost: float) -> None:
+    """Put `other` into a row that is sorted by rising cost; the last one falls out."""
+    at = found.shape[1] - 1
+    while at > 0 and costs[row, at - 1] > cost:
+        costs[row, at] = costs[row, at - 1]
+        found[row, at] = found[row, at - 1]
+        at -= 1
+    costs[row, at] = cost
+    found[row, at] = other
 
 
 @helper

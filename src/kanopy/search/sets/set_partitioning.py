@@ -43,8 +43,56 @@ class SetPartitioning(Algorithm):
     scheme: ClassVar[Kind]
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
-        """Search; a callback that says stop keeps the best release so far."""
-        return partition_values(self.name, self.scheme, problem, progress, self.budget_seconds, self.steps, self.seed)
+        """The best partition that the scheme allows, as far as the budget goes; a callback that says stop keeps it."""
+        progress("ordering values")
+        table = value_table(problem)
+        schemes = [Scheme(column, self.scheme) for column in table.columns]
+        judge = SetJudge(problem, table)
+        coarsest = tuple(scheme.coarsest() for scheme in schemes)
+        state = judge.evaluate(coarsest)
+        _load_kernels(judge, state)
+        until = None if self.steps is not None else clock() + self.budget_seconds  # kernels are compiled by now
+        if not state.feasible:
+            raise too_many_gone(self.name, problem, state.suppressed_rows)
+        candidates = math.prod(scheme.count for scheme in schemes)
+        refinement = Refinement(judge, schemes, progress, until, self.seed)
+        refinement.consider(coarsest)
+        proved = False
+        notes: list[str] = []
+        assert refinement.best is not None
+        proof: Proof | None = None
+        try:
+            start = _full_domain_start(problem, table, judge.squares, progress)
+            patience = min(PATIENCE, 5 + candidates // 100)
+            if start is not None and refinement.consider(start):
+                # Every partition of a stricter scheme is one of a freer scheme, and easier to find there.
+                for stricter in STRICTEST_FIRST[: STRICTEST_FIRST.index(self.scheme)]:
+                    refinement.schemes = [Scheme(column, stricter) for column in table.columns]
+                    start = refinement.run([start], self.steps, min(patience, HEAD_START))
+                refinement.schemes = schemes
+            refinement.run([coarsest] if start is None else [coarsest, start], self.steps, patience)
+            if candidates <= PROVABLE:
+                proof = Proof(judge, schemes, refinement.best, progress, until)
+                proof.run(None if self.steps is None else 100 * self.steps)
+                proved = True
+        except OutOfTime:
+            notes.append("Its budget was used up: this is the best release found until then.")
+        except (Cancelled, KeyboardInterrupt):
+            notes.append("It was stopped: this is the best release found until then.")
+        best = proof.best if proof is not None else refinement.best
+        judged = refinement.judged + (proof.judged if proof is not None else 0)
+        set_of = []
+        for size, sets in zip(table.sizes, best.sets, strict=True):
+            number = np.zeros(size, np.int64)
+            for s, held in enumerate(sets):
+                number[list(held)] = s
+            set_of.append(number)
+        if problem.metric.name not in ("loss", "discernibility"):
+            notes.append(f"It lowers loss; the score is the job's metric, {problem.metric.name}.")
+        return sets_solution(
+            self.name, problem, table.columns, set_of, spans=False, optimal=proved, judged=judged,
+            candidates=candidates, notes=notes,
+        )  # fmt: skip
 
 
 def about_sets(does: str, source: str, of_all: str, attributes: str = "hierarchies that nest") -> About:
@@ -54,61 +102,6 @@ def about_sets(does: str, source: str, of_all: str, attributes: str = "hierarchi
         lowers="discernibility if that is the job's metric, else loss",
         proves=f"least loss (or discernibility) of all {of_all}, where there are few and time suffices",
         models="sizes", attributes=attributes, level_limits=False, seeded=True, anytime=True,
-    )  # fmt: skip
-
-
-def partition_values(
-    name: str, kind: Kind, problem: Problem, progress: Progress, budget_seconds: float, steps: int | None, seed: int,
-) -> Solution:  # fmt: skip
-    """The best partition of every column's values that a scheme allows, as far as the budget goes."""
-    progress("ordering values")
-    table = value_table(problem)
-    schemes = [Scheme(column, kind) for column in table.columns]
-    judge = SetJudge(problem, table)
-    coarsest = tuple(scheme.coarsest() for scheme in schemes)
-    state = judge.evaluate(coarsest)
-    _load_kernels(judge, state)
-    until = None if steps is not None else clock() + budget_seconds  # kernels are compiled by now
-    if not state.feasible:
-        raise too_many_gone(name, problem, state.suppressed_rows)
-    candidates = math.prod(scheme.count for scheme in schemes)
-    refinement = Refinement(judge, schemes, progress, until, seed)
-    refinement.consider(coarsest)
-    proved = False
-    notes: list[str] = []
-    assert refinement.best is not None
-    proof: Proof | None = None
-    try:
-        start = _full_domain_start(problem, table, judge.squares, progress)
-        patience = min(PATIENCE, 5 + candidates // 100)
-        if start is not None and refinement.consider(start):
-            # Every partition of a stricter scheme is one of a freer scheme, and easier to find there.
-            for stricter in STRICTEST_FIRST[: STRICTEST_FIRST.index(kind)]:
-                refinement.schemes = [Scheme(column, stricter) for column in table.columns]
-                start = refinement.run([start], steps, min(patience, HEAD_START))
-            refinement.schemes = schemes
-        refinement.run([coarsest] if start is None else [coarsest, start], steps, patience)
-        if candidates <= PROVABLE:
-            proof = Proof(judge, schemes, refinement.best, progress, until)
-            proof.run(None if steps is None else 100 * steps)
-            proved = True
-    except OutOfTime:
-        notes.append("Its budget was used up: this is the best release found until then.")
-    except (Cancelled, KeyboardInterrupt):
-        notes.append("It was stopped: this is the best release found until then.")
-    best = proof.best if proof is not None else refinement.best
-    judged = refinement.judged + (proof.judged if proof is not None else 0)
-    set_of = []
-    for size, sets in zip(table.sizes, best.sets, strict=True):
-        number = np.zeros(size, np.int64)
-        for s, held in enumerate(sets):
-            number[list(held)] = s
-        set_of.append(number)
-    if problem.metric.name not in ("loss", "discernibility"):
-        notes.append(f"It lowers loss; the score is the job's metric, {problem.metric.name}.")
-    return sets_solution(
-        name, problem, table.columns, set_of, spans=False, optimal=proved, judged=judged, candidates=candidates,
-        notes=notes,
     )  # fmt: skip
 
 

@@ -13,14 +13,7 @@ import numpy as np
 
 from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Longs, ShortRows, Shorts, WordRows, Words
 from kanopy._compiler import Arrays, helper, kernel
-from kanopy.search.local.boxes_kernel import (
-    VALUES,
-    Boxes,
-    agreement,
-    box_weight,
-    level_weight,
-    next_random,
-)
+from kanopy.search.local.boxes_kernel import VALUES, Boxes, agreement, box_weight, level_weight, next_random
 from kanopy.search.local.levels_kernel import few_levels
 
 ABSENT = 1e9

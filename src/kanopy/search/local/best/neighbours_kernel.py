@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanopy._arrays import FloatRows, IntRows, Longs
 from kanopy._compiler import helper, kernel
-from kanopy.search.local.joins_kernel import Joins, joint_weight
+from kanopy.search.local.joins_kernel import Joins, insert, joint_weight
 
 
 @helper
@@ -16,13 +16,7 @@ def _offer(near: IntRows, far: FloatRows, t: int, other: int, distance: float) -
     for i in range(last + 1):
         if near[t, i] == other:
             return
-    i = last
-    while i > 0 and far[t, i - 1] > distance:
-        near[t, i] = near[t, i - 1]
-        far[t, i] = far[t, i - 1]
-        i -= 1
-    near[t, i] = other
-    far[t, i] = distance
+    insert(near, far, t, other, distance)
 
 
 @kernel(makes_arrays=False)

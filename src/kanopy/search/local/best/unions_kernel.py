@@ -6,7 +6,7 @@ import numpy as np
 
 from kanopy._arrays import FloatRows, Floats, IntRows, Ints, Longs
 from kanopy._compiler import kernel
-from kanopy.search.local.joins_kernel import Joins, joint_weight
+from kanopy.search.local.joins_kernel import Joins, insert, joint_weight
 
 
 @kernel(makes_arrays=False)
@@ -34,13 +34,7 @@ def cheapest_unions(
             rise = both * joint - spent
             if joint >= too_heavy or rise >= growth[row, most - 1]:
                 continue
-            at = most - 1
-            while at > 0 and growth[row, at - 1] > rise:
-                growth[row, at] = growth[row, at - 1]
-                found[row, at] = found[row, at - 1]
-                at -= 1
-            growth[row, at] = rise
-            found[row, at] = other
+            insert(found, growth, row, other, rise)
 
 
 def rows_for(asking: int, most: int) -> tuple[Ints, Floats]:
