@@ -19,6 +19,7 @@ from kanopy.masking.evaluation import Evaluation, unmasked
 from kanopy.masking.job import MaskJob
 from kanopy.masking.table import MaskingTable
 from kanopy.release.run import mask
+from tests.kernels import masking_definitions
 from tests.shared_input import FIGURES
 
 TEXT = ("reason1", "reason2")
@@ -92,7 +93,7 @@ def test_fusion_of_the_survey_is_the_plain_algorithm(k: int, seed: int) -> None:
     table = table_of(True)
     like, priority = table.likeness, np.random.default_rng(seed).permutation(len(table.counts))
     results = []
-    for step in (fuse, fuse.plain):  # type: ignore[attr-defined]
+    for step in (fuse, masking_definitions.fuse):
         state = begin_fusion(like, table.counts, np.zeros((len(table.counts), 0, 1), np.int32), priority)
         while not step(like, state, FusionRules(k, True, True, np.zeros(0, np.int64)), 10_000):
             pass

@@ -20,6 +20,7 @@ from kanopy.masking.algorithms.refinement_kernel import (
     recenter,
 )
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, plain_row
+from tests.kernels import masking_definitions
 
 NOTHING_SEEN = np.zeros(0, np.int64)
 
@@ -58,7 +59,9 @@ def test_fusion_is_the_plain_algorithm(given_: Any, k: int, first: bool, third: 
     like, counts = given_
     rules = FusionRules(k, first, third, NOTHING_SEEN)
     seen = np.zeros((len(counts), 0, 1), np.int32)
-    assert fused(like, counts, rules, seen, fuse, budget) == fused(like, counts, rules, seen, fuse.plain, budget)
+    expected = fused(like, counts, rules, seen, masking_definitions.fuse, budget)
+    for loop in (fuse, fuse.plain):  # type: ignore[attr-defined]
+        assert fused(like, counts, rules, seen, loop, budget) == expected
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +75,7 @@ def test_fusion_with_confidential_values_is_the_plain_algorithm(given_: Any, k: 
         seen[group, 0, : len(own)] = own
     rules = FusionRules(k, True, True, np.array([need], np.int64))
     into, sizes, _ = fused(like, counts, rules, seen, fuse, 10**6)
-    assert (into, sizes) == fused(like, counts, rules, seen, fuse.plain, 10**6)[:2]
+    assert (into, sizes) == fused(like, counts, rules, seen, masking_definitions.fuse, 10**6)[:2]
 
 
 @settings(max_examples=100, deadline=None)
