@@ -602,6 +602,8 @@ def test_the_headline_says_what_holds_and_names_untouched_columns() -> None:
     page = report.to_html()
     assert "Published untouched: ill, zip." in page
     assert "ill: guarded by l-distinct" in page and "zip: no model guards it" in page
+
+
 def test_an_apostrophe_in_a_quoted_name_is_a_letter(tmp_path: Path) -> None:
     """A standard CSV was read with single quotes, which gave more columns: first names became one of their own."""
     path = tmp_path / "people.csv"
