@@ -459,6 +459,11 @@ def test_a_column_without_a_role_is_left_out_and_named() -> None:
         BY_AGE.replaced(rest="all")
 
 
+def test_a_target_that_is_not_published_is_refused() -> None:
+    with pytest.raises(JobError, match="target 'ill' is not published"):
+        kanopy.anonymize(VISITS, BY_AGE).full_report(target="ill")
+
+
 def test_masking_leaves_out_what_has_no_role() -> None:
     answers = {"why": ["beach"] * 3 + ["bird"] * 3, "zip": list("aabbcc")}
     assert list(kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=3)).data) == ["why"]

@@ -176,7 +176,7 @@ PEOPLE = {
 
 
 def test_a_job_with_a_target_of_any_role() -> None:
-    for extra in ({}, {"sensitive": ["job"]}, {"insensitive": ["job"]}):
+    for extra in ({"rest": "publish"}, {"sensitive": ["job"]}, {"insensitive": ["job"]}):
         job = kanopy.Job(
             quasi=["age", "sex"], k=3, algorithm="top-down-specialization", parameters={"target": "job"}, **extra
         )  # fmt: skip

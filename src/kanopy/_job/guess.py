@@ -64,7 +64,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
         'rest = "leave out"',
         "",
         "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive (published;",
-        "# privacy models guard it), insensitive (published as it is), undecided (stays at home until you decide).",
+        "# a privacy model can guard it), insensitive (published as it is), undecided (stays at home till you decide).",
         '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
     ]
     columns: list[dict[str, str | None]] = []

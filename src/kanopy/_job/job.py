@@ -151,7 +151,7 @@ class Job(Declared):
     hierarchies: Annotated[
         Mapping[str, HierarchySource], MapOf(_Source()), "per column a file, a method with its parameters, or itself"
     ] = field(default_factory=dict)
-    sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models guard them"] = ()
+    sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models can guard them"] = ()
     identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
     insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
     metric: Annotated[str, OneOf(known=_metrics), "the loss to minimise"] = "loss"

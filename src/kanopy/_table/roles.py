@@ -19,7 +19,7 @@ class Role(StrEnum):
     QUASI_IDENTIFIER = "quasi-identifier"
     """Others may know it about a person (age, post code); generalized."""
     SENSITIVE = "sensitive"
-    """What must not be learnt about a person (diagnosis, income); published as it is; privacy models guard it."""
+    """What must not be learnt about a person (diagnosis, income); published as it is; privacy models can guard it."""
     INSENSITIVE = "insensitive"
     """Neither; published as it is."""
     UNDECIDED = "undecided"
