@@ -290,13 +290,10 @@ class Names(Kind):
 
     def read(self, text: str) -> Any:
         try:
-            (line,) = (
-                csv.reader([text], skipinitialspace=True, delimiter=self.separator, strict=True) if text else ((),)
-            )
+            line = next(csv.reader([text], skipinitialspace=True, delimiter=self.separator, strict=True), [])
         except csv.Error:
-            line = [text]  # quotes that do not fit are letters: there is no such column, and the message shows it
-        found = (part.strip() for part in line)
-        return tuple(dict.fromkeys(part for part in found if part))
+            return (text,)  # quotes that do not fit are letters: there is no such column, and the message shows it
+        return tuple(dict.fromkeys(part.strip() for part in line if part.strip()))
 
 
 @dataclass(frozen=True)
