@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kanopy._errors import DataError
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.utility import published_values
 from kanopy.metrics.utility.published_values import (
     ColumnDomain,
     Covers,
@@ -173,3 +174,12 @@ def test_every_notation_covers_the_same(values: list[int], low: int, width: int)
             assert covers.values_of(0).tolist() == expected, text
     holds = understand(texts[:1], domain).holds(np.zeros(len(values), np.int32), np.arange(len(values), dtype=np.int32))
     assert np.flatnonzero(holds).tolist() == expected
+
+
+@pytest.mark.parametrize("most", [0, published_values.LARGEST_LOOKUP])
+def test_what_labels_allow_with_and_without_a_table_of_all_pairs(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published_values, "LARGEST_LOOKUP", most)
+    covers = understand(["{17, 31}", "18-19", "*", "20-90", "90"], AGES)
+    labels, values = (part.ravel().astype(np.int32) for part in np.meshgrid(range(5), range(5), indexing="ij"))
+    allowed = [value in covers.values_of(label) for label, value in zip(labels, values, strict=True)]
+    assert covers.holds(labels[::-1], values[::-1]).tolist() == allowed[::-1]

@@ -74,16 +74,3 @@ def distortion(hierarchies: Sequence[Hierarchy], marginals: Sequence[Longs], lev
     for hierarchy, marginal, level in zip(hierarchies, marginals, levels, strict=True):
         total += float((node_distortions(hierarchy, rule)[level][hierarchy.level(level).codes] * marginal).sum())
     return total
-
-
-def distortion_ratio(
-    hierarchies: Sequence[Hierarchy], marginals: Sequence[Longs], levels: Sequence[int], rule: str
-) -> float:
-    """Distortion over that of the fully generalized table: 0 as collected, 1 at the top (Definition 9).
-
-    >>> one = Hierarchy.from_rows([["1", "[1, 2]", "*"], ["2", "[1, 2]", "*"]])
-    >>> distortion_ratio([one], [np.array([3, 2])], [1], "halving")
-    0.5
-    """
-    whole = distortion(hierarchies, marginals, [h.height for h in hierarchies], rule)
-    return distortion(hierarchies, marginals, levels, rule) / whole if whole else 0.0

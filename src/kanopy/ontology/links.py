@@ -50,7 +50,7 @@ def csr_row(start: Ints, flat: Ints, row: int) -> tuple[int, ...]:
     return tuple(flat[start[row] : start[row + 1]].tolist())
 
 
-def refuse_unknown_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
+def check_parents(records: Sequence[Concept], index: Mapping[str, int], where: str) -> None:
     unknown = [(record, up) for record in records for up in record.parents if up not in index]
     if unknown:
         shown = [

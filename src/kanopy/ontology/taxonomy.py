@@ -43,16 +43,7 @@ import numpy.typing as npt
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, near_miss
 from kanopy._shown import brief
-from kanopy.ontology.links import (
-    Concept,
-    csr,
-    csr_row,
-    depths,
-    fold,
-    refuse_unknown_parents,
-    topological_order,
-    word_arrays,
-)
+from kanopy.ontology.links import Concept, check_parents, csr, csr_row, depths, fold, topological_order, word_arrays
 from kanopy.ontology.text_pool import TextPool
 
 Bools = npt.NDArray[np.bool_]
@@ -146,7 +137,7 @@ class Taxonomy:
                 first = records[index[record.key]]
                 lines = f" (lines {first.line} and {record.line})" if record.line else ""
                 raise OntologyError(f"The concept {record.key!r} occurs twice{where}{lines}. Keep one.")
-        refuse_unknown_parents(records, index, where)
+        check_parents(records, index, where)
         parents = [list(dict.fromkeys(index[up] for up in record.parents)) for record in records]
         terms: list[tuple[str, ...]] = [record.terms or (record.key,) for record in records]
         keys = [record.key for record in records]

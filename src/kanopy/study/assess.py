@@ -17,18 +17,9 @@ from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._shown import Short
 from kanopy.metrics.risk.linkage import PublishedColumn
+from kanopy.metrics.utility import columns as per_column
 from kanopy.metrics.utility.association import PairUtility, compare_pair
 from kanopy.metrics.utility.bounds import Bounds, summary_bounds
-from kanopy.metrics.utility.columns import (
-    ColumnUtility,
-    bins_of,
-    bits_kept,
-    earth_movers_distance,
-    expected_counts,
-    house_loss,
-    range_loss,
-    total_variation,
-)
 from kanopy.metrics.utility.published_values import Covers
 from kanopy.metrics.utility.queries import QueryErrors, query_errors
 from kanopy.study.match import Matched, match_tables
@@ -51,7 +42,7 @@ class Assessment(Short):
     released_rows: int
     hidden_rows: int
     quasi: tuple[str, ...]
-    columns: tuple[ColumnUtility, ...]
+    columns: tuple[per_column.ColumnUtility, ...]
     dropped: tuple[str, ...]
     skipped: tuple[str, ...]
     pairs: tuple[PairUtility, ...]
@@ -166,7 +157,7 @@ def assess_matched(
     for name, wrong in matched.contradicted.items():
         notes.append(f"{name}: {wrong:,} rows publish something else than their original value (disturbed).")
     kept = matched.partner >= 0
-    columns: list[ColumnUtility] = []
+    columns: list[per_column.ColumnUtility] = []
     bounds: list[Bounds] = []
     drawn: dict[str, dict[str, Any]] = {}
     for name, column in matched.columns.items():
@@ -202,27 +193,31 @@ def assess_matched(
     )
 
 
-def _column(column: PublishedColumn, matched: Matched, hierarchy: Hierarchy | None, contradicted: int) -> ColumnUtility:
+def _column(
+    column: PublishedColumn, matched: Matched, hierarchy: Hierarchy | None, contradicted: int
+) -> per_column.ColumnUtility:
     covers, domain = column.covers, column.covers.domain
     counts = np.bincount(column.labels, minlength=len(covers.labels))
     kept = matched.partner >= 0
     labels = column.labels[matched.partner[kept]]
     exact = _exact_labels(covers)
     anything = np.array([kind == "anything" for kind in covers.kinds])
-    after = expected_counts(covers, counts)
+    after = per_column.expected_counts(covers, counts)
     lost = matched.left_out
-    return ColumnUtility(
+    return per_column.ColumnUtility(
         name=domain.name,
         changed_rows=int((~exact[labels]).sum()) + contradicted,
         hidden_rows=int(counts[anything].sum()),
         contradicted_rows=contradicted,
         values_before=domain.size,
         labels_after=len(covers.labels),
-        loss=house_loss(covers, counts, lost_rows=lost, domain_size=None if hierarchy is None else hierarchy.size),
-        range_loss=range_loss(covers, counts, lost_rows=lost),
-        bits_kept=bits_kept(column.values[kept], labels),
-        total_variation=total_variation(domain.counts, after),
-        earth_movers=earth_movers_distance(domain.counts, after, domain.numbers),
+        loss=per_column.house_loss(
+            covers, counts, lost_rows=lost, domain_size=None if hierarchy is None else hierarchy.size
+        ),
+        range_loss=per_column.range_loss(covers, counts, lost_rows=lost),
+        bits_kept=per_column.bits_kept(column.values[kept], labels),
+        total_variation=per_column.total_variation(domain.counts, after),
+        earth_movers=per_column.earth_movers_distance(domain.counts, after, domain.numbers),
         numeric=domain.numbers is not None,
     )
 
@@ -237,10 +232,10 @@ def _exact_labels(covers: Covers) -> Mask:
 
 def _distribution(column: PublishedColumn, least: int) -> dict[str, Any]:
     """Shares per bin before and after, for the picture."""
-    bins, names = bins_of(column.covers, least=least)
+    bins, names = per_column.bins_of(column.covers, least=least)
     before = np.bincount(bins, weights=column.covers.domain.counts, minlength=len(names))
     counts = np.bincount(column.labels, minlength=len(column.covers.labels))
-    after = np.bincount(bins, weights=expected_counts(column.covers, counts), minlength=len(names))
+    after = np.bincount(bins, weights=per_column.expected_counts(column.covers, counts), minlength=len(names))
     return {
         "bins": names,
         "before": (before / max(before.sum(), 1)).tolist(),

@@ -139,21 +139,14 @@ class Covers:
                 allowed[label * self.domain.size + self.values_of(label)] = True
             return np.asarray(allowed[pairs], bool)
         distinct, inverse = np.unique(pairs, return_inverse=True)
-        sets = self._sets()
-        found = [value in sets[label] for label, value in zip(*np.divmod(distinct, self.domain.size), strict=True)]
-        return np.array(found, bool)[inverse]
-
-    def _sets(self) -> list[range | frozenset[int]]:
-        """Members per label: a range where they are consecutive, to be quick and small for intervals."""
-        found: list[range | frozenset[int]] = []
-        for label in range(len(self.labels)):
-            members = self.values_of(label)
-            consecutive = len(members) and int(members[-1]) - int(members[0]) + 1 == len(members)
-            if consecutive and (np.diff(members) == 1).all():
-                found.append(range(int(members[0]), int(members[-1]) + 1))
-            else:
-                found.append(frozenset(members.tolist()))
-        return found
+        labels, values = np.divmod(distinct, self.domain.size)
+        starts = np.searchsorted(labels, np.arange(len(self.labels) + 1))
+        found = np.zeros(len(distinct), bool)
+        for label in np.flatnonzero((np.diff(starts) > 0) & (self.sizes > 0)).tolist():
+            run, members = slice(starts[label], starts[label + 1]), self.values_of(label)  # both ascending
+            at = np.searchsorted(members, values[run]).clip(max=len(members) - 1)
+            found[run] = members[at] == values[run]
+        return found[inverse]
 
 
 def parse_number(text: str) -> float | None:
