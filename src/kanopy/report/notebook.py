@@ -83,20 +83,18 @@ def tree(h: Hierarchy) -> Markup:
 
 def _compared(found: Comparison) -> str:
     rows = [
-        [
-            _cut(each.name or f"hierarchy {number + 1}"),
-            whole(each.values),
-            whole(each.height + 1),
-            whole(each.nodes),
-            whole(found.groups[number]),
-            ", ".join(map(whole, found.shared_groups[number])),
-        ]
+        {
+            **vars(each),
+            "name": _cut(each.name or f"hierarchy {number + 1}"),
+            "levels": each.height + 1,
+            "groups": found.groups[number],
+            "shared": ", ".join(map(whole, found.shared_groups[number])),
+        }
         for number, each in enumerate(found.outlines[:MOST_LINES])
     ]
-    heads = ["Hierarchy", "Values", "Levels", "Nodes", "Groups", "Groups shared with each"]
     note = "the same" if found.same else f"different; {plural(found.common_values, 'value')} in common"
     title = plural(len(found.outlines), "hierarchy", "hierarchies")
-    return snippet(title, note, table("Outlines", heads, rows, range(1, 5)))
+    return snippet(title, note, records("outlines", rows))
 
 
 def release(report: Report) -> str:

@@ -420,10 +420,11 @@ def _column(facts: Facts, j: int) -> ColumnReport:
 
 def _risk_of_sizes(found: Risk, bins: tuple[SizeBin, ...], rows: int) -> dict[str, Any]:
     """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
+    alike = ("smallest_class", "marketer", "classes", "unique_rows", "unique_share")
     return {
         "rows": rows,
         "suppressed": rows - found.rows,
-        "smallest_class": found.smallest_class,
+        **{name: getattr(found, name) for name in alike},
         "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
         "journalist": {
             "basis": "worst-case",
@@ -432,10 +433,6 @@ def _risk_of_sizes(found: Risk, bins: tuple[SizeBin, ...], rows: int) -> dict[st
             "k_map": None,
             "highest_presence": None,
         },
-        "marketer": found.marketer,
-        "classes": found.classes,
-        "unique_rows": found.unique_rows,
-        "unique_share": found.unique_share,
         "rows_at_risk": found.to_dict()["rows_above"],
         "class_sizes": _bins(bins),
         "population": None,

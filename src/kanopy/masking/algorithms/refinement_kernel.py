@@ -82,6 +82,19 @@ def _columns(like: Likeness, chosen: Longs) -> tuple[Ints, Floats]:
     return codes, values
 
 
+@helper
+def _nearest(score: Floats, centers: Longs, load: Longs, but: int) -> tuple[int, int]:
+    """The published tuple (but one) of the greatest likeness, the first of several, and that likeness in ticks."""
+    best = -1
+    nearest = -1
+    for x in range(len(centers)):
+        ticks = int(score[x] * TICKS + 0.5)
+        if ticks > best and centers[x] != but and load[centers[x]] > 0:
+            best = ticks
+            nearest = centers[x]
+    return nearest, best
+
+
 @kernel(reassign_plain)
 def reassign(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
     """Move tuples to the published tuple most like them, as long as the group they leave keeps `k`; the gain."""
@@ -95,18 +108,12 @@ def reassign(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
             continue
         now = likeness_of(like, t, center[t])
         likeness_row(like, t, codes, values, len(centers), score)
-        best = -1
-        at = 0
-        for x in range(len(centers)):
-            ticks = int(score[x] * TICKS + 0.5)
-            if ticks > best:
-                best = ticks
-                at = x
+        to, best = _nearest(score, centers, load, -1)
         if best > now:
             gain += counts[t] * (best - now)
             load[center[t]] -= counts[t]
-            load[centers[at]] += counts[t]
-            center[t] = centers[at]
+            load[to] += counts[t]
+            center[t] = to
     return gain
 
 
@@ -299,11 +306,10 @@ def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
     """Close groups whose people all fare better in other groups, taken together; the gain."""
     tuples = len(counts)
     now = _published_likeness(like, center)
-    centers = np.flatnonzero(_loads(counts, center))
+    load = _loads(counts, center)  # which is kept for whether a group is still there
+    centers = np.flatnonzero(load)
     codes, values = _columns(like, centers)
     score = np.empty(len(centers))
-    is_center = np.zeros(tuples, np.bool_)
-    is_center[centers] = True
     # Members of a group as a list that begins with its center: per tuple the next one; lists change as groups close.
     following = np.full(tuples, -1, np.int64)
     for t in range(tuples - 1, -1, -1):
@@ -328,17 +334,8 @@ def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
         t = own
         while t >= 0:
             likeness_row(like, t, codes, values, len(centers), score)
-            best = -1
-            at = -1
-            for x in range(len(centers)):
-                if is_center[centers[x]] and centers[x] != own:
-                    here = int(score[x] * TICKS + 0.5)
-                    if here > best:
-                        best = here
-                        at = x
-            to[t] = centers[at]
-            ticks[t] = best
-            gain += counts[t] * (best - now[t])
+            to[t], ticks[t] = _nearest(score, centers, load, own)
+            gain += counts[t] * (ticks[t] - now[t])
             could -= counts[t] * (TICKS - now[t])
             if gain + could <= 0:
                 break
@@ -353,7 +350,7 @@ def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
             following[t] = following[to[t]]
             following[to[t]] = t
             t = upcoming
-        is_center[own] = False
+        load[own] = 0
         left -= 1
         total += gain
     return total

@@ -14,10 +14,7 @@ from kanopy.masking.algorithms.swapping import SemanticSwapping
 from kanopy.masking.result import Masking
 
 MASKINGS: Mapping[str, type[Masking]] = {
-    "fusion": Fusion,
-    "local-recoding": LocalRecodingByMeaning,
-    "semantic-microaggregation": SemanticMicroaggregation,
-    "semantic-swapping": SemanticSwapping,
+    each.name: each for each in (Fusion, LocalRecodingByMeaning, SemanticMicroaggregation, SemanticSwapping)
 }
 
 

@@ -246,10 +246,9 @@ def again(report: Report) -> str:
 
 
 def _word(value: object) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (int, np.integer)):
-        return whole(int(value))
-    if isinstance(value, (float, np.floating)):
-        return figure(float(value))
-    return str(value)
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool):
+        return "yes" if plain else "no"
+    if isinstance(plain, int):
+        return whole(plain)
+    return figure(plain) if isinstance(plain, float) else str(plain)

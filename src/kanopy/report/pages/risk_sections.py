@@ -24,26 +24,32 @@ SIZE = "Rows in the group"
 
 def groups(found: Found, after: Found | None = None) -> str:
     """Classes by size."""
-    bins = _bins(found)
-    if after is None:
-        total = sum(each.rows for each in bins) or 1
-        chart = charts.columns_chart([(b.label, b.rows / total) for b in bins[:12]], "Share of rows", SIZE)
-        rows = [[each.label, whole(each.classes), whole(each.rows)] for each in bins]
-        picture = drawing(chart, "sizes", told("risk.groups.described"))
-        listing = table("Groups by size", [SIZE, "Groups", "Rows"], rows, [1, 2])
-        return part("risk.groups", pair(picture, listing), change="")
-    others = _bins(after)
-    longer = bins if len(bins) >= len(others) else others
+    sides = [_bins(side) for side in _sides(found, after)]
+    longest = max(sides, key=len)
     rows = []
-    for number, each in enumerate(longer):
-        sides = [own[number] if number < len(own) else None for own in (bins, others)]
-        counts = [whole(count) for own in sides for count in ((own.classes, own.rows) if own else (0, 0))]
-        rows.append([each.label, *counts])
-    heads = [SIZE, "Groups before", "Rows before", "Groups after", "Rows after"]
+    for number, each in enumerate(longest):
+        own = [side[number] if number < len(side) else SizeBin(0, 0, 0, 0) for side in sides]
+        rows.append([each.label, *(whole(count) for one in own for count in (one.classes, one.rows))])
+    heads = [SIZE, *_heads(("Groups", "Rows"), after)]
+    listing = table("Groups by size", heads, rows, range(1, len(heads)))
+    if after is None:
+        total = sum(each.rows for each in longest) or 1
+        chart = charts.columns_chart([(b.label, b.rows / total) for b in longest[:12]], "Share of rows", SIZE)
+        picture = drawing(chart, "sizes", told("risk.groups.described"))
+        return part("risk.groups", pair(picture, listing), change="")
     described = sentence("risk.groups.described_both", before=found, after=after)
     change = sentence("risk.groups.change", before=found, after=after, one=after["unique_rows"] == 1)
-    picture = drawing(class_sizes(bins, others), "sizes", described, LEGEND)
-    return part("risk.groups", pair(picture, table("Groups by size", heads, rows, [1, 2, 3, 4])), change=change)
+    picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
+    return part("risk.groups", pair(picture, listing), change=change)
+
+
+def _sides(found: Found, after: Found | None) -> list[Found]:
+    return [found] if after is None else [found, after]
+
+
+def _heads(names: Sequence[str], after: Found | None) -> list[str]:
+    """Heads of columns that tell of one table, or of both."""
+    return [f"{name}{phase}" for phase in ([""] if after is None else [" before", " after"]) for name in names]
 
 
 def _bins(found: Found) -> list[SizeBin]:
@@ -53,7 +59,7 @@ def _bins(found: Found) -> list[SizeBin]:
 def attackers(found: Found, after: Found | None = None) -> str:
     """Prosecutor, journalist, marketer, rows that stand alone, and rows above each risk."""
     journalist = found["journalist"]
-    sides = [found] if after is None else [found, after]
+    sides = _sides(found, after)
     heads = ["Risk"] if after is None else ["Before", "After"]
     about = told("risk.attackers.lines") + (told("risk.attackers.lines_map") if journalist["k_map"] is not None else [])
     basis = told("risk.attackers.basis")[journalist["basis"]]
@@ -92,11 +98,10 @@ def _at_risk(sides: Sequence[Found]) -> str:
 
 def population(found: Found, after: Found | None = None) -> str:
     """How many people are estimated to be unique in the population."""
-    sides = [found] if after is None else [found, after]
     own = found["population"]
     if own is None:
         return ""
-    estimates = [side["population"] for side in sides]
+    estimates = [side["population"] for side in _sides(found, after)]
     rows, drawn = [], []
     for key, (name, words) in told("risk.population.models").items():
         cells = []
@@ -110,8 +115,7 @@ def population(found: Found, after: Found | None = None) -> str:
             drawn.append((name + chosen, own[key]["share"]))
     chart = charts.bars(drawn, "Share of the population that is unique", top=None) if drawn and after is None else None
     picture = drawing(chart, "uniques", "Estimated share of unique people by model") if chart else ""
-    phases = [""] if after is None else [" before", " after"]
-    heads = [f"{what}{phase}" for phase in phases for what in ("People", "Share")]
+    heads = _heads(("People", "Share"), after)
     told_change = ""
     if after is not None:
         share = "none" if estimates[-1] is None else percent(estimates[-1]["dankar"]["share"])

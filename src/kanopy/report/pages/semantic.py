@@ -10,7 +10,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_quality import SemanticQuality, rank_hierarchies
 from kanopy.report.charts.semantic import level_curve, stacked
 from kanopy.report.drawings.tree import folding_tree, tree_script
-from kanopy.report.shell import bullets, drawing, pair, section, shell, table
+from kanopy.report.shell import bullets, drawing, pair, records, section, shell, table
 from kanopy.report.words import Markup, plural, sentence
 
 
@@ -55,12 +55,10 @@ def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]]) -> st
 def levels_table(quality: SemanticQuality) -> Markup:
     """What each level loses, and its worst transitions."""
     rows = [
-        [str(each.level), *(f"{number:.4f}" for number in (each.gsl, each.mean, each.sd, each.weighted)),
-         ", ".join(f"{t.leaf} → {t.ancestor}" for t in each.worst[:3])]
+        {**vars(each), "transitions": ", ".join(f"{t.leaf} → {t.ancestor}" for t in each.worst[:3])}
         for each in quality.levels
-    ]  # fmt: skip
-    heads = ["level", "LevelGSL", "mean", "sd", "weighted", "worst transitions"]
-    return table(f"VghGSL {quality.score:.4f}", heads, rows, range(1, 5))
+    ]
+    return records("semantic", rows, score=quality.score)
 
 
 def faults_list(quality: SemanticQuality) -> str:
