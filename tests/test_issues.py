@@ -711,3 +711,17 @@ def test_a_database_runs_one_query_that_reads(tmp_path: Path, query: str) -> Non
         read_table(f"{tmp_path / 'p.duckdb'}?{query}".replace("'x.csv'", f"'{tmp_path}/x.csv'"))
     assert not (tmp_path / "x.csv").exists()
     assert read_table(f"{tmp_path / 'p.duckdb'}?select * from p where x = 'a;b';").rows() == [("a;b",)]
+
+
+def test_columns_without_a_name_or_with_one_of_another_are_read(tmp_path: Path) -> None:
+    """Such headers, common in exports, were refused; now they are renamed, which the run says."""
+    path = tmp_path / "t.csv"
+    path.write_text("age,,age,sex\n1,2,3,f\n1,5,6,f\n")
+    assert read_table(path).rows(named=True)[1] == {"age": "1", "column_2": "5", "age_2": "6", "sex": "f"}
+    assert read_table(path, columns=["age_2", "age"]).rows() == [("3", "1"), ("6", "1")]
+    run = subprocess.run(
+        [sys.executable, "-m", "kanopy", "check", "t.csv", "-q", "age"], cwd=tmp_path, capture_output=True, check=False,
+        env={**os.environ, "COLUMNS": "500"},
+    )  # fmt: skip
+    said = run.stderr.decode()
+    assert run.returncode == 0 and "column 3 has the name of another, 'age', and is read as 'age_2'" in said, said

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,9 @@ from kanopy._errors import DataError, MissingDependency, near_miss, some
 from kanopy._table.dialects import (
     SAMPLE_BYTES,
     Dialect,
-    check_names,
     decode,
     detect_dialect,
+    distinct_names,
     header_of,
     undecodable,
     utf8_or_cp1252,
@@ -58,7 +59,7 @@ def read_delimited(
         names = header_of(sample, Dialect(dialect.separator, dialect.quote))
     else:
         names = header_of(sample, dialect)
-    check_names(names, name)
+    names, notes = distinct_names(names)
     if columns is not None:
         check_columns(columns, names, name)
     # By position: some names would be taken for patterns.
@@ -81,7 +82,7 @@ def read_delimited(
         frame = frame[columns]
     if frame.height == 0:
         raise DataError(f"{name} has a header but no records. Give a file with at least one record.")
-    return frame, dialect
+    return frame, replace(dialect, notes=notes)
 
 
 def check_columns(wanted: list[str], names: list[str], where: str) -> None:

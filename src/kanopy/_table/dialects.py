@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from kanopy._errors import DataError, short, some
+from kanopy._errors import DataError, listed, short, some
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_RECORDS = 200
@@ -42,6 +42,8 @@ class Dialect:
     quote: str = '"'
     encoding: str = "utf-8"
     newline: str = "\n"
+    notes: tuple[str, ...] = ()
+    """What the reader had to change: columns without a name, or with the name of another."""
 
     @property
     def marked(self) -> bool:
@@ -199,6 +201,27 @@ def header_of(sample: bytes, dialect: Dialect) -> list[str]:
     except csv.Error as error:
         raise DataError(f"The header cannot be read: {error}. Check the quotes in the first line.") from None
     return []
+
+
+def distinct_names(header: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """A header whose names are there and differ, and what was said to be changed for that.
+
+    >>> distinct_names(["age", "", "age", "age_2"])[0]
+    ['age', 'column_2', 'age_3', 'age_2']
+    """
+    taken, names, changed = set(header), list[str](), list[str]()
+    for place, name in enumerate(header, 1):
+        if name and name not in names:
+            names.append(name)
+            continue
+        start, number = (f"{name}_", 2) if name else ("column_", place)
+        while f"{start}{number}" in taken:
+            number += 1
+        names.append(f"{start}{number}")
+        taken.add(names[-1])
+        was = f"has the name of another, {name!r}," if name else "has no name"
+        changed.append(f"column {place} {was} and is read as {names[-1]!r}")
+    return names, (f"Columns were renamed: {listed(changed)}.",) if changed else ()
 
 
 def check_names(names: list[str], where: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import DataError, JobError
+from kanopy.cli.console import note
 
 STANDARD_INPUT = "-"
 
@@ -18,11 +19,15 @@ def read_data(data: str, encoding: str | None = None, columns: list[str] | None 
     from kanopy._table.sources import Source, read_source
 
     if data != STANDARD_INPUT:
-        return read_source(data, encoding=encoding, columns=columns)
-    from kanopy._table.delimited import read_delimited
+        source = read_source(data, encoding=encoding, columns=columns)
+    else:
+        from kanopy._table.delimited import read_delimited
 
-    frame, dialect = read_delimited(sys.stdin.buffer.read(), "standard input", columns=columns, encoding=encoding)
-    return Source(frame, dialect, "csv", None)
+        frame, dialect = read_delimited(sys.stdin.buffer.read(), "standard input", columns=columns, encoding=encoding)
+        source = Source(frame, dialect, "csv", None)
+    for line in source.dialect.notes if source.dialect is not None else ():
+        note(line)
+    return source
 
 
 def inputs_of(*sources: Any) -> list[Path]:
