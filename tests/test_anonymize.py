@@ -59,10 +59,7 @@ KINDS: dict[str, tuple[Callable[[], Any], Callable[[Any], dict[str, list[Any]]]]
     "arrow": (_arrow, lambda t: t.to_pydict()),
     "duckdb": (_duckdb, lambda t: t.pl().to_dict(as_series=False)),
     "dictionary": (lambda: dict(PEOPLE), lambda t: t),
-    "records": (
-        lambda: pl.DataFrame(PEOPLE).to_dicts(),
-        lambda t: {name: [row[name] for row in t] for name in t[0]},
-    ),
+    "records": (lambda: pl.DataFrame(PEOPLE).to_dicts(), lambda t: {name: [row[name] for row in t] for name in t[0]}),
 }
 
 

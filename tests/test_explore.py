@@ -38,9 +38,7 @@ def people(rows: int = 150, seed: int = 3) -> dict[str, list[object]]:
 
 
 JOB = Job(
-    quasi=["age", "sex", "zip"],
-    sensitive=["ill"],
-    hierarchies={"age": {"method": "widths", "widths": [5, 10, 20]}},
+    quasi=["age", "sex", "zip"], sensitive=["ill"], hierarchies={"age": {"method": "widths", "widths": [5, 10, 20]}}
 )
 
 

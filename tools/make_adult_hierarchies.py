@@ -97,7 +97,7 @@ NAMED: dict[str, Groups] = {
     },
 }
 SHORT: dict[str, dict[str, list[str]]] = {
-    "race": {"White": ["White"], "Black": ["Black"], "Other": ["Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"]},
+    "race": {"White": ["White"], "Black": ["Black"], "Other": ["Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other"]}
 }
 FLAT = {"sex": ["Female", "Male"], "income": ["<=50K", ">50K"]}
 

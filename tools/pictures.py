@@ -183,15 +183,7 @@ def report(studio: Studio) -> None:
 
 def rows(studio: Studio) -> None:
     studio.run(
-        "anonymize",
-        "adult.csv",
-        "--job",
-        "job.toml",
-        "-o",
-        "inside.csv",
-        "--report",
-        "inside.html",
-        "--report-values",
+        "anonymize", "adult.csv", "--job", "job.toml", "-o", "inside.csv", "--report", "inside.html", "--report-values"
     )
     studio.page("rows", "inside.html", 780, sections=("rows",), rows=5)
 

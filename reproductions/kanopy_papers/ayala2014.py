@@ -252,10 +252,7 @@ def _figures(first: SemanticQuality, second: dict[tuple[str, str], SemanticQuali
         ]
         ours = curve(values, ["VGH1", "VGH2"], "weighted LevelGSL", width=340)
         at = {axis: ours["encoding"][axis] for axis in ("x", "y")}
-        rings = {
-            "data": {"values": published},
-            **mark("point", at, size=260, filled=False, strokeWidth=1.6, color=INK),
-        }
+        rings = {"data": {"values": published}, **mark("point", at, size=260, filled=False, strokeWidth=1.6, color=INK)}
         size = {"width": ours.pop("width"), "height": ours.pop("height")}
         panels.append({**size, "title": title, "layer": [ours, rings]})
     figure_4 = sheet("", "", {"hconcat": panels, "spacing": 40})
@@ -268,9 +265,7 @@ def _figures(first: SemanticQuality, second: dict[tuple[str, str], SemanticQuali
 
 
 def _data(
-    first: SemanticQuality,
-    second: dict[tuple[str, str], SemanticQuality],
-    comparisons: dict[str, list[Comparison]],
+    first: SemanticQuality, second: dict[tuple[str, str], SemanticQuality], comparisons: dict[str, list[Comparison]]
 ) -> dict[str, Any]:
     def numbers(quality: SemanticQuality) -> dict[str, Any]:
         return {

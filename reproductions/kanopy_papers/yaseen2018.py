@@ -19,16 +19,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.cluster_loss import discernibility
 from kanopy.metrics.distortion import node_distortions
 from kanopy.report.charts.marks import grouped_bars, lines, sheet
-from kanopy_papers.reproduction import (
-    FAILS,
-    UNDECIDED,
-    Claim,
-    Figure,
-    Reproduction,
-    Table,
-    number_columns,
-    verdict,
-)
+from kanopy_papers.reproduction import FAILS, UNDECIDED, Claim, Figure, Reproduction, Table, number_columns, verdict
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 PROPOSED = ("CGH", "DBGH", "CBGH")

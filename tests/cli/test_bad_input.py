@@ -48,10 +48,7 @@ def test_missing_file(shell: Shell, good: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [
-        ("", ["bad.csv is empty", "at least one record"]),
-        ("age,sex\n", ["no records", "at least one record"]),
-    ],
+    [("", ["bad.csv is empty", "at least one record"]), ("age,sex\n", ["no records", "at least one record"])],
     ids=["empty file", "header only"],
 )
 def test_files_without_a_table(shell: Shell, content: str, says: list[str]) -> None:

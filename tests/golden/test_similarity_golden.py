@@ -12,11 +12,7 @@ from kanopy.ontology.similarity.subsumers import deepest_common_subsumer
 from tests.shared_input import figures, needs_shared
 
 # Ayala-Rivera et al. 2014, Table 1: 1 - similarity, four decimals
-TABLE_1 = [
-    ("parrot", "bird", 0.0435),
-    ("parrot", "homeotherm", 0.2381),
-    ("snake", "vertebrate", 0.1304),
-]
+TABLE_1 = [("parrot", "bird", 0.0435), ("parrot", "homeotherm", 0.2381), ("snake", "vertebrate", 0.1304)]
 
 # Pearson correlations with the ratings of Miller and Charles 1991 and Rubenstein and Goodenough 1965, recomputed
 # independently on WordNet 3.0 with the best over senses (Jiang-Conrath as -distance)

@@ -78,13 +78,7 @@ def grow_clusters(
 
 
 def join_cluster(
-    lines: Lines,
-    place: Ints,
-    clusters: int,
-    sizes: Longs,
-    cluster_low: Ints,
-    cluster_high: Ints,
-    cluster_cost: Longs,
+    lines: Lines, place: Ints, clusters: int, sizes: Longs, cluster_low: Ints, cluster_high: Ints, cluster_cost: Longs
 ) -> int:
     low, high = np.minimum(cluster_low[:clusters], place), np.maximum(cluster_high[:clusters], place)
     cost = np.array(

@@ -34,11 +34,7 @@ class Numbered(NamedTuple):
 
 
 def number_rows(
-    columns: Sequence[Codes] | Codes,
-    sizes: Sequence[int] | None = None,
-    *,
-    ascending: bool = False,
-    small: int = SMALL,
+    columns: Sequence[Codes] | Codes, sizes: Sequence[int] | None = None, *, ascending: bool = False, small: int = SMALL
 ) -> Numbered:
     """Equal rows get equal numbers, from 0 without gaps, in the order in which they first appear.
 

@@ -17,12 +17,7 @@ from kanopy._kinds import collected, refuse
 from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 
-PER_COLUMN = {
-    "hierarchy": "hierarchies",
-    "min-level": "min_levels",
-    "max-level": "max_levels",
-    "weight": "weights",
-}
+PER_COLUMN = {"hierarchy": "hierarchies", "min-level": "min_levels", "max-level": "max_levels", "weight": "weights"}
 """The settings of a column besides its role, and the fields of `Job` that hold them."""
 
 SETTINGS = (

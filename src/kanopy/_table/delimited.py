@@ -179,12 +179,7 @@ def _ragged(bad: np.ndarray, count: int, fields: int, name: str) -> DataError:
 
 
 def _explain(
-    content: Path | bytes,
-    dialect: Dialect,
-    names: list[str],
-    columns: list[int] | None,
-    name: str,
-    error: Exception,
+    content: Path | bytes, dialect: Dialect, names: list[str], columns: list[int] | None, name: str, error: Exception
 ) -> tuple[pl.DataFrame, Dialect]:
     """What to do when the parser gave up: read quotes as ordinary letters if no value starts with one (`5" pipe`), else
     say which line is wrong.

@@ -44,8 +44,7 @@ def compile_ontology(
 
 @ontology.command("info")
 def info(
-    name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet",
-    json: o.Json = False,
+    name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet", json: o.Json = False
 ) -> None:
     """What an ontology holds."""
     begin(json)

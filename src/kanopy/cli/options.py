@@ -51,8 +51,7 @@ Rest = Annotated[
 K = Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")]
 Suppress = Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")]
 Hierarchies = Annotated[
-    Path | None,
-    typer.Option(help="A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
+    Path | None, typer.Option(help="A folder with hierarchies: <column>.csv or files ending in _<column>.csv.")
 ]
 Metric = Annotated[str | None, typer.Option(help=METRIC_HELP)]
 Models = Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)]
@@ -60,8 +59,7 @@ Population = Annotated[str | None, typer.Option(help="The table of everybody, fo
 Missing = Annotated[str | None, typer.Option(help="Missing values: as-value, suppress or error.")]
 MissingTokens = Annotated[ColumnList, typer.Option(help=f"Texts that mean missing, such as '?,NA', {SEVERAL}.")]
 Param = Annotated[
-    list[str] | None,
-    typer.Option("--param", "-p", help="A parameter of algorithm or method: name=value; repeatable."),
+    list[str] | None, typer.Option("--param", "-p", help="A parameter of algorithm or method: name=value; repeatable.")
 ]
 Seed = Annotated[int, typer.Option(help="Settles what is left to chance.")]
 Budget = Annotated[
@@ -69,8 +67,7 @@ Budget = Annotated[
 ]
 KeyFile = Annotated[Path | None, typer.Option(help="The secret key for pseudonyms [default: the variable KANOPY_KEY].")]
 Mapping = Annotated[
-    Path | None,
-    typer.Option(help="Write original → published per column, with counts, as CSV. Keep it inside."),
+    Path | None, typer.Option(help="Write original → published per column, with counts, as CSV. Keep it inside.")
 ]
 Manifest = Annotated[Path | None, typer.Option(help="Write what was done, without any value of the table, as JSON.")]
 SolutionFile = Annotated[Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")]

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Domain
     from kanopy.masking.job import MaskJob
 
-VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "mondrian": ({"strict": True},),
-    "xu": ({"direction": "top-down"},),
-}
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {"mondrian": ({"strict": True},), "xu": ({"direction": "top-down"},)}
 """What `all` runs besides every algorithm as it is."""
 WARM_ROWS = 120
 MASKING_TUPLES = 10_000
@@ -66,10 +63,7 @@ class Entry(Short):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            **{key: list(v) if isinstance(v, tuple) else v for key, v in self.__dict__.items()},
-        }
+        return {"name": self.name, **{key: list(v) if isinstance(v, tuple) else v for key, v in self.__dict__.items()}}
 
 
 @dataclass(frozen=True)

@@ -137,11 +137,7 @@ class MaskReport(Short):
     def to_dict(self) -> dict[str, Any]:
         """Numbers, substitutions and groups."""
         found = self.result.evaluation
-        return {
-            **self.result.summary(),
-            "substitutions": found.substitutions(),
-            "published": found.groups(),
-        }
+        return {**self.result.summary(), "substitutions": found.substitutions(), "published": found.groups()}
 
     def to_json(self) -> str:
         """The same as text."""

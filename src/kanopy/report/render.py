@@ -88,8 +88,6 @@ def _tidy(tag: str, name: str, ids: dict[str, str]) -> str:
         tag = tag.replace(f'"{stand_in}"', f'"var({variable})"')
     tag = re.sub(r' font-family="[^"]*"| opacity="1"| pointer-events="none"| (?:aria-[a-z]+|role)="[^"]*"', "", tag)
     tag = re.sub(
-        r'(\bid="|url\(#|href="#)([^")]*)',
-        lambda found: found[1] + ids.setdefault(found[2], f"{name}-{len(ids)}"),
-        tag,
+        r'(\bid="|url\(#|href="#)([^")]*)', lambda found: found[1] + ids.setdefault(found[2], f"{name}-{len(ids)}"), tag
     )
     return re.sub(r"(\d+\.\d\d)\d+", r"\1", tag)

@@ -11,11 +11,7 @@ from kanopy.report.words import Markup, esc, figure, listed, seconds, sentence, 
 
 
 def compare_page(
-    found: Mapping[str, Any],
-    metrics: Sequence[str],
-    catalogue: Sequence[Mapping[str, Any]],
-    *,
-    source: str,
+    found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], *, source: str
 ) -> str:
     """The whole page, from what `Comparison.to_dict` and `catalogue.algorithms` give."""
     metric = found["metric"]

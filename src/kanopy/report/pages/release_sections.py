@@ -165,11 +165,7 @@ def _hierarchy(report: Report, j: int, values: bool) -> str:
     picture = ""
     if icicle.can_draw(hierarchy):
         picture = icicle.icicle_svg(
-            hierarchy.renamed(column.name),
-            published,
-            notes,
-            level=column.level,
-            named=None if values else published,
+            hierarchy.renamed(column.name), published, notes, level=column.level, named=None if values else published
         )
         picture = f'<div class="scroll">{picture}</div>'
     small = height < OPEN_UP_TO_LEVELS and hierarchy.size <= OPEN_UP_TO_VALUES

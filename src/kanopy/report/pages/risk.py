@@ -10,12 +10,7 @@ from kanopy.report.shell import Tile, shell
 from kanopy.report.words import lines, listed, sentence, told
 
 
-def risk_page(
-    found: Mapping[str, Any],
-    *,
-    given_away: Mapping[str, Sequence[Mapping[str, Any]]],
-    source: str,
-) -> str:
+def risk_page(found: Mapping[str, Any], *, given_away: Mapping[str, Sequence[Mapping[str, Any]]], source: str) -> str:
     """The whole page from what `RiskAssessment.to_dict` gives; `given_away` are examples with values."""
     limit = found["threshold"]
     names = found["quasi_identifiers"]
