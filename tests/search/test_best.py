@@ -283,6 +283,7 @@ def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPat
     if PLAIN:
         return
     said: list[str] = []
+    monkeypatch.setenv("KANOPY_PREBUILT", "off")
     monkeypatch.setattr(machine_code, "folder", lambda: tmp_path)
     monkeypatch.setattr(best, "KERNELS", [SimpleNamespace(code=machine_code.MachineCode(look_around.loop))])
     Best(steps=0).solve(
