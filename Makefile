@@ -16,7 +16,7 @@ demo: $(READY)-demo ## anonymize the bundled Adult data and write a report
 	@$(BIN)/python examples/publish_adult.py demo-output
 
 test: $(READY)-test ## run the tests that take minutes at most
-	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: $(READY)-test ## run the long tests
 	@$(BIN)/python -m pytest -m slow
