@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import textbook
 
 from kanopy._core.classes import Domain
-from kanopy._table.encode import distinct_tuples
+from kanopy._core.numbering import distinct_tuples
 from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.search.clustering.kmember import k_member_clusters
 from kanopy.search.clustering.mondrian import mondrian_groups

@@ -25,7 +25,7 @@ from kanopy.metrics.certainty import global_certainty_penalty
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
-from kanopy.search.bound.bound import bound as bound_module
+from kanopy.search.bound import bound as bound_module
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.local.best import improvement
 from kanopy.search.local.best.best import Best

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kanopy._table.grouping import class_sizes, code_columns
+from kanopy._table.grouping import code_columns, number_rows
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.metrics.risk.identifying import identifying_columns
 from kanopy.metrics.risk.linkage import attack
@@ -62,14 +62,21 @@ def main() -> None:
         names = frame.columns
         kind = "text" if text else "numbers"
         peer = best(lambda frame=frame, names=names: frame.group_by(names).len())  # type: ignore[misc]
-        lines.append((f"k alone, {kind}", best(lambda f=frame, n=names: class_sizes(f, n)[0].min()), "group_by", peer))  # type: ignore[misc]
         lines.append(
-            (f"class-size risks, {kind}", best(lambda f=frame, n=names: risk(class_sizes(f, n)[0])), "group_by", peer)
+            (f"k alone, {kind}", best(lambda f=frame, n=names: number_rows(f, n).sizes.min()), "group_by", peer)
+        )  # type: ignore[misc]
+        lines.append(
+            (
+                f"class-size risks, {kind}",
+                best(lambda f=frame, n=names: risk(number_rows(f, n).sizes)),
+                "group_by",
+                peer,
+            )
         )  # type: ignore[misc]
         whole = best(lambda f=frame, n=names: assess_risk(f, n, largest_subset=0, sampling_fraction=0.01))  # type: ignore[misc]
         lines.append((f"assess_risk with population models, {kind}", whole, "group_by", peer))
         lines.append((f"check, {kind}", best(lambda f=frame, n=names: check(f, n)), "group_by", peer))  # type: ignore[misc]
-    sizes, _ = class_sizes(frame, names)
+    sizes = number_rows(frame, names).sizes
     lines.append(("Pitman, Zayatz, SNB", best(lambda: population_uniques(sizes, rows * 100)), "", None))
     coded = code_columns(frame, names)
     subsets = best(

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from kanopy._core.numbering import distinct_tuples
 from kanopy._table import datasets
-from kanopy._table.encode import distinct_tuples, encode_column
+from kanopy._table.encode import encode_column
 from kanopy._table.sinks import write_table
 from kanopy._table.sources import read_source
 from kanopy.hierarchy.hierarchy import Hierarchy
