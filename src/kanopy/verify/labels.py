@@ -91,12 +91,13 @@ def false_labels(
     trusted: bool = False,
 ) -> FalseLabels | None:
     """The labels of a column that are not true of their rows, or `None`; `trusted` groups are true as they are."""
-    value = _as_text(original.alias("value"))  # its own name may be a pattern to the dataframe library
-    value = value.set(value.is_in(["", *missing_tokens]), None)
-    pairs = pl.DataFrame({"value": value, "label": published.cast(pl.String)})
-    counted = pairs.group_by("value", "label").len().filter(
-        pl.col("label").is_null() | (pl.col("label") != SUPPRESSED)
-    )  # fmt: skip
+    # Grouped as they are, and only the few different pairs made texts; names of their own, which are no patterns.
+    value = original.alias("value")
+    value = _as_text(value) if isinstance(value.dtype, pl.Object) or value.dtype.is_nested() else value
+    counted = pl.DataFrame({"value": value, "label": published.alias("label")}).group_by("value", "label").len()
+    counted = counted.with_columns(_as_text(counted["value"]), counted["label"].cast(pl.String))
+    counted = counted.with_columns(counted["value"].set(counted["value"].is_in(["", *missing_tokens]), None))
+    counted = counted.filter(pl.col("label").is_null() | (pl.col("label") != SUPPRESSED))
     open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
     rows = list(open_pairs.iter_rows())
     if not rows:
