@@ -263,7 +263,7 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
         command = [
             sys.executable,
             "-m",
-            "kanopy.cli",
+            "kanopy",
             "anonymize",
             str(path),
             *arguments,

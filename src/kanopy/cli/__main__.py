@@ -1,3 +1,0 @@
-from kanopy.cli import main
-
-main()
