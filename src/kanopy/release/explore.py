@@ -211,6 +211,7 @@ class _Pool:
 
     def __init__(self, prepared: Prepared, tell: Progress) -> None:
         self.prepared = prepared
+        self.true_labels: set[tuple[str, int]] = set()
         self.tell = tell
         self.judged = 0
         self._tables: Any = None
@@ -280,7 +281,8 @@ class _Pool:
 
     def _released(self, case: _Case, k: int, limit: float, found: Solution) -> Result:
         """The release itself, verified on its labels like any other."""
-        return run(self.prepared, case.job.replaced(k=k, suppress=limit), found=found)
+        job = case.job.replaced(k=k, suppress=limit)
+        return run(self.prepared, job, found=found, true_labels=self.true_labels)
 
 
 def _marked(points: Sequence[Point]) -> tuple[Point, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,10 +100,12 @@ def run(
     bound: bool | float | str = False,
     clock: Clock | None = None,
     progress: Progress = SILENT,
+    true_labels: set[tuple[str, int]] | None = None,
 ) -> Result:
     """A release of a prepared table, verified on what would be published.
 
-    `found` is what a search found before, where several releases share one.
+    `found` is what a search found before, where several releases share one. `true_labels` are columns and levels whose
+    labels were read before: for releases that only are compared, and share levels.
 
     >>> job = Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
     >>> run(prepare({"age": [31, 34, 52, 55]}, job), job).smallest_class
@@ -131,7 +134,12 @@ def run(
         verification = _verify(prepared, job, found, published, background)
         remarks: tuple[str, ...] = ()
         if isinstance(prepared.table, Generalizable):
-            remarks = _verify_labels(prepared, prepared.table, job, published, kept)
+            levels = getattr(found, "levels", None)
+            pairs = set() if levels is None else set(zip(prepared.names, levels, strict=True))
+            known = true_labels if levels is not None and true_labels is not None else set()
+            names = [name for name in prepared.names if not any(name == pair[0] for pair in pairs & known)]
+            remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
+            known |= pairs
     return Result(
         frame=published,
         job=job,
@@ -275,9 +283,14 @@ def _verify(
 
 
 def _verify_labels(
-    prepared: Prepared, table: Generalizable, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
+    prepared: Prepared,
+    table: Generalizable,
+    job: Job | MaskJob,
+    published: pl.DataFrame,
+    kept: Mask | None,
+    names: Sequence[str],
 ) -> tuple[str, ...]:
-    """The second opinion on whether every label is true of its row; raises if one is not."""
+    """The second opinion on whether every label of some columns is true of its row; raises if one is not."""
     import polars as pl
 
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -286,7 +299,7 @@ def _verify_labels(
     original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
     groups = {name: functools.partial(_labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
-    return verify_labels(original, published, prepared.names, groups, given=given, missing_tokens=job.missing_tokens)
+    return verify_labels(original, published, names, groups, given=given, missing_tokens=job.missing_tokens)
 
 
 def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
