@@ -260,16 +260,7 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("".join(f"{z};{z // 1000}\n" for z in (10115, 10117, 10119, 80331, 80333, 80335)))
 
     def kanopy(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "kanopy",
-            "anonymize",
-            str(path),
-            *arguments,
-            "-o",
-            str(tmp_path / "o.csv"),
-        ]
+        command = [sys.executable, "-m", "kanopy", "anonymize", str(path), *arguments, "-o", str(tmp_path / "o.csv")]
         # Without the compiler, which takes longer to load than all the rest: this is about processes.
         plain = {**os.environ, "KANOPY_KERNELS": "plain"}
         return subprocess.run(command, capture_output=True, text=True, timeout=60, env=plain)
