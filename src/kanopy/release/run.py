@@ -135,11 +135,11 @@ def run(
         remarks: tuple[str, ...] = ()
         if isinstance(prepared.table, Generalizable):
             levels = getattr(found, "levels", None)
-            pairs = set() if levels is None else set(zip(prepared.names, levels, strict=True))
-            known = true_labels if levels is not None and true_labels is not None else set()
-            names = [name for name in prepared.names if not any(name == pair[0] for pair in pairs & known)]
+            at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
+            known = set() if true_labels is None else true_labels
+            names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
             remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
-            known |= pairs
+            known |= at_level.items()
     return Result(
         frame=published,
         job=job,
