@@ -1,4 +1,4 @@
-"""The array types that rooms pass to each other, and the two labels that every room writes alike."""
+"""The array types that rooms pass to each other, the two labels that every room writes alike, and one correlation."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def says_missing(label: str) -> bool:
     (True, True, False)
     """
     return label.startswith(MISSING_LABEL[:-1]) and label.endswith(")")
+
+
+def correlation(left: Floats, right: Floats) -> float | None:
+    """Pearson's correlation over the places where both are known; `None` if one of them does not vary.
+
+    >>> correlation(np.array([1.0, 2, 3]), np.array([2.0, 4, 6]))
+    1.0
+    """
+    both = np.isfinite(left) & np.isfinite(right)
+    if both.sum() < 2:
+        return None
+    a, b = left[both] - left[both].mean(), right[both] - right[both].mean()
+    scale = float(np.sqrt((a @ a) * (b @ b)))
+    return None if scale <= 1e-12 else float(np.clip(a @ b / scale, -1.0, 1.0))

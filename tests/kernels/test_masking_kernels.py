@@ -1,4 +1,4 @@
-"""Fusion, its improvement, linkage and Ward clustering agree with their plain twins, ties and all."""
+"""Fusion, its improvement, linkage and Ward clustering agree with their definitions, ties and all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from kanopy.masking.algorithms.fusion_kernel import FUSIONS, FusionRules, begin_
 from kanopy.masking.algorithms.refinement import refine, transposed
 from kanopy.masking.algorithms.refinement_kernel import (
     close_groups,
-    loads_plain,
     open_groups,
     published_likeness,
     reassign,
@@ -21,6 +20,7 @@ from kanopy.masking.algorithms.refinement_kernel import (
 )
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, TICKS, Likeness, linkage, matrix, plain_row
 from tests.kernels import masking_definitions
+from tests.kernels.masking_definitions import loads
 
 NOTHING_SEEN = np.zeros(0, np.int64)
 
@@ -80,48 +80,53 @@ def test_fusion_with_confidential_values_is_the_plain_algorithm(given_: Any, k: 
 
 @settings(max_examples=100, deadline=None)
 @given(likenesses(), st.integers(1, 8))
-def test_improvement_agrees_with_its_twins_and_never_loses(given_: Any, k: int) -> None:
+def test_improvement_agrees_with_its_definition_and_never_loses(given_: Any, k: int) -> None:
     like, counts = given_
     seen = np.zeros((len(counts), 0, 1), np.int32)
     into, *_ = fused(like, counts, FusionRules(k, True, True, NOTHING_SEEN), seen, fuse, 10**6)
     start = final_targets(np.array(into))
     for step, extra in ((reassign, (k,)), (recenter, ()), (close_groups, ())):
-        one, other = start.copy(), start.copy()
-        assert step(like, counts, one, *extra) == step.plain(like, counts, other, *extra)
-        assert one.tolist() == other.tolist()
+        outcomes = []
+        for run in (step, step.plain, getattr(masking_definitions, step.__name__)):
+            own = start.copy()
+            outcomes.append((run(like, counts, own, *extra), own.tolist()))
+        assert outcomes[0] == outcomes[1] == outcomes[2]
     outcomes = []
     toward = transposed(like)
-    for step in (open_groups, open_groups.plain):
+    for step in (open_groups, open_groups.plain, masking_definitions.open_groups):
         own = start.copy()
-        now, load = published_likeness(like, own), loads_plain(counts, own)
+        now, load = published_likeness(like, own), loads(counts, own)
         gain = step(toward, counts, own, now, load, k, 0, len(counts))
         outcomes.append((gain, own.tolist(), now.tolist(), load.tolist()))
-        assert now.tolist() == published_likeness.plain(like, own).tolist()
-        assert load.tolist() == loads_plain(counts, own).tolist()
-    assert outcomes[0] == outcomes[1]
+        assert now.tolist() == masking_definitions.published_likeness(like, own).tolist()
+        assert load.tolist() == loads(counts, own).tolist()
+    assert outcomes[0] == outcomes[1] == outcomes[2]
     better = refine(like, counts, start, k, symmetric=False)
     assert (counts * published_likeness(like, better)).sum() >= (counts * published_likeness(like, start)).sum()
-    load = loads_plain(counts, better)
+    load = loads(counts, better)
     assert (better[better] == better).all()
     assert counts.sum() < k or load[load > 0].min() >= k
 
 
 @settings(max_examples=60, deadline=None)
 @given(likenesses(), st.integers(0, 99))
-def test_matrix_pairs_and_linkage_agree_with_their_twins(given_: Any, seed: int) -> None:
+def test_matrix_pairs_and_linkage_agree_with_their_definitions(given_: Any, seed: int) -> None:
     like, counts = given_
     rng = np.random.default_rng(seed)
     everything = matrix(like)
-    assert everything.tolist() == matrix.plain(like).tolist()
+    for run in (matrix.plain, masking_definitions.matrix):  # type: ignore[attr-defined]
+        assert everything.tolist() == run(like).tolist()
     everyone, others = np.arange(len(counts)), rng.integers(0, len(counts), len(counts))
     expected = np.where(everyone == others, TICKS, everything[everyone, others])
-    assert published_likeness(like, others).tolist() == expected.tolist()
-    assert published_likeness.plain(like, others).tolist() == expected.tolist()
+    for run in (published_likeness, published_likeness.plain, masking_definitions.published_likeness):
+        assert run(like, others).tolist() == expected.tolist()
     originals = max(1, len(counts) - 2)
     origin = rng.integers(0, originals, 9)
     shown = rng.integers(0, len(counts), 9)
     people = counts[:originals]
-    assert linkage(like, people, origin, shown).tolist() == linkage.plain(like, people, origin, shown).tolist()
+    expected = masking_definitions.linkage(like, people, origin, shown)
+    for run in (linkage, linkage.plain):  # type: ignore[attr-defined]
+        assert run(like, people, origin, shown).tolist() == expected.tolist()
 
 
 def test_a_class_of_its_own_and_missing_numbers_are_like_nothing_else() -> None:

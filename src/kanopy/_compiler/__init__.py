@@ -1,4 +1,4 @@
-"""The one room that knows Numba and LLVM: turn a loop into machine code, or fall back on its plain twin.
+"""The one room that knows Numba and LLVM: turn a loop into machine code, or run its plain twin or the bare loop.
 
 Two kinds of compiled loops live side by side. A *kernel* works on arrays that others made: it is compiled for the one
 signature that its annotations state, its machine code is kept on disk, and running it again loads LLVM only. A kernel

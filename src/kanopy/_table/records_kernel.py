@@ -2,67 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from kanopy._arrays import Bytes, Longs
 from kanopy._compiler import kernel
 
 
-def scan_records_plain(
-    data: Bytes, separator: int, quote: int, newline: int, fields: int, bad: Longs, blank: Longs
-) -> tuple[int, int, int, int]:
-    """The twin of `scan_records`: hops from one special byte to the next."""
-    raw = data.tobytes()
-    special = re.compile(b"[" + re.escape(bytes([separator, newline] + ([quote] if quote else []))) + b"]")
-    records = bad_count = blank_count = open_line = 0
-    line = record_line = 1
-    start = field_start = 0
-    found = 1
-    inside = False
-    position = -1
-    for match in [*(m.start() for m in special.finditer(raw)), len(raw)]:
-        if match < position:
-            continue
-        at_end = match == len(raw)
-        byte = newline if at_end else raw[match]
-        if inside and not at_end:
-            if byte == newline:
-                line += 1
-            elif byte == quote:
-                if match + 1 < len(raw) and raw[match + 1] == quote:
-                    position = match + 2
-                else:
-                    inside = False
-            continue
-        if byte == quote and quote and not at_end:
-            if match == field_start:
-                inside, open_line = True, line
-            continue
-        if byte == separator and not at_end:
-            found += 1
-            field_start = match + 1
-            continue
-        if at_end and start == len(raw):
-            break
-        length = match - start
-        empty = length == 0 or (length == 1 and raw[start] == 13)
-        if not (empty and records == 0):
-            if empty and fields > 1:
-                if blank_count < len(blank):
-                    blank[blank_count] = records
-                blank_count += 1
-            elif found != fields:
-                if bad_count < len(bad):
-                    bad[bad_count] = record_line, found
-                bad_count += 1
-            records += 1
-        line += 1
-        record_line, found = line, 1
-        start = field_start = match + 1
-    return records, bad_count, blank_count, open_line if inside else 0
-
-
-@kernel(scan_records_plain)
+@kernel()
 def scan_records(
     data: Bytes, separator: int, quote: int, newline: int, fields: int, bad: Longs, blank: Longs
 ) -> tuple[int, int, int, int]:

@@ -12,7 +12,8 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import kernel
 
 
-def _subtree_sums(parent: Ints, own: Longs) -> Longs:
+@kernel()
+def subtree_sums(parent: Ints, own: Longs) -> Longs:
     """The sum of `own` over each node and everything below it (leaf counts, row counts, …)."""
     sums = own.copy()
     for node in range(len(parent)):
@@ -22,23 +23,7 @@ def _subtree_sums(parent: Ints, own: Longs) -> Longs:
     return sums
 
 
-subtree_sums = kernel(_subtree_sums)(_subtree_sums)
-
-
-def _common_ancestors_plain(parent: Ints, left: Ints, right: Ints) -> Ints:
-    a, b = left.copy(), right.copy()
-    while True:
-        # A parent's number is larger than its child's, so the smaller of two different nodes must climb.
-        differ = (a != b) & (a >= 0) & (b >= 0)
-        if not differ.any():
-            return np.where(a == b, a, np.int32(-1)).astype(np.int32)
-        climb_a = differ & (a < b)
-        climb_b = differ & (b < a)
-        a[climb_a] = parent[a[climb_a]]
-        b[climb_b] = parent[b[climb_b]]
-
-
-@kernel(_common_ancestors_plain)
+@kernel()
 def common_ancestors(parent: Ints, left: Ints, right: Ints) -> Ints:
     """Pairwise lowest common ancestors; -1 where two nodes have none."""
     found = np.full(len(left), -1, np.int32)
@@ -54,7 +39,8 @@ def common_ancestors(parent: Ints, left: Ints, right: Ints) -> Ints:
     return found
 
 
-def _ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
+@kernel()
+def ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
     """For each node the ancestor at depth `target`; nodes at or above that depth are their own."""
     found = np.empty(len(parent), np.int32)
     for node in range(len(parent) - 1, -1, -1):
@@ -65,10 +51,8 @@ def _ancestors_at_depth(parent: Ints, depth: Ints, target: int) -> Ints:
     return found
 
 
-ancestors_at_depth = kernel(_ancestors_at_depth)(_ancestors_at_depth)
-
-
-def _best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
+@kernel()
+def best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, Longs]:
     """Per node the least total cost of replacing its values by nodes at or below it that hold at least `k` rows.
 
     The second result is how many nodes that takes. A node that itself holds fewer than `k` rows is not judged: its
@@ -95,6 +79,3 @@ def _best_cut(parent: Ints, rows: Longs, cost: Floats, k: int) -> tuple[Floats, 
             if 0 < rows[node] < k:
                 blocked[above] = True
     return best, groups
-
-
-best_cut = kernel(_best_cut)(_best_cut)

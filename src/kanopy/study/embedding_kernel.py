@@ -8,19 +8,7 @@ from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import kernel
 
 
-def embed_plain(values: Ints, labels: Ints, allowed: Mask, offsets: Longs, widths: Longs) -> Longs:
-    """The twin of `embed`."""
-    partner = np.full(len(values), -1, np.int64)
-    places = offsets + 0
-    at = 0
-    for row in range(len(values)):
-        if at < len(labels) and allowed[places + values[row].astype(np.int64) * widths + labels[at]].all():
-            partner[row] = at
-            at += 1
-    return partner
-
-
-@kernel(embed_plain)
+@kernel()
 def embed(values: Ints, labels: Ints, allowed: Mask, offsets: Longs, widths: Longs) -> Longs:
     """Per original row the released row that stands for it, or -1: the next one whose labels allow its values.
 

@@ -13,7 +13,6 @@ from kanopy._arrays import Longs
 from kanopy._progress import SILENT, Progress
 from kanopy.masking.algorithms.refinement_kernel import (
     close_groups,
-    loads_plain,
     open_groups,
     published_likeness,
     reassign,
@@ -63,7 +62,8 @@ def refine(
             gain += reassign(like, counts, center, k)
         gain += close_groups(like, counts, center)
         if not only_join:
-            now, load = published_likeness(like, center), loads_plain(counts, center)
+            now = published_likeness(like, center)
+            load = np.bincount(center, weights=counts, minlength=len(counts)).astype(np.int64)
             for first in range(0, tuples, height):
                 progress("improving", first / tuples, note)
                 last = min(tuples, first + height)

@@ -12,55 +12,19 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import helper, kernel
-from kanopy.masking.likeness_kernel import TICKS, Likeness, likeness_of, likeness_row, plain_row
+from kanopy.masking.likeness_kernel import TICKS, Likeness, likeness_of, likeness_row
 
 LARGEST_GROUP = 1024
 """Tuples in a group up to which every member is tried as the published one."""
 
 
-def published_likeness_plain(like: Likeness, center: Longs) -> Longs:
+@kernel()
+def published_likeness(like: Likeness, center: Longs) -> Longs:
     """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
-    return np.array(
-        [TICKS if c == t else int(plain_row(like, t, np.array([c]))[0]) for t, c in enumerate(center)], np.int64
-    )
-
-
-@helper
-def _published_likeness(like: Likeness, center: Longs) -> Longs:
     out = np.empty(len(center), np.int64)
     for t in range(len(center)):
         out[t] = TICKS if center[t] == t else likeness_of(like, t, center[t])
     return out
-
-
-@kernel(published_likeness_plain)
-def published_likeness(like: Likeness, center: Longs) -> Longs:
-    """Per tuple how similar it is to what it publishes, in ticks; what is published as it was counts 1."""
-    return _published_likeness(like, center)
-
-
-def loads_plain(counts: Longs, center: Longs) -> Longs:
-    """People per published tuple; 0 for tuples that are not published."""
-    return np.bincount(center, weights=counts, minlength=len(counts)).astype(np.int64)
-
-
-def reassign_plain(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
-    """Move tuples to the published tuple most like them, as long as the group they leave keeps `k`; the gain."""
-    load = loads_plain(counts, center)
-    now = published_likeness_plain(like, center)
-    centers = np.flatnonzero(load)
-    gain = 0
-    for t in range(len(counts)):
-        if center[t] == t or load[center[t]] - counts[t] < k:
-            continue
-        row = plain_row(like, t, centers)
-        best = int(np.argmax(row))
-        if row[best] > now[t]:
-            gain += int(counts[t] * (row[best] - now[t]))
-            load[center[t]] -= counts[t]
-            load[centers[best]] += counts[t]
-            center[t] = centers[best]
-    return gain
 
 
 @helper
@@ -95,7 +59,7 @@ def _nearest(score: Floats, centers: Longs, load: Longs, but: int) -> tuple[int,
     return nearest, best
 
 
-@kernel(reassign_plain)
+@kernel()
 def reassign(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
     """Move tuples to the published tuple most like them, as long as the group they leave keeps `k`; the gain."""
     load = _loads(counts, center)
@@ -117,25 +81,7 @@ def reassign(like: Likeness, counts: Longs, center: Longs, k: int) -> int:
     return gain
 
 
-def recenter_plain(like: Likeness, counts: Longs, center: Longs) -> int:
-    """Let each group publish the member that is most like all its people; the gain."""
-    gain = 0
-    for own in np.unique(center):
-        members = np.flatnonzero(center == own)
-        if len(members) < 2 or len(members) > LARGEST_GROUP:
-            continue
-        likeness = np.array([plain_row(like, int(t), members) for t in members])
-        np.fill_diagonal(likeness, TICKS)
-        totals = counts[members] @ likeness
-        now = int(totals[members == own][0])
-        best = int(np.argmax(totals))
-        if totals[best] > now:
-            gain += int(totals[best]) - now
-            center[members] = members[best]
-    return gain
-
-
-@kernel(recenter_plain)
+@kernel()
 def recenter(like: Likeness, counts: Longs, center: Longs) -> int:
     """Let each group publish the member that is most like all its people; the gain."""
     order = np.argsort(center, kind="mergesort")
@@ -170,55 +116,14 @@ def recenter(like: Likeness, counts: Longs, center: Longs) -> int:
     return gain
 
 
-def open_groups_plain(
+@kernel()
+def open_groups(
     toward: Likeness, counts: Longs, center: Longs, now: Longs, load: Longs, k: int, first: int, last: int
 ) -> int:
     """Open new groups at the tuples `first … last-1`, where people gain more than those who must join lose; the gain.
 
     `now` and `load` are kept up to date.
     """
-    everyone = np.arange(len(counts))
-    total = 0
-    for own in range(first, last):
-        if center[own] == own or load[center[own]] - counts[own] < k:
-            continue
-        row = plain_row(toward, own, everyone)
-        others = np.array([t for t in everyone if t != own and center[t] != t], np.int64)
-        change = row[others] - now[others]
-        start = int(counts[own] * (TICKS - now[own]))
-        most = start + int((np.maximum(change, 0) * counts[others]).sum())
-        able = others[change > -most]
-        able = able[np.argsort(now[able] - row[able], kind="stable")]
-        gain, people, taken = start, int(counts[own]), [own]
-        left = {int(center[own]): int(counts[own])}
-        for t in able:
-            step = int(row[t] - now[t])
-            if step <= 0 and people >= k:
-                break
-            donor = int(center[t])
-            if load[donor] - left.get(donor, 0) - counts[t] < k:
-                continue
-            left[donor] = left.get(donor, 0) + int(counts[t])
-            people += int(counts[t])
-            gain += int(counts[t]) * step
-            taken.append(int(t))
-        if people < k or gain <= 0:
-            continue
-        for t in taken:
-            load[center[t]] -= counts[t]
-            center[t] = own
-            now[t] = row[t]
-        now[own] = TICKS
-        load[own] = people
-        total += gain
-    return total
-
-
-@kernel(open_groups_plain)
-def open_groups(
-    toward: Likeness, counts: Longs, center: Longs, now: Longs, load: Longs, k: int, first: int, last: int
-) -> int:
-    """See `open_groups_plain`."""
     tuples = len(counts)
     score = np.empty(tuples)
     able = np.empty(tuples, np.int64)
@@ -280,32 +185,11 @@ def open_groups(
     return total
 
 
-def close_groups_plain(like: Likeness, counts: Longs, center: Longs) -> int:
-    """Close groups whose people all fare better in other groups, taken together; the gain."""
-    now = published_likeness_plain(like, center)
-    total = 0
-    for own in np.unique(center):
-        members = np.flatnonzero(center == own)
-        centers = np.unique(center)
-        centers = centers[centers != own]
-        if not len(centers):
-            break
-        rows = np.array([plain_row(like, int(t), centers) for t in members])
-        best = rows.argmax(axis=1)
-        values = rows[np.arange(len(members)), best]
-        gain = int((counts[members] * (values - now[members])).sum())
-        if gain > 0:
-            center[members] = centers[best]
-            now[members] = values
-            total += gain
-    return total
-
-
-@kernel(close_groups_plain)
+@kernel()
 def close_groups(like: Likeness, counts: Longs, center: Longs) -> int:
     """Close groups whose people all fare better in other groups, taken together; the gain."""
     tuples = len(counts)
-    now = _published_likeness(like, center)
+    now = published_likeness(like, center)
     load = _loads(counts, center)  # which is kept for whether a group is still there
     centers = np.flatnonzero(load)
     codes, values = _columns(like, centers)

@@ -18,6 +18,7 @@ TABLE, EXPECTED, OUTSIDE = 0, 1, 2
 """How the distance of a column is found: looked up, the mean distance to an interval, or 1 outside an interval."""
 
 TIE = 1e-9
+"""Distances no farther apart than this are the same."""
 
 
 class Tree(NamedTuple):
@@ -48,51 +49,17 @@ class Distances(NamedTuple):
 def cell_distance(far: Distances, j: int, a: int, b: int) -> float:
     """The distance of the original value `a` from the published label `b` in column `j`."""
     kind, offset, at = far.kinds[j], far.offsets[j], far.ends[j]
-    if kind == 0:
+    if kind == TABLE:
         return float(far.tables[offset + a * far.widths[j] + b])
     x, lowest, highest = far.points[offset + a], far.low[at + b], far.high[at + b]
-    if kind == 2:
+    if kind == OUTSIDE:
         return 0.0 if lowest <= x <= highest else 1.0
     if highest <= lowest or x < lowest or x > highest:
         return float(abs(x - (lowest + highest) / 2.0))
     return float(((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * (highest - lowest)))
 
 
-def nearest_plain(
-    queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
-) -> tuple[Floats, Longs, Mask]:
-    """The twin of `nearest`: every query against every group."""
-    best = np.empty(len(queries))
-    tied = np.zeros(len(queries), np.int64)
-    hit = np.zeros(len(queries), np.bool_)
-    for number, query in enumerate(queries):
-        total = np.zeros(len(groups))
-        for level in range(queries.shape[1]):
-            codes, value, offset = groups[:, level].astype(np.int64), int(query[level]), int(far.offsets[level])
-            if far.kinds[level] == TABLE:
-                total += far.tables[offset + value * int(far.widths[level]) + codes]
-                continue
-            places = far.ends[level] + codes
-            x, lowest, highest = far.points[offset + value], far.low[places], far.high[places]
-            inside = (lowest <= x) & (x <= highest)
-            if far.kinds[level] == OUTSIDE:
-                total += np.where(inside, 0.0, 1.0)
-                continue
-            width = np.where(highest > lowest, highest - lowest, 1.0)
-            mean = ((x - lowest) ** 2 + (highest - x) ** 2) / (2.0 * width)
-            total += np.where(inside & (highest > lowest), mean, np.abs(x - (lowest + highest) / 2.0))
-        smallest = float(total.min()) if len(total) else np.inf
-        best[number] = smallest
-        if smallest <= limit + TIE:
-            near = total <= smallest + TIE
-            tied[number] = int(rows[near].sum())
-            hit[number] = true_group[number] >= 0 and bool(near[true_group[number]])
-        else:
-            best[number] = np.inf
-    return best, tied, hit
-
-
-@kernel(nearest_plain)
+@kernel()
 def nearest(
     queries: Ints, true_group: Longs, groups: Ints, rows: Longs, tree: Tree, far: Distances, limit: float
 ) -> tuple[Floats, Longs, Mask]:
@@ -120,10 +87,10 @@ def nearest(
             distance = 0.0
             for level in range(depth):
                 distance += cell_distance(far, level, queries[number, level], groups[true_group[number], level])
-            if distance <= limit + 1e-9:
+            if distance <= limit + TIE:
                 smallest = distance
         for collecting in range(2):
-            if collecting == 1 and smallest > limit + 1e-9:
+            if collecting == 1 and smallest > limit + TIE:
                 break
             level = 0
             node[0], stop[0], partial[0] = tree.first[0], tree.first[1], 0.0
@@ -136,7 +103,7 @@ def nearest(
                 distance = partial[level] + cell_distance(far, level, queries[number, level], tree.codes[here])
                 bound = distance + rest[level + 1]
                 if collecting == 0:
-                    if bound > limit + 1e-9 or bound >= smallest + 1e-12:
+                    if bound > limit + TIE or bound >= smallest + 1e-12:
                         continue
                     if level == last:
                         smallest = min(smallest, distance)
@@ -145,7 +112,7 @@ def nearest(
                     if bound > smallest + 2e-9:
                         continue
                     if level == last:
-                        if distance <= smallest + 1e-9:
+                        if distance <= smallest + TIE:
                             tied[number] += rows[here - bottom]
                             if here - bottom == true_group[number]:
                                 hit[number] = True

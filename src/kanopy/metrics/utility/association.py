@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import Floats, Ints, correlation
 from kanopy._shown import Plain
 from kanopy.metrics.utility.columns import bins_of, nearest_value, total_variation
 from kanopy.metrics.utility.published_values import Covers
@@ -102,17 +102,3 @@ def middles(covers: Covers) -> Floats:
     points = (covers.low + covers.high) / 2.0
     points[[kind == "anything" for kind in covers.kinds]] = np.nan
     return points
-
-
-def correlation(left: Floats, right: Floats) -> float | None:
-    """Pearson's correlation over the rows where both are known; `None` if one of them does not vary.
-
-    >>> correlation(np.array([1.0, 2, 3]), np.array([2.0, 4, 6]))
-    1.0
-    """
-    both = np.isfinite(left) & np.isfinite(right)
-    if both.sum() < 2:
-        return None
-    a, b = left[both] - left[both].mean(), right[both] - right[both].mean()
-    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return None if scale <= 1e-12 else float(np.clip((a * b).sum() / scale, -1.0, 1.0))

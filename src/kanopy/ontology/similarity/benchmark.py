@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import Floats, correlation
 from kanopy._errors import OntologyError
 from kanopy._files import read_text
 from kanopy.ontology.similarity.measures import MEASURES
@@ -82,19 +82,8 @@ def rating_agreement(
         if np.ptp(values) == 0:
             found.append(Agreement(name, None, None, "All pairs are equally similar."))
         else:
-            found.append(Agreement(name, pearson(values, human), pearson(ranks(values), ranks(human))))
+            found.append(Agreement(name, correlation(values, human), correlation(ranks(values), ranks(human))))
     return found
-
-
-def pearson(x: Floats, y: Floats) -> float:
-    """Pearson's correlation.
-
-    >>> import numpy as np
-    >>> pearson(np.array([1.0, 2, 3]), np.array([2.0, 4, 6]))
-    1.0
-    """
-    dx, dy = x - x.mean(), y - y.mean()
-    return float(np.clip(dx @ dy / np.sqrt((dx @ dx) * (dy @ dy)), -1.0, 1.0))
 
 
 def ranks(values: Floats) -> Floats:

@@ -15,7 +15,6 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import helper, kernel
-from kanopy.ontology.similarity import subsumers_plain as plain
 from kanopy.ontology.similarity.subsumers_plain import (
     CONCEPT_LIMIT,
     DEPTH_SHIFT,
@@ -25,6 +24,7 @@ from kanopy.ontology.similarity.subsumers_plain import (
     ONE_EDGE,
     Slots,
     pack,
+    plain_joint_pairs,
 )
 
 helper(pack)
@@ -48,7 +48,7 @@ def climb(concept: int, parent_start: Ints, parents: Ints, distance: Ints, queue
     return tail
 
 
-@kernel(plain.plain_deepest_block)
+@kernel()
 def deepest_block(
     rows: Ints, parent_start: Ints, parents: Ints, depth: Ints, slots: Slots, with_concept: bool
 ) -> tuple[Ints, Ints, Ints]:
@@ -89,7 +89,7 @@ def deepest_block(
     return out_depth, out_edges, out_concept
 
 
-@kernel(plain.plain_distance_block)
+@kernel()
 def distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Ints:
     """[row, column] -> fewest is-a edges between two concepts by way of a common subsumer."""
     slot_of, _, slot_start, slot_parents, columns = slots
@@ -118,7 +118,7 @@ def distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) 
     return out
 
 
-@kernel(plain.plain_informative_block)
+@kernel()
 def informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Floats, slots: Slots) -> Floats:
     """[row, column] -> the greatest information content of a common subsumer."""
     slot_of, slot_concept, slot_start, slot_parents, columns = slots
@@ -146,7 +146,7 @@ def informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Fl
     return out
 
 
-@kernel(plain.plain_joint_pairs)
+@kernel(plain_joint_pairs)
 def joint_pairs(
     left: Ints, right: Ints, parent_start: Ints, parents: Ints, depth: Ints, content: Floats
 ) -> tuple[Longs, Ints, Floats]:
@@ -174,7 +174,7 @@ def joint_pairs(
     return deepest, shortest, informative
 
 
-@kernel(plain.plain_overlap_block)
+@kernel()
 def overlap_block(rows: Ints, columns: Ints, start: Longs, items: Ints, item_count: int) -> Ints:
     """[row, column] -> how many items the sets of two concepts share; items of one set are distinct."""
     out = np.zeros((len(rows), len(columns)), np.int32)
@@ -192,7 +192,7 @@ def overlap_block(rows: Ints, columns: Ints, start: Longs, items: Ints, item_cou
     return out
 
 
-@kernel(plain.plain_best_of_rows)
+@kernel()
 def best_of_rows(block: Floats, count: int) -> Longs:
     """[row, rank] -> the columns with the greatest values, best first; of equal ones the first column wins."""
     count = min(count, block.shape[1])

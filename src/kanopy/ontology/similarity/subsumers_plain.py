@@ -1,11 +1,10 @@
-"""The plain twins of `subsumers.py`. They stand apart so that a handful of pairs needs no compiler at all."""
+"""What pairs of concepts share, without the compiler: a handful of pairs is quicker so."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
 
@@ -57,44 +56,6 @@ def unpack(packed: Longs) -> tuple[Ints, Ints, Ints]:
     )
 
 
-def _near(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Longs:
-    """[slot, row] -> distance from the row's concept up to the slot's, or -1."""
-    near = np.full((len(slots.concept), len(rows)), -1, np.int64)
-    for row, concept in enumerate(rows):
-        for up, distance in plain_climb(int(concept), parent_start, parents).items():
-            if slots.slot_of[up] >= 0:
-                near[slots.slot_of[up], row] = distance
-    return near
-
-
-def _passed_down(best: npt.NDArray[Any], slots: Slots, better: np.ufunc, step: int) -> npt.NDArray[Any]:
-    """[row, column] -> the better of what a column has itself and what its parents have, a step farther away."""
-    for slot in range(len(best)):
-        above = slots.parents[slots.start[slot] : slots.start[slot + 1]]
-        if len(above):
-            best[slot] = better(best[slot], better.reduce(best[above]) + step)
-    return np.ascontiguousarray(best[slots.columns].T)
-
-
-def plain_deepest_block(
-    rows: Ints, parent_start: Ints, parents: Ints, depth: Ints, slots: Slots, with_concept: bool
-) -> tuple[Ints, Ints, Ints]:
-    near = _near(rows, parent_start, parents, slots)
-    own = pack(depth[slots.concept][:, None], np.maximum(near, 0), slots.concept[:, None])
-    depths, edges, concepts = unpack(_passed_down(np.where(near >= 0, own, 0), slots, np.maximum, -ONE_EDGE))
-    return depths, edges, concepts if with_concept else np.empty((0, 0), np.int32)
-
-
-def plain_distance_block(rows: Ints, parent_start: Ints, parents: Ints, slots: Slots) -> Ints:
-    near = _near(rows, parent_start, parents, slots)
-    return _passed_down(np.where(near >= 0, near, FAR), slots, np.minimum, 1).astype(np.int32)
-
-
-def plain_informative_block(rows: Ints, parent_start: Ints, parents: Ints, content: Floats, slots: Slots) -> Floats:
-    near = _near(rows, parent_start, parents, slots)
-    return _passed_down(np.where(near >= 0, content[slots.concept][:, None], -np.inf), slots, np.maximum, 0)
-
-
 def plain_joint_pairs(
     left: Ints, right: Ints, parent_start: Ints, parents: Ints, depth: Ints, content: Floats
 ) -> tuple[Longs, Ints, Floats]:
@@ -118,14 +79,3 @@ def plain_joint_pairs(
             shortest[pair] = min(int(shortest[pair]), edges)
             informative[pair] = max(informative[pair], content[up])
     return deepest, shortest, informative
-
-
-def plain_overlap_block(rows: Ints, columns: Ints, start: Longs, items: Ints, item_count: int) -> Ints:
-    del item_count
-    sets = {int(c): set(items[start[c] : start[c + 1]].tolist()) for c in np.concatenate([rows, columns])}
-    counts = [[len(sets[a] & sets[b]) for b in columns.tolist()] for a in rows.tolist()]
-    return np.array(counts, np.int32).reshape(len(rows), len(columns))
-
-
-def plain_best_of_rows(block: Floats, count: int) -> Longs:
-    return np.argsort(-block, axis=1, kind="stable")[:, :count].astype(np.int64)

@@ -230,13 +230,3 @@ def lines(
         colour=series["color"], shape=series["shape"],
     )  # fmt: skip
     return {**heading, **drawn}
-
-
-def grouped_bars(
-    rows: Sequence[Mapping[str, Any]], names: Sequence[str], *, group: str, y: str, axis: str, format: str = "~g"
-) -> Chart:
-    """Bars side by side within each group, each with its number on top."""
-    colour = by_series(names)["color"]
-    given = {"rows": list(rows), "names": list(names), "group": group, "y": y, "axis": axis, "format": format}
-    drawn: Chart = spec("grouped bars", colour=colour, **given)
-    return drawn

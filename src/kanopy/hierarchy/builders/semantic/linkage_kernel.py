@@ -12,41 +12,7 @@ from kanopy._arrays import Floats
 from kanopy._compiler import kernel
 
 
-def _join_nearest_plain(costs: Floats, sizes: Floats, ward: bool) -> Floats:
-    costs, sizes = costs.copy(), sizes.copy()
-    count = len(sizes)
-    np.fill_diagonal(costs, np.inf)
-    alive = np.ones(count, bool)
-    merges = np.empty((max(0, count - 1), 4))
-    chain: list[int] = []
-    for step in range(count - 1):
-        if not chain:
-            chain.append(int(np.argmax(alive)))
-        while True:
-            last = chain[-1]
-            row = np.where(alive, costs[last], np.inf)
-            best = int(np.argmin(row))
-            if len(chain) > 1 and row[chain[-2]] <= row[best]:
-                best = chain[-2]
-                break
-            chain.append(best)
-        del chain[-2:]
-        a, b = min(last, best), max(last, best)
-        cost, size = costs[a, b], sizes[a] + sizes[b]
-        merges[step] = a, b, cost, size
-        if ward:
-            joined = (sizes[a] + sizes) * costs[a] + (sizes[b] + sizes) * costs[b] - sizes * cost
-            joined /= size + sizes
-        else:
-            joined = (sizes[a] * costs[a] + sizes[b] * costs[b]) / size
-        costs[a, :] = costs[:, a] = joined
-        costs[a, a] = np.inf
-        sizes[a] = size
-        alive[b] = False
-    return merges
-
-
-@kernel(_join_nearest_plain)
+@kernel()
 def join_nearest(costs: Floats, sizes: Floats, ward: bool) -> Floats:
     """Rows `(a, b, cost, size)`: cluster `b` joins cluster `a` (a < b), which keeps its number; not in order of cost.
 
