@@ -122,7 +122,7 @@ def wrong_options() -> Iterator[Case]:
                       ("models", "no-such"),
                       ("hierarchy", "methods", "no-such"), ("similarity",), ("similarity", "one"),
                       ("similarity", "zzzz", "yyyy"), ("similarity", "cat#99", "dog"), ("similarity", "cat#x", "dog"),
-                      ("similarity", "cat", "dog", "-m", "no-such"), ("similarity", "", ""),
+                      ("similarity", "cat", "dog", "--measure", "no-such"), ("similarity", "", ""),
                       ("--no-such",)):  # fmt: skip
         yield Case(" ".join(arguments) or "nothing at all", arguments)
     for arguments in (("--threshold", "2"), ("--threshold", "nan"), ("--threshold", "x"), ("--subsets", "-1"),

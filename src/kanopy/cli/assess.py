@@ -8,25 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid, note, progress_bar
+from kanopy.cli.console import emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
+@o.command("job", "quasi", "target", "report", seed=0)
 def assess(
     original: o.Data,
     released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
-    job: o.JobFile = None,
-    quasi: o.Quasi = None,
     hierarchies: o.ReleaseHierarchies = None,
     key: o.LinkingKey = None,
-    target: o.Target = None,
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
     queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
     disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
-    seed: o.Seed = 0,
-    report: o.Report = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """What is a release still good for: loss, distributions, associations, counts, learning, statistics.
 
@@ -39,29 +35,21 @@ def assess(
     from kanopy.cli.risk import page_or_numbers
     from kanopy.study.assess import assess as compare
 
-    begin(json)
     clock = Clock(())
+    job, report = given["job"], given["report"]
     check_outputs(inputs_of(original, released, job), report)
     wanted = None if job is None else Job.read(job)
-    taken(Whole(0), seed, "seed")
+    seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         before, after = read_data(original, encoding).frame, read_data(released, encoding).frame
         show(Step("comparing", None, ""))
-        named = list(o.columns(quasi))
+        named = list(o.columns(given["quasi"]))
+        described = hierarchies_in(hierarchies, named or (wanted.quasi if wanted else before.columns))
         found = compare(
-            before,
-            after,
-            quasi=named,
-            job=wanted,
-            hierarchies=hierarchies_in(hierarchies, named or (wanted.quasi if wanted else before.columns)),
-            key=key,
-            target=target,
-            learn=learn,
-            queries=queries,
-            disturbed=disturbed,
-            seed=seed,
-        )
+            before, after, quasi=named, job=wanted, hierarchies=described, key=key, target=given["target"], learn=learn,
+            queries=queries, disturbed=disturbed, seed=seed,
+        )  # fmt: skip
         if report is not None:
             write_whole(report, page_or_numbers(found, report, released))
     for line in found.notes:

@@ -7,39 +7,29 @@ from typing import Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit
+from kanopy.cli.console import counted, emit
 from kanopy.cli.files import hierarchies_in, read_data
 
 
-def check(
-    data: o.Data,
-    quasi: o.Quasi = None,
-    k: o.K = None,
-    sensitive: o.Sensitive = None,
-    model: o.Models = None,
-    population: o.Population = None,
-    hierarchies: o.Hierarchies = None,
-    job: o.JobFile = None,
-    encoding: o.Encoding = None,
-    json: o.Json = False,
-) -> None:
+@o.command("quasi", "k", "sensitive", "model", "population", "hierarchies", "job")
+def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
     """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold."""
     from kanopy._errors import JobError
     from kanopy._progress import Clock
     from kanopy.privacy.models import make_models
     from kanopy.study.check import check as look
 
-    begin(json)
     clock = Clock(())
-    wanted = o.job_of(job, quasi=quasi, k=k, sensitive=sensitive, population=population)
+    folder = given.pop("hierarchies")
+    wanted = o.job_of(given)
     if not wanted.quasi:
         raise JobError("Name the columns that others may know (--quasi).")
-    asked = wanted.k if k is not None or job is not None else None
-    own = make_models([*([f"k:{asked}"] if asked else []), *wanted.models, *(model or [])])
+    asked = wanted.k if given["k"] is not None or given["job"] is not None else None
+    own = make_models([*([f"k:{asked}"] if asked else []), *wanted.models])
     named = [name for each in own for name in (*each.sensitive, *each.quasi)]
     found = look(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
-        hierarchies=hierarchies_in(hierarchies, named),
+        hierarchies=hierarchies_in(folder, named),
     )  # fmt: skip
 
     def show(out: Any) -> None:

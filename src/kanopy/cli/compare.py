@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid, note, progress_bar
-from kanopy.cli.files import check_outputs, inputs_of, read_data
-
-SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
+from kanopy.cli.console import emit, grid, note, progress_bar
+from kanopy.cli.files import SUFFIXES, check_outputs, drawn, inputs_of, read_data
 
 
+@o.command(
+    "job", "quasi", "k", "suppress", "hierarchies", "metric", "sensitive", "identifiers", "model", "population",
+    "missing", "missing_tokens", "output", budget="5s",
+)  # fmt: skip
 def compare(
     data: o.Data,
     algorithms: Annotated[
         str, typer.Option(help="all, or names separated by commas; with parameters: mondrian:strict=true.")
     ] = "all",
-    job: o.JobFile = None,
-    quasi: o.Quasi = None,
-    k: o.K = None,
-    suppress: o.Suppress = None,
-    hierarchies: o.Hierarchies = None,
-    metric: o.Metric = None,
-    sensitive: o.Sensitive = None,
-    identifiers: o.Identifiers = None,
-    model: o.Models = None,
-    population: o.Population = None,
-    missing: o.Missing = None,
-    missing_tokens: o.MissingTokens = None,
-    budget: o.Budget = "5s",
-    output: o.OutputFile = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side.
 
@@ -46,38 +32,25 @@ def compare(
     from kanopy._progress import Clock
     from kanopy.release.compare import compare as run
 
-    begin(json)
     clock = Clock(())
-    wanted = o.job_of(
-        job, models=model, hierarchies=hierarchies, quasi=quasi, k=k, suppress=suppress, metric=metric,
-        sensitive=sensitive, identifiers=identifiers, missing=missing, missing_tokens=missing_tokens,
-    )  # fmt: skip
-    check_outputs(inputs_of(data, job, population, *wanted.hierarchies.values()), output, suffixes=SUFFIXES)
+    wanted, output = o.job_of(given), given["output"]
+    inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
+    check_outputs(inputs, output, suffixes=SUFFIXES)
     names = [part for part in (each.strip() for each in algorithms.split(",")) if part]
     with progress_bar() as show:
         frame = read_data(data, encoding).frame
-        found = run(frame, wanted, algorithms=names, budget=budget, population=population, progress=show)
+        found = run(frame, wanted, algorithms=names, budget=given["budget"], progress=show)
     if output is not None:
-        write_whole(output, _drawn(found, output, data))
+        write_whole(output, drawn(found, output, data, comparison_csv, _chart))
     if found.stopped:
         note("Stopped: what is missing was not run.")
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, output))
 
 
-def _drawn(found: Any, output: Path, source: str) -> bytes:
-    if output.suffix == ".html":
-        page: str = found.to_html(Path(shown_address(source)).name)
-        return page.encode("utf-8")
-    if output.suffix == ".csv":
-        return comparison_csv(found).encode("utf-8")
+def _chart(found: Any) -> dict[str, Any]:
     from kanopy.report.charts.compare import loss_bars
-    from kanopy.report.render import picture, standalone
 
-    entries = [entry.to_dict() for entry in found.solved if found.metric in entry.losses]
-    chart = loss_bars(entries, found.metric)
-    if output.suffix == ".json":
-        return json_module.dumps(standalone(chart), indent=1).encode("utf-8")
-    return picture(chart, output.suffix[1:])
+    return loss_bars([entry.to_dict() for entry in found.solved if found.metric in entry.losses], found.metric)
 
 
 def comparison_csv(found: Any) -> str:

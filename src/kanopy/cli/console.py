@@ -43,6 +43,11 @@ def begin(json_mode: bool) -> None:
     _json_mode = json_mode
 
 
+def wants_json() -> bool:
+    """Whether standard output carries JSON."""
+    return _json_mode
+
+
 def console() -> Any:
     """A Rich console: on standard error when JSON owns standard output."""
     from rich.console import Console

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import Cancelled, JobError, shown_address
+from kanopy._errors import Cancelled, JobError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid, progress_bar
-from kanopy.cli.files import check_outputs, inputs_of, read_data
-
-SUFFIXES = (".html", ".svg", ".png", ".csv", ".json")
+from kanopy.cli.console import emit, grid, progress_bar
+from kanopy.cli.files import SUFFIXES, check_outputs, drawn, inputs_of, read_data
 
 
 def parse_ks(text: str) -> list[int]:
@@ -43,31 +40,24 @@ def parse_ks(text: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
+@o.command(
+    "job", "quasi", "hierarchies", "model", "metric", "population", "sensitive", "identifiers", "missing",
+    "missing_tokens", "output",
+)  # fmt: skip
 def explore(
     data: o.Data,
     k: Annotated[str, typer.Option("--k", "-k", help="Values of k: 2..20, or 5,10,50.")] = "2..20",
-    job: o.JobFile = None,
-    quasi: o.Quasi = None,
-    hierarchies: o.Hierarchies = None,
     suppress: Annotated[str | None, typer.Option(help="Suppression limits, e.g. 0,2%,5%.")] = None,
-    model: o.Models = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--models", help="A set of models to try, joined by +; repeatable, '' for none but k."),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(help="Algorithms, separated by commas.")] = None,
-    metric: o.Metric = None,
-    population: o.Population = None,
-    sensitive: o.Sensitive = None,
-    identifiers: o.Identifiers = None,
-    missing: o.Missing = None,
-    missing_tokens: o.MissingTokens = None,
-    output: o.OutputFile = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep finished points here; run again to go on after an interruption.")
     ] = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Search many k, limits, models and algorithms; show loss against risk, and the releases that no other beats.
 
@@ -77,46 +67,39 @@ def explore(
     from kanopy._progress import Clock
     from kanopy.release.explore import explore as run
 
-    begin(json)
     clock = Clock(())
-    ks = parse_ks(k)
-    wanted = o.job_of(
-        job, models=model, hierarchies=hierarchies, quasi=quasi, metric=metric, sensitive=sensitive,
-        identifiers=identifiers, missing=missing, missing_tokens=missing_tokens,
-    )  # fmt: skip
-    check_outputs(inputs_of(data, job, population, *wanted.hierarchies.values()), output, state, suffixes=SUFFIXES)
+    ks, output = parse_ks(k), given["output"]
+    wanted = o.job_of(given)
+    inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
+    check_outputs(inputs, output, state, suffixes=SUFFIXES)
     sets = None
     if models:
         sets = [[*wanted.models, *(each.strip() for each in text.split("+") if each.strip())] for text in models]
     with progress_bar() as show:
         try:
             found = run(
-                read_data(data, encoding).frame, wanted, ks=ks, progress=show, state=state, population=population,
-                models=sets, limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
+                read_data(data, encoding).frame, wanted, ks=ks, progress=show, state=state, models=sets,
+                limits=None if suppress is None else [part.strip() for part in suppress.split(",")],
                 algorithms=None if algorithms is None else [part.strip() for part in algorithms.split(",")],
             )  # fmt: skip
         except KeyboardInterrupt:
             kept = f" Finished points are in {state}: run again to go on." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
-        write_whole(output, _drawn(found, output, data))
+        write_whole(output, drawn(found, output, data, _table, _chart))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, output))
 
 
-def _drawn(found: Any, output: Path, source: str) -> bytes:
-    from kanopy.report.charts.risk_map import risk_map, table_csv
-    from kanopy.report.render import picture, standalone
+def _table(found: Any) -> str:
+    from kanopy.report.charts.risk_map import table_csv
 
-    points = [point.to_dict() for point in found.points]
-    if output.suffix == ".csv":
-        return table_csv(points).encode("utf-8")
-    if output.suffix == ".html":
-        page: str = found.to_html(Path(shown_address(source)).name)
-        return page.encode("utf-8")
-    chart = risk_map(points, found.metric)
-    if output.suffix == ".json":
-        return json_module.dumps(standalone(chart), indent=1).encode("utf-8")
-    return picture(chart, output.suffix[1:])
+    return table_csv([point.to_dict() for point in found.points])
+
+
+def _chart(found: Any) -> dict[str, Any]:
+    from kanopy.report.charts.risk_map import risk_map
+
+    return risk_map([point.to_dict() for point in found.points], found.metric)
 
 
 def _show(out: Any, found: Any, output: Path | None) -> None:
@@ -124,15 +107,8 @@ def _show(out: Any, found: Any, output: Path | None) -> None:
 
     solved = [point for point in found.points if point.loss is not None]
     titles = (
-        ">k",
-        ">limit",
-        f">{found.metric}",
-        ">highest risk",
-        ">average risk",
-        ">suppressed",
-        ">classes",
-        "release",
-    )
+        ">k", ">limit", f">{found.metric}", ">highest risk", ">average risk", ">suppressed", ">classes", "release",
+    )  # fmt: skip
     rows = (
         (
             str(point.k), f"{point.suppress:.2%}", f"{point.loss:.4f}", f"{point.highest_risk:.2%}",

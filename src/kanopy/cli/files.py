@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import DataError, JobError
+from kanopy._errors import DataError, JobError, shown_address
 from kanopy.cli.console import note
 
 STANDARD_INPUT = "-"
+SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
+"""What comparisons and maps are written as."""
 
 
 def read_data(data: str, encoding: str | None = None, columns: list[str] | None = None) -> Any:
@@ -74,6 +76,22 @@ def key_for(job: Any, key_file: Path | None) -> bytes | None:
     from kanopy._table.pseudonyms import read_key
 
     return read_key(key_file)
+
+
+def drawn(
+    found: Any, output: Path, source: str, table: Callable[[Any], str], chart: Callable[[Any], dict[str, Any]]
+) -> bytes:
+    """A comparison or map as its suffix asks: the page, the `table`, or the `chart` as a picture or for Vega-Lite."""
+    from kanopy.report.render import picture, standalone
+
+    if output.suffix == ".html":
+        page: str = found.to_html(Path(shown_address(source)).name)
+        return page.encode("utf-8")
+    if output.suffix == ".csv":
+        return table(found).encode("utf-8")
+    if output.suffix == ".json":
+        return json.dumps(standalone(chart(found)), indent=1).encode("utf-8")
+    return picture(chart(found), output.suffix[1:])
 
 
 def report_bytes(report: Any, path: Path, **options: Any) -> bytes:

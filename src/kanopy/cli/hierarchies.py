@@ -11,7 +11,7 @@ import typer
 from kanopy._errors import InputError
 from kanopy.cli import lists, semantics
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid
+from kanopy.cli.console import emit, grid, wants_json
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 if TYPE_CHECKING:
@@ -32,50 +32,47 @@ ColumnName = Annotated[str, typer.Argument(help="The column.")]
 
 
 @hierarchy.command("build")
+@o.command("param", "output", "k", "missing_tokens")
 def build(
     data: o.Data,
     column: ColumnName,
     method: Annotated[str, typer.Option("--method", "-m", help="See `kanopy hierarchy methods`.")] = "auto",
-    param: o.Param = None,
-    output: o.OutputFile = None,
-    k: o.K = None,
     levels: Annotated[
         int | None, typer.Option(help="For ontology and semantic-clusters: levels, values and top included.")
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
     senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
-    missing_tokens: o.MissingTokens = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Build a hierarchy from the values of a column; written as .csv, .json or .dot.
 
     The method auto takes the best for groups of k rows (5 unless said).
     """
-    begin(json)
     from kanopy._parameters import pairs, parse
     from kanopy.hierarchy.builders.registry import builder_class, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy
 
+    param, output, k = given["param"] or (), given["output"], given["k"]
     check_outputs(inputs_of(data), output)
-    given = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
-    named = {name: value for name, value in given.items() if value is not None}
+    own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
+    named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
         from kanopy._kinds import Whole, taken
         from kanopy.hierarchy.suggest import suggest_hierarchies
 
-        texts = pairs(param or ())
+        texts = pairs(param)
         smallest = taken(Whole(1), Whole(1).read(texts.pop("k", str(5 if k is None else k))), "k")
         if texts or named:
             raise InputError("The method auto takes no parameter but k. Name a method with --method.")
-        reduced = _column(data, column, missing_tokens, encoding)
+        reduced = _column(data, column, given["missing_tokens"], encoding)
         best = suggest_hierarchies(reduced, k=smallest)[0]
         builder, built = best.builder, best.hierarchy
     else:
-        builder = make_builder(method, **parse(builder_class(method), param or ()), **named)
-        reduced = _column(data, column, missing_tokens, encoding)
+        builder = make_builder(method, **parse(builder_class(method), param), **named)
+        reduced = _column(data, column, given["missing_tokens"], encoding)
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)
             built = proposal.hierarchy
@@ -96,7 +93,7 @@ def build(
             console.print(Text(f"Written to {output}"))
 
     result = build_json(builder, built, reduced)
-    emit(result | (semantics.proposal_json(proposal) if json and proposal is not None else {}), show)
+    emit(result | (semantics.proposal_json(proposal) if wants_json() and proposal is not None else {}), show)
 
 
 def _column(data: str, column: str, tokens: list[str] | None, encoding: str | None) -> Column:
@@ -165,16 +162,15 @@ def _tree_or_levels(h: Hierarchy) -> str:
 
 
 @hierarchy.command("show")
+@o.command()
 def show_file(
     file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
     svg: Annotated[Path | None, typer.Option(help="Also draw it as SVG into this file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write an interactive page into this file.")] = None,
     level: Annotated[int | None, typer.Option(help="Mark the nodes of this level in the drawings.")] = None,
     lines: Annotated[int, typer.Option(help="About how many lines to print.")] = 60,
-    json: o.Json = False,
 ) -> None:
     """Show a hierarchy as a tree, folded when it is large."""
-    begin(json)
     from kanopy._files import write_whole
     from kanopy.hierarchy.compare import outline
     from kanopy.hierarchy.files.files import read_hierarchy
@@ -211,23 +207,15 @@ def show_file(
 
 
 @hierarchy.command("suggest")
-def suggest(
-    data: o.Data,
-    column: ColumnName,
-    k: o.K = 5,
-    output: o.OutputFile = None,
-    missing_tokens: o.MissingTokens = None,
-    encoding: o.Encoding = None,
-    json: o.Json = False,
-) -> None:
+@o.command("output", "missing_tokens", k=5)
+def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **given: Any) -> None:
     """Try the methods that fit a column and rank them by the loss they cause."""
-    begin(json)
     from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
 
+    output, k = given["output"], given["k"]
     check_outputs(inputs_of(data), output)
-    k = 5 if k is None else k
-    ranking = suggest_hierarchies(_column(data, column, missing_tokens, encoding), k=k)
+    ranking = suggest_hierarchies(_column(data, column, given["missing_tokens"], encoding), k=k)
     note = halving_note(ranking)
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
@@ -274,17 +262,15 @@ def _called(builder: Builder) -> str:
 
 
 @hierarchy.command("compare")
+@o.command("missing_tokens", k=5)
 def compare(
     files: Annotated[list[Path], typer.Argument(help="Two or more hierarchy files.")],
     data: Annotated[str | None, typer.Option(help="Data on which to measure the loss.")] = None,
     column: Annotated[str | None, typer.Option(help="The column of the data.")] = None,
-    k: o.K = 5,
-    missing_tokens: o.MissingTokens = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Compare hierarchies: levels, nodes per level, shared groupings, and the loss on data."""
-    begin(json)
     from kanopy.hierarchy.compare import compare_hierarchies
     from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.suggest import loss_at
@@ -293,8 +279,8 @@ def compare(
         raise InputError("To measure the loss give both --data and --column.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
     found = compare_hierarchies(hierarchies)
-    reduced = None if data is None or column is None else _column(data, column, missing_tokens, encoding)
-    k = 5 if k is None else k
+    reduced = None if data is None or column is None else _column(data, column, given["missing_tokens"], encoding)
+    k = given["k"]
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [
         {

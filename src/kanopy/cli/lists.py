@@ -8,19 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid
+from kanopy.cli.console import emit, grid
 
 Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.", show_default=False)]
 
 
-def algorithms(name: Name = None, json: o.Json = False) -> None:
+@o.command()
+def algorithms(name: Name = None) -> None:
     """List the algorithms: what each does, its recoding, the models it supports, what it proves."""
     from kanopy.masking.algorithms.registry import MASKINGS
     from kanopy.release.catalogue import MODEL_WORDS, recoding_words
     from kanopy.release.catalogue import algorithms as entries
     from kanopy.search.algorithms import ALGORITHMS, algorithm_class
 
-    begin(json)
     listed = entries()
     classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
     if name is not None:
@@ -50,11 +50,11 @@ def algorithms(name: Name = None, json: o.Json = False) -> None:
     emit({"algorithms": listed}, show)
 
 
-def models(name: Name = None, json: o.Json = False) -> None:
+@o.command()
+def models(name: Name = None) -> None:
     """List the privacy models, each with one sentence and an example."""
     from kanopy.privacy.models import MODELS
 
-    begin(json)
     chosen = MODELS if name is None else {(own := _chosen("privacy model", name, MODELS)): MODELS[own]}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
@@ -64,12 +64,12 @@ def models(name: Name = None, json: o.Json = False) -> None:
     _emit_table("models", listed, {"model": "name", "in one sentence": "summary", "--model": "example"})
 
 
-def methods(name: Name = None, json: o.Json = False) -> None:
+@o.command()
+def methods(name: Name = None) -> None:
     """List the methods that build hierarchies, with their parameters."""
     from kanopy._parameters import defaults
     from kanopy.hierarchy.builders.registry import BUILDERS
 
-    begin(json)
     chosen = BUILDERS if name is None else {(own := _chosen("method", name, BUILDERS)): BUILDERS[own]}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}

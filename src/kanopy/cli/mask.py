@@ -9,16 +9,18 @@ import typer
 
 from kanopy._errors import JobError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
+from kanopy.cli.console import counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, read_data, report_bytes
 
 
+@o.command(
+    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "missing_tokens", "report", k=5,
+    ontology="wordnet", missing="as-value", seed=0,
+)  # fmt: skip
 def mask(
     data: o.Data,
     output: o.Output,
     text: Annotated[list[str], typer.Option("--text", "-t", help=f"Columns with free text, {o.SEVERAL}.")],
-    k: o.K = 5,
-    quasi: o.Quasi = None,
     guide: Annotated[
         str, typer.Option(help="A similarity measure (wu-palmer, path, lin, …), discernibility or random.")
     ] = "wu-palmer",
@@ -28,7 +30,6 @@ def mask(
     ] = "fusion",
     search: Annotated[str, typer.Option(help="greedy (as in the thesis) or refined (keeps more meaning).")] = "greedy",
     heuristics: Annotated[str, typer.Option(help="Which of the three are on, e.g. 12.")] = "123",
-    ontology: o.Ontology = "wordnet",
     vgh: Annotated[Path | None, typer.Option(help="An ordinary hierarchy file as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
     unknown: Annotated[
@@ -36,20 +37,11 @@ def mask(
     ] = "own-class",
     embedding: Annotated[Path | None, typer.Option(help="The folder of a local sentence-transformers model.")] = None,
     weights: Annotated[list[str] | None, typer.Option(help="Weights of columns, e.g. reason1=2,age=0.5.")] = None,
-    hierarchies: o.Hierarchies = None,
-    sensitive: o.Sensitive = None,
     diversity: Annotated[
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
-    identifiers: o.Identifiers = None,
-    insensitive: o.Insensitive = None,
-    rest: o.Rest = None,
-    missing: o.Missing = "as-value",
-    missing_tokens: o.MissingTokens = None,
-    seed: o.Seed = 0,
-    report: o.Report = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
     from kanopy._progress import Clock
@@ -58,34 +50,20 @@ def mask(
     from kanopy.masking.job import MaskJob
     from kanopy.release.run import mask as run
 
-    begin(json)
     clock = Clock()
     if embedding is not None and not embedding.is_dir():
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
+    lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
+    listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
+    single = {name: given[name] for name in ("k", "missing", "rest", "seed") if given[name] is not None}
+    folder, report = given["hierarchies"], given["report"]
     job = MaskJob(
-        text=o.columns(text),
-        k=5 if k is None else k,
-        quasi=o.columns(quasi),
-        algorithm=algorithm,
-        guide=guide,
-        measure=measure,
-        heuristics=heuristics,
-        search=search,
-        seed=seed,
-        ontology=read_hierarchy(vgh) if vgh is not None else ontology,
-        senses=senses,
-        unknown=unknown,
-        embedding=embedding,
-        weights=_per_column(weights, "weights"),
-        hierarchies={} if hierarchies is None else find_hierarchies(hierarchies, o.columns(quasi)),
-        sensitive=o.columns(sensitive),
-        diversity=_diversity(diversity, o.columns(sensitive)),
-        identifiers=o.columns(identifiers),
-        insensitive=o.columns(insensitive),
-        **({} if rest is None else {"rest": rest}),
-        missing=missing or "as-value",
-        missing_tokens=o.columns(missing_tokens),
-    )
+        text=o.columns(text), algorithm=algorithm, guide=guide, measure=measure, heuristics=heuristics, search=search,
+        ontology=read_hierarchy(vgh) if vgh is not None else given["ontology"], senses=senses, unknown=unknown,
+        embedding=embedding, weights=_per_column(weights, "weights"),
+        hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
+        diversity=_diversity(diversity, listed["sensitive"]), **listed, **single,
+    )  # fmt: skip
     inputs = inputs_of(data, vgh, senses, *job.hierarchies.values())
     check_outputs(inputs, report, table=output)
     with progress_bar() as show:

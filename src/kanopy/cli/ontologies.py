@@ -10,7 +10,7 @@ import typer
 
 from kanopy._errors import InputError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid
+from kanopy.cli.console import emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ ontology = typer.Typer(help="Compile and inspect ontologies.", no_args_is_help=T
 
 
 @ontology.command("compile")
+@o.command()
 def compile_ontology(
     source: Annotated[
         Path, typer.Argument(help="A WordNet dict folder, or a .xml .obo .owl .rdf .ttl .csv .tsv file.")
@@ -28,10 +29,8 @@ def compile_ontology(
     output: Annotated[Path, typer.Option("--output", "-o", help="The compiled file to write (.npz).")],
     name: Annotated[str, typer.Option(help="What to call the ontology.")] = "",
     is_a: Annotated[list[str] | None, typer.Option(help="A relation that counts as is-a; may be repeated.")] = None,
-    json: o.Json = False,
 ) -> None:
     """Compile an ontology into one small file that loads fast."""
-    begin(json)
     from kanopy.ontology.load import read_ontology, save_ontology
 
     if output.suffix != ".npz":
@@ -43,11 +42,9 @@ def compile_ontology(
 
 
 @ontology.command("info")
-def info(
-    name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet", json: o.Json = False
-) -> None:
+@o.command()
+def info(name_or_path: Annotated[str, typer.Argument(help="`wordnet`, or a file.")] = "wordnet") -> None:
     """What an ontology holds."""
-    begin(json)
     from kanopy.ontology.load import load_ontology
 
     _show_info(load_ontology(name_or_path), name_or_path)
@@ -85,9 +82,10 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
     emit(facts, show)
 
 
+@o.command()
 def similarity(
     words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="wu-palmer if not given.")] = "",
+    measure: Annotated[str, typer.Option(help="wu-palmer if not given.")] = "",
     ontologies: Annotated[
         list[str] | None, typer.Option("--ontology", help="`wordnet` or a file; several are combined.")
     ] = None,
@@ -95,10 +93,8 @@ def similarity(
     benchmark: Annotated[
         Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
     ] = None,
-    json: o.Json = False,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""
-    begin(json)
     from kanopy.ontology.load import load_ontology
 
     if sum([bool(words), pairs is not None, benchmark is not None]) != 1:

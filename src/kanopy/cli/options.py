@@ -6,13 +6,16 @@ several options or in one, separated by commas and quoted as in a CSV file: `-q 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kanopy._kinds import Names
+from kanopy.cli.console import begin, note
 
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
@@ -29,64 +32,90 @@ Data = Annotated[
 Output = Annotated[
     str, typer.Option("--output", "-o", help="Where the release goes; the suffix gives the format.", show_default=False)
 ]
-OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Where the result goes.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")]
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")
 ]
-
-JobFile = Annotated[Path | None, typer.Option(help="A job file (`kanopy init` writes one).")]
-ColumnList = list[str] | None
-Quasi = Annotated[
-    ColumnList, typer.Option("--quasi", "-q", help=f"Quasi-identifiers: columns others may know, {SEVERAL}.")
-]
-Sensitive = Annotated[
-    ColumnList, typer.Option("--sensitive", "-s", help=f"Columns nobody should learn about others, {SEVERAL}.")
-]
-Identifiers = Annotated[ColumnList, typer.Option(help=f"Columns that never leave, {SEVERAL}.")]
-Insensitive = Annotated[ColumnList, typer.Option(help=f"Columns that are published as they are, {SEVERAL}.")]
-Rest = Annotated[
-    str | None, typer.Option(help="Columns without a role: 'leave out' (the default) or publish.", show_default=False)
-]
-K = Annotated[int | None, typer.Option("-k", help="Rows that must share each published combination.")]
-Suppress = Annotated[str | None, typer.Option(help="Rows that may be suppressed, e.g. 2%.")]
-Hierarchies = Annotated[
-    Path | None, typer.Option(help="A folder with hierarchies: <column>.csv or files ending in _<column>.csv.")
-]
-Metric = Annotated[str | None, typer.Option(help=METRIC_HELP)]
-Models = Annotated[list[str] | None, typer.Option("--model", help=MODEL_HELP)]
-Population = Annotated[str | None, typer.Option(help="The table of everybody, for models such as k-map.")]
-Missing = Annotated[str | None, typer.Option(help="Missing values: as-value, suppress or error.")]
-MissingTokens = Annotated[ColumnList, typer.Option(help=f"Texts that mean missing, such as '?,NA', {SEVERAL}.")]
-Param = Annotated[
-    list[str] | None, typer.Option("--param", "-p", help="A parameter of algorithm or method: name=value; repeatable.")
-]
-Seed = Annotated[int, typer.Option(help="Settles what is left to chance.")]
-Budget = Annotated[
-    str | None, typer.Option(help="How long a search may take, e.g. 1s, 30s or 5m (best and some others).")
-]
-KeyFile = Annotated[Path | None, typer.Option(help="The secret key for pseudonyms [default: the variable KANOPY_KEY].")]
-Mapping = Annotated[
-    Path | None, typer.Option(help="Write original → published per column, with counts, as CSV. Keep it inside.")
-]
-Manifest = Annotated[Path | None, typer.Option(help="Write what was done, without any value of the table, as JSON.")]
 SolutionFile = Annotated[Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")]
-Report = Annotated[
-    Path | None, typer.Option(help="Write a report: a page (.html), the numbers (.json), a script (.py).")
-]
-ReportValues = Annotated[
-    bool, typer.Option("--report-values", help="Show original rows and values in the report. Keep it inside.")
-]
-SamplingFraction = Annotated[
-    str | None, typer.Option(help="The share of the population that is in the table, e.g. 2%.")
-]
-Target = Annotated[str | None, typer.Option(help="A column whose prediction is tried before and after.")]
 LinkingKey = Annotated[str | None, typer.Option(help="A column that tells which rows of both tables belong together.")]
 ReleaseHierarchies = Annotated[
     Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
 ]
-Ontology = Annotated[str, typer.Option(help="`wordnet`, or an ontology file.")]
-Measure = Annotated[str, typer.Option("--measure", "-m", help="A similarity measure.")]
+
+COLUMNS, FILE, TEXT, FLAG = list[str] | None, Path | None, str | None, bool
+SHARED: dict[str, tuple[Any, ...]] = {
+    "job": (FILE, "A job file (`kanopy init` writes one)."),
+    "quasi": (COLUMNS, f"Quasi-identifiers: columns others may know, {SEVERAL}.", "--quasi", "-q"),
+    "sensitive": (COLUMNS, f"Columns nobody should learn about others, {SEVERAL}.", "--sensitive", "-s"),
+    "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
+    "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
+    "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
+    "k": (int | None, "Rows that must share each published combination.", "-k"),
+    "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
+    "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
+    "metric": (TEXT, METRIC_HELP),
+    "model": (list[str] | None, MODEL_HELP),
+    "population": (TEXT, "The table of everybody, for models such as k-map."),
+    "missing": (TEXT, "Missing values: as-value, suppress or error."),
+    "missing_tokens": (COLUMNS, f"Texts that mean missing, such as '?,NA', {SEVERAL}."),
+    "param": (list[str] | None, "A parameter of algorithm or method: name=value; repeatable.", "--param", "-p"),
+    "seed": (int, "Settles what is left to chance."),
+    "budget": (TEXT, "How long a search may take, e.g. 1s, 30s or 5m (best and some others)."),
+    "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
+    "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
+    "manifest": (FILE, "Write what was done, without any value of the table, as JSON."),
+    "report": (FILE, "Write a report: a page (.html), the numbers (.json), a script (.py)."),
+    "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
+    "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
+    "target": (TEXT, "A column whose prediction is tried before and after."),
+    "ontology": (str, "`wordnet`, or an ontology file."),
+    "measure": (str, "A similarity measure."),
+    "output": (FILE, "Where the result goes.", "--output", "-o"),
+    "json": (FLAG, "Print one JSON object on standard output, nothing else.", "--json"),
+}
+"""Per option its kind, its help, and its names where they are not simply its own."""
+JOB_FIELDS = (
+    "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
+    "population",
+)  # fmt: skip
+OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
+"""What every release may read and write besides its table."""
+
+
+def command(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command: with options that others have too, which it receives by name, and with `--json`.
+
+    They stand before the command's own options. `defaults` are shared options that are not simply absent.
+
+    >>> @command("k", "quasi", budget="5s")
+    ... def work(data: Data, encoding: Encoding = None, **given: Any) -> None: ...
+    >>> list(inspect.signature(work).parameters)
+    ['data', 'k', 'quasi', 'budget', 'encoding', 'json']
+    """
+
+    def shared(name: str) -> inspect.Parameter:
+        kind, words, *called = SHARED[name]
+        option = typer.Option(defaults.get(name, False if kind is FLAG else None), *called, help=words)
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(json: bool, **given: Any) -> None:
+            begin(json)
+            function(**given)
+
+        own = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for each in inspect.signature(function, eval_str=True).parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD and each.name not in (*names, *defaults)
+        ]
+        first = next((place for place, each in enumerate(own) if each.default is not each.empty), len(own))
+        added = [shared(name) for name in (*names, *defaults)]
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [*own[:first], *added, *own[first:], shared("json")]
+        )
+        return run
+
+    return decorate
 
 
 def columns(given: Iterable[str] | None) -> tuple[str, ...]:
@@ -98,33 +127,32 @@ def columns(given: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in given or () for name in Names().read(text)))
 
 
-def job_of(
-    job: Path | None, *, models: list[str] | None = None, hierarchies: Path | None = None, **settings: Any
-) -> Any:
+def job_of(given: dict[str, Any], **settings: Any) -> Any:
     """The job of a command: its job file, with what the options say instead or in addition.
 
     Models add up: one on the command line never takes away one of the job file.
     """
     from kanopy._errors import some
     from kanopy._job.job import Job
-    from kanopy.cli.console import note
     from kanopy.hierarchy.files.files import find_hierarchies
 
-    given = Job.read(job) if job is not None else Job()
+    file, folder, models = (given.get(name) for name in ("job", "hierarchies", "model"))
+    own = Job.read(file) if file is not None else Job()
+    fields = {name: given.get(name) for name in JOB_FIELDS} | settings
     changes = {
         name: columns(value) if isinstance(value, list) else value
-        for name, value in settings.items()
+        for name, value in fields.items()
         if value is not None and value != []
     }
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
     if models:
-        changes["models"] = (*given.models, *models)
-    wanted = given.replaced(**changes) if changes else given
-    if hierarchies is not None:
-        found = find_hierarchies(hierarchies, wanted.quasi)
+        changes["models"] = (*own.models, *models)
+    wanted = own.replaced(**changes) if changes else own
+    if folder is not None:
+        found = find_hierarchies(folder, wanted.quasi)
         if without := [name for name in wanted.quasi if name not in found and name not in wanted.hierarchies]:
-            note(f"{hierarchies} has no hierarchy for {some(without)}: built from the data.")
+            note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **found})
     return wanted

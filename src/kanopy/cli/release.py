@@ -9,94 +9,60 @@ import typer
 
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, grid, note, progress_bar
+from kanopy.cli.console import counted, emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes
 
 
+@o.command(
+    "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
+    "insensitive", "rest", "missing", "missing_tokens", "model", "population", *o.OUTPUTS,
+)  # fmt: skip
 def anonymize(
     data: o.Data,
     output: o.Output,
-    job: o.JobFile = None,
-    quasi: o.Quasi = None,
-    k: o.K = None,
-    suppress: o.Suppress = None,
-    hierarchies: o.Hierarchies = None,
-    metric: o.Metric = None,
     algorithm: Annotated[str | None, typer.Option(help=o.ALGORITHM_HELP)] = None,
     local: Annotated[
         bool, typer.Option("--local", help="Rows with equal values may be published differently: loses far less.")
     ] = False,
-    budget: o.Budget = None,
     bound: Annotated[
         bool, typer.Option("--bound", help="Also prove how far from the best possible the release is (takes a while).")
     ] = False,
     bound_budget: Annotated[str | None, typer.Option(help="How long proving the bound may take, e.g. 60s.")] = None,
-    param: o.Param = None,
-    sensitive: o.Sensitive = None,
-    identifiers: o.Identifiers = None,
-    insensitive: o.Insensitive = None,
-    rest: o.Rest = None,
-    missing: o.Missing = None,
-    missing_tokens: o.MissingTokens = None,
     unknown: Annotated[str | None, typer.Option(help="Values a hierarchy lacks: error, suppress or add.")] = None,
     drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
-    model: o.Models = None,
-    population: o.Population = None,
     pseudonymize: Annotated[
         list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
     ] = None,
-    key_file: o.KeyFile = None,
-    mapping: o.Mapping = None,
-    manifest: o.Manifest = None,
     solution: o.SolutionFile = None,
-    report: o.Report = None,
-    report_values: o.ReportValues = False,
-    sampling_fraction: o.SamplingFraction = None,
-    target: o.Target = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._kinds import as_seconds
     from kanopy.release.catalogue import parameters_for
 
-    begin(json)
     settings: dict[str, Any] = {
-        "quasi": quasi, "k": k, "suppress": suppress, "metric": metric, "algorithm": algorithm, "sensitive": sensitive,
-        "identifiers": identifiers, "insensitive": insensitive, "missing": missing, "missing_tokens": missing_tokens,
-        "unknown": unknown, "suppressed_rows": "drop" if drop_suppressed else None, "population": population,
-        "pseudonymize": pseudonymize, "local": local or None, "rest": rest,
+        "algorithm": algorithm, "local": local or None, "unknown": unknown, "pseudonymize": pseudonymize,
+        "suppressed_rows": "drop" if drop_suppressed else None,
     }  # fmt: skip
-    if param:
+    if given["param"]:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
-        named = o.job_of(job, algorithm=algorithm, local=local or None, parameters={}).algorithm
-        settings["parameters"] = parameters_for(named, param)
-    wanted = o.job_of(job, models=model, hierarchies=hierarchies, **settings)
-    if budget is not None:
-        wanted = wanted.with_budget(budget)
+        named = o.job_of({"job": given["job"]}, algorithm=algorithm, local=local or None, parameters={}).algorithm
+        settings["parameters"] = parameters_for(named, given["param"])
+    wanted = o.job_of(given, **settings)
+    if given["budget"] is not None:
+        wanted = wanted.with_budget(given["budget"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
-    _publish(
-        data, output, wanted, encoding, proof, [job], key_file=key_file, mapping=mapping, manifest=manifest,
-        solution=solution, report=report, values=report_values, fraction=sampling_fraction, target=target,
-    )  # fmt: skip
+    _publish(data, output, wanted, encoding, given, bound=proof, read=given["job"], solution=solution)
 
 
+@o.command("suppress", "rest", "population", *o.OUTPUTS)
 def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
     output: o.Output,
-    suppress: o.Suppress = None,
-    rest: o.Rest = None,
-    population: o.Population = None,
-    key_file: o.KeyFile = None,
-    mapping: o.Mapping = None,
-    manifest: o.Manifest = None,
-    report: o.Report = None,
-    report_values: o.ReportValues = False,
-    sampling_fraction: o.SamplingFraction = None,
-    target: o.Target = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """Publish new rows at the levels of an earlier solution.
 
@@ -105,14 +71,9 @@ def apply(
     """
     from kanopy.release.solution_file import read_solution
 
-    begin(json)
     wanted = read_solution(solution)
-    given = {"suppress": suppress, "population": population, "rest": rest}
-    changes = {name: value for name, value in given.items() if value is not None}
-    _publish(
-        data, output, wanted.replaced(**changes), encoding, False, [solution], key_file=key_file, mapping=mapping,
-        manifest=manifest, report=report, values=report_values, fraction=sampling_fraction, target=target,
-    )  # fmt: skip
+    changes = {name: given[name] for name in ("suppress", "population", "rest") if given[name] is not None}
+    _publish(data, output, wanted.replaced(**changes), encoding, given, read=solution)
 
 
 def _publish(
@@ -120,19 +81,13 @@ def _publish(
     output: str,
     job: Any,
     encoding: str | None,
-    bound: bool | float,
-    read: list[Any],
+    given: dict[str, Any],
     *,
-    key_file: Path | None,
-    mapping: Path | None = None,
-    manifest: Path | None = None,
+    read: Path | None,
+    bound: bool | float = False,
     solution: Path | None = None,
-    report: Path | None = None,
-    values: bool = False,
-    fraction: str | None = None,
-    target: str | None = None,
 ) -> None:
-    """Check the outputs, run the job, and write everything at once."""
+    """Check the outputs, run the job, and write everything at once; `given` are `options.OUTPUTS`."""
     from kanopy._kinds import as_share
     from kanopy._progress import Clock
     from kanopy._table.delimited import check_columns
@@ -141,8 +96,9 @@ def _publish(
     from kanopy.release.solution_file import check_reusable
 
     clock = Clock()
+    key_file, mapping, manifest, report, values, fraction, target = (given[name] for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
-    inputs = inputs_of(data, job.population, key_file, *read, *job.hierarchies.values())
+    inputs = inputs_of(data, job.population, key_file, read, *job.hierarchies.values())
     check_outputs(inputs, report, mapping, manifest, solution, table=output)
     if solution is not None:
         check_reusable(job)
@@ -234,19 +190,18 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
     out.print(f"[dim]{seconds['total']:.2f} s ({parts})[/]")
 
 
+@o.command()
 def init(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite an existing job file.")] = False,
     encoding: o.Encoding = None,
-    json: o.Json = False,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file, and show why."""
     from kanopy._errors import JobError
     from kanopy._files import write_whole
     from kanopy._job.guess import guess_job
 
-    begin(json)
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, progress_bar
+from kanopy.cli.console import emit, progress_bar, wants_json
 
 STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 
 
+@o.command()
 def reproduce(
     paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010 or yaseen2018")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
-    json: o.Json = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,
@@ -28,12 +28,11 @@ def reproduce(
     from kanopy._progress import Progress
     from kanopy_papers.reproduction import reproduce_paper
 
-    begin(json)
     written: list[Path] = []
     with progress_bar() as callback:
         progress = Progress(callback)
         found = reproduce_paper(paper, quick=quick, progress=progress)
-        if output is not None or not json:
+        if output is not None or not wants_json():
             written = found.write(output or Path(paper), progress)
 
     def show(console: Any) -> None:

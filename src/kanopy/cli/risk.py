@@ -9,26 +9,21 @@ import typer
 
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, counted, emit, grid, progress_bar
+from kanopy.cli.console import counted, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
 
 
+@o.command("quasi", "sensitive", "sampling_fraction", "population", "report", seed=0)
 def risk(
     data: o.Data,
-    quasi: o.Quasi = None,
-    sensitive: o.Sensitive = None,
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
-    sampling_fraction: o.SamplingFraction = None,
-    population: o.Population = None,
     released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
     key: o.LinkingKey = None,
     hierarchies: o.ReleaseHierarchies = None,
     threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
     subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
-    seed: o.Seed = 0,
-    report: o.Report = None,
     encoding: o.Encoding = None,
-    json: o.Json = False,
+    **given: Any,
 ) -> None:
     """How likely are people to be found again: prosecutor, journalist, marketer, uniqueness, linkage, disclosure.
 
@@ -39,13 +34,13 @@ def risk(
     from kanopy._progress import Clock, Step
     from kanopy.study.risk import assess_risk
 
-    begin(json)
     clock = Clock(())
+    population, report, sampled = (given[name] for name in ("population", "report", "sampling_fraction"))
     check_outputs(inputs_of(data, population, released), report)
-    columns, confidential = list(o.columns(quasi)), list(o.columns(sensitive))
+    columns, confidential = list(o.columns(given["quasi"])), list(o.columns(given["sensitive"]))
     accepted = float(taken(Share(), threshold, "threshold"))
-    fraction = None if sampling_fraction is None else float(taken(Share(), sampling_fraction, "sampling-fraction"))
-    taken(Whole(0), seed, "seed")
+    fraction = None if sampled is None else float(taken(Share(), sampled, "sampling-fraction"))
+    seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         table = read_data(data, encoding).frame
@@ -53,19 +48,10 @@ def risk(
         release = None if released is None else read_data(released, encoding).frame
         show(Step("assessing", None, ""))
         found = assess_risk(
-            table,
-            columns,
-            sensitive=confidential,
-            population_size=population_size,
-            sampling_fraction=fraction,
-            population=everyone,
-            released=release,
-            key=key,
+            table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
+            population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
             hierarchies=hierarchies_in(hierarchies, columns or table.columns),
-            threshold=accepted,
-            largest_subset=subsets,
-            seed=seed,
-        )
+        )  # fmt: skip
         if report is not None:
             write_whole(report, page_or_numbers(found, report, data))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))

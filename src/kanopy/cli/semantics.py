@@ -9,7 +9,7 @@ import typer
 
 from kanopy._errors import InputError
 from kanopy.cli import options as o
-from kanopy.cli.console import begin, emit, grid
+from kanopy.cli.console import emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ SensesFile = Annotated[
 ]
 
 
+@o.command(ontology="wordnet", measure="wu-palmer")
 def evaluate(
     files: Annotated[list[Path], typer.Argument(help="Hierarchy files.")],
-    ontology: o.Ontology = "wordnet",
-    measure: o.Measure = "wu-palmer",
+    ontology: str,
+    measure: str,
     weights: Weights = "constant",
     senses: SensesFile = None,
     write_senses: Annotated[
@@ -38,10 +39,8 @@ def evaluate(
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
-    json: o.Json = False,
 ) -> None:
     """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
-    begin(json)
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.quality.semantic_loss import parse_weights
@@ -82,18 +81,17 @@ def evaluate(
     emit({"hierarchies": [quality.to_dict(name) for name, _, quality in judged], "ranking": ranking}, show)
 
 
+@o.command("output", ontology="wordnet", measure="wu-palmer")
 def improve(
     file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
-    ontology: o.Ontology = "wordnet",
-    measure: o.Measure = "wu-palmer",
+    ontology: str,
+    measure: str,
+    output: Path | None,
     weights: Weights = "constant",
     senses: SensesFile = None,
     max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
-    output: o.OutputFile = None,
-    json: o.Json = False,
 ) -> None:
     """Propose the fewest edits that lower the semantic loss of a hierarchy, with the scores before and after."""
-    begin(json)
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy, write_hierarchy
     from kanopy.hierarchy.quality.improve import improve_hierarchy
