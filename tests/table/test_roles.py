@@ -29,7 +29,29 @@ from kanopy._table.roles import Role
         ("Nationality", Role.QUASI_IDENTIFIER),
         ("Diagnosis", Role.SENSITIVE),
         ("monthly salary", Role.SENSITIVE),
-        ("colour", Role.INSENSITIVE),
+        ("wave", Role.INSENSITIVE),
+        ("utbildning", Role.QUASI_IDENTIFIER),
+        ("fødselsår", Role.QUASI_IDENTIFIER),
+        ("woonplaats", Role.QUASI_IDENTIFIER),
+        ("Efternavn", Role.IDENTIFIER),
+        ("Estado Civil", Role.QUASI_IDENTIFIER),
+        ("rendimento mensal", Role.SENSITIVE),
+        ("Codice Fiscale", Role.IDENTIFIER),
+        ("situation_familiale", Role.QUASI_IDENTIFIER),
+        ("Krankenkasse Diagnose", Role.SENSITIVE),
+        ("EDUC", Role.QUASI_IDENTIFIER),
+        ("MARST", Role.QUASI_IDENTIFIER),
+        ("RELATE", Role.QUASI_IDENTIFIER),
+        ("STATEFIP", Role.QUASI_IDENTIFIER),
+        ("INCTOT", Role.SENSITIVE),
+        ("PWGTP", Role.INSENSITIVE),
+        ("RIDAGEYR", Role.QUASI_IDENTIFIER),
+        ("ethrace2a", Role.QUASI_IDENTIFIER),
+        ("votetrump", Role.SENSITIVE),
+        ("gndr", Role.QUASI_IDENTIFIER),
+        ("clinic_name", Role.QUASI_IDENTIFIER),
+        ("wrkclss", Role.QUASI_IDENTIFIER),
+        ("qzx", Role.SENSITIVE),
     ],
 )
 def test_names_in_several_languages(name: str, role: Role) -> None:
@@ -58,7 +80,8 @@ def test_values_speak_too() -> None:
     assert guesses["same"].role == Role.INSENSITIVE and "same value" in guesses["same"].reason
     assert guesses["measure"].role == Role.UNDECIDED and "may tell people apart" in guesses["measure"].reason
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
-    assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.INSENSITIVE
+    assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.SENSITIVE
+    assert "taken as sensitive" in guesses["kind"].reason and guesses["kind"].certainty == "unsure"
 
 
 def test_adult() -> None:
@@ -68,3 +91,44 @@ def test_adult() -> None:
         assert quasi >= set(datasets.ADULT_QUASI_IDENTIFIERS)
         assert guesses["income"].role == Role.SENSITIVE and guesses["fnlwgt"].role == Role.UNDECIDED
         assert guesses["age"].hierarchy_hint == "numeric" and guesses["sex"].hierarchy_hint == "grouping"
+
+
+def test_words_of_values_speak_where_the_name_does_not() -> None:
+    frame = pl.DataFrame(
+        {
+            "q1": ["Married", "divorced", "never married", "Widowed"] * 10,
+            "q2": ["Hauptschule", "Realschule", "Abitur", "Studium"] * 10,
+            "q3": ["m", "f", "f", "m"] * 10,
+            "q4": ["cocaine", "heroin", "alcohol", "alcohol"] * 10,
+            "q5": ["Catholic", "Muslim", "none", "Protestant"] * 10,
+            "q6": ["low", "high", "high", "low"] * 10,
+        }
+    )
+    roles = [str(guess.role) for guess in guess_roles(frame)]
+    assert roles == ["quasi-identifier"] * 3 + ["sensitive"] * 3
+    assert "its values speak of marital status" in guess_roles(frame)[0].reason
+
+
+def test_columns_beside_each_other_share_a_role() -> None:
+    frame = pl.DataFrame(
+        {
+            "height": [170, 180, 165, 174] * 20,
+            "xheight": [160, 172, 181, 175] * 20,
+            "white": [1, 0, 0, 0] * 20,
+            "zzq": [0, 1, 0, 0] * 20,
+            "zzr": [0, 0, 1, 1] * 20,
+            "prof": [i // 2 for i in range(80)],
+            "born": [1950 + i // 2 for i in range(80)],
+            "weight": [1.0, 0.5, 1.5, 1.2, 0.8] * 16,
+        }
+    )
+    guesses = {guess.column: guess for guess in guess_roles(frame)}
+    assert guesses["xheight"].role == guesses["zzq"].role == guesses["zzr"].role == Role.QUASI_IDENTIFIER
+    assert "excludes 'white'" in guesses["zzq"].reason
+    assert guesses["prof"].role == Role.IDENTIFIER and "number them" in guesses["prof"].reason
+    assert guesses["weight"].role == Role.INSENSITIVE
+
+
+def test_sensitive_values_of_one_record_each_are_named() -> None:
+    (guess,) = guess_roles(pl.DataFrame({"income": [1000 + 7 * i for i in range(90)]}))
+    assert guess.role == Role.SENSITIVE and "90 records have a value of their own" in guess.reason

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from kanopy._table.guessing.lexicon import BODY, PERSON_NAME, RECORD_NUMBER
-from kanopy._table.guessing.names import STEM, WORD, Spoken, meanings_of, words_of
-from kanopy._table.guessing.structure import hangs_on, same_thing
+from kanopy._table.guessing.lexicon import (
+    BODY,
+    COORDINATES,
+    PERSON_NAME,
+    RECORD_NUMBER,
+    SURVEY_WEIGHT,
+    Meaning,
+    lexicon,
+)
+from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, STEM, WORD, Spoken, meanings_of, words_of
+from kanopy._table.guessing.structure import dummy_groups, hangs_on, of_another, same_thing
 from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
 from kanopy._table.roles import Role
 
 SURE, LIKELY, UNSURE = "sure", "likely", "unsure"
+NOTHING = "nothing in its name or values says what it is"
 FEW_VALUES = 12
 """A column of so few different values tells few people apart."""
 LONG_TEXT = 40
 WEIGHT_WORDS = ("weight", "wt", "gewicht", "poids", "peso")
-HEAVY = 300.0
-"""Nobody weighs more: such weights count people of a population."""
+HEAVY, LIGHT, SKEWED = 300.0, 5.0, 6.0
+"""Weights of more or less than people have, or that differ so many times, count people of a population."""
+MOST_WORDS = 60
+"""The values of a column of at most so many different texts are looked up as words."""
+HALF = 0.5
+LETTERS_OF_SEX = frozenset("mfwvkdxu")
 
 
 @dataclass(frozen=True)
@@ -49,16 +63,60 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     ['identifier', 'quasi-identifier', 'sensitive']
     """
     values = {name: Values(frame[name].rename("")) for name in frame.columns}
-    twins = same_thing(frame, values)
-    found: dict[str, Guess] = {}
-    for name in frame.columns:
-        guess = _guess(frame, name, values)
-        twin = twins.get(name)
-        if twin is not None and _weaker(guess, found[twin]):
-            reason = f"says the same as {twin!r}, which is a {found[twin].role}"
-            guess = replace(guess, role=found[twin].role, reason=reason, hierarchy_hint=found[twin].hierarchy_hint)
-        found[name] = replace(guess, missing=values[name].missing_codes)
-    return list(found.values())
+    found = {name: _guess(frame, name, values) for name in frame.columns}
+    for name, (other, why) in {**_groups(frame, values, found), **_relatives(frame, values, found)}.items():
+        reason = f"{why} {other!r}, which is {_a(found[other].role)}"
+        like = found[other]
+        found[name] = replace(found[name], role=like.role, reason=reason, hierarchy_hint=like.hierarchy_hint)
+    return [
+        replace(guess, reason=guess.reason + _alone(guess, values[name]), missing=values[name].missing_codes)
+        for name, guess in found.items()
+    ]
+
+
+def _a(role: Role) -> str:
+    return f"{'an' if role[0] in 'iu' else 'a'} {role}" if role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) else role
+
+
+def _alone(guess: Guess, seen: Values) -> str:
+    """A word about sensitive values that most records have alone and that are published as they are."""
+    if guess.role != Role.SENSITIVE or not seen.many_alone:
+        return ""
+    return (
+        f"; published untouched, though {seen.alone:,} records have a value of their own: whoever knows it finds them"
+    )
+
+
+def _relatives(
+    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
+) -> dict[str, tuple[str, str]]:
+    """Columns that say the same as another, or are the same of somebody else (`ht` and `dht`, `agew` and `ageh`)."""
+    relatives: dict[str, tuple[str, str]] = {}
+    for name, other in of_another(frame.columns, values).items():
+        if _open(found[name]) and not _open(found[other]) and found[other].role != Role.IDENTIFIER:
+            relatives[name] = (other, "is named like")
+    for name, other in same_thing(frame, values).items():
+        certain = found[other].role != Role.IDENTIFIER or found[other].certainty == SURE
+        if _weaker(found[name], found[other]) and certain:
+            relatives[name] = (other, "says the same as")
+    return relatives
+
+
+def _groups(
+    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
+) -> dict[str, tuple[str, str]]:
+    """Columns of which at most one is true in each row (`white`, `black`, `asian`) share the role of those known."""
+    members: dict[str, tuple[str, str]] = {}
+    for group in dummy_groups(frame, values):
+        known = [name for name in group if not _open(found[name]) and found[name].role == Role.QUASI_IDENTIFIER]
+        if known:
+            members |= {name: (known[0], "excludes") for name in group if _open(found[name])}
+    return members
+
+
+def _open(guess: Guess) -> bool:
+    """Whether nothing but the number of its values was known of a column."""
+    return guess.certainty == UNSURE and guess.reason.startswith(NOTHING)
 
 
 def _weaker(guess: Guess, other: Guess) -> bool:
@@ -79,6 +137,9 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     pointer = seen.points_at_people
     if pointer is not None:
         return Guess(name, Role.IDENTIFIER, f"its values look like {pointer}; {shape}", None, SURE)
+    if _counts_people(frame, name, seen, values):
+        reason = f"its name speaks of people, and its values number them; {shape}"
+        return Guess(name, Role.IDENTIFIER, reason, None, LIKELY)
     spoken = meanings_of(name)
     if seen.free_text or (seen.length > LONG_TEXT and seen.text and not seen.dates and seen.distinct > 50):
         reason = f"is free text ({seen.length:.0f} characters on average): it may say anything about a person"
@@ -99,16 +160,17 @@ def _by_name(
     certainty = SURE if spoken.strength >= WORD else LIKELY if spoken.strength >= STEM else UNSURE
     if meaning.says == RECORD_NUMBER:
         return _record_number(frame, name, seen, values, says)
-    if meaning.says == PERSON_NAME and (not seen.text or (seen.rows >= 200 and seen.distinct < 0.02 * seen.rows)):
+    if meaning.says == PERSON_NAME and not (seen.text and _names_people(name, seen)):
         return None
-    if meaning.role == Role.IDENTIFIER and meaning.says == "a street address" and seen.distinct <= FEW_VALUES:
+    if meaning.role == Role.IDENTIFIER and seen.distinct <= FEW_VALUES and (seen.rows >= 200 or not seen.text):
         return None
-    if meaning.role == Role.IDENTIFIER and seen.rows >= 200 and seen.distinct <= FEW_VALUES:
+    if meaning.says == COORDINATES and "long" in words_of(name) and not (seen.numeric and seen.fractions):
         return None
-    if meaning.says == BODY and seen.numeric and any(word in WEIGHT_WORDS for word in words_of(name)):
-        middle = seen.numbers.median()
-        if isinstance(middle, float) and middle > HEAVY:
-            return Guess(name, Role.INSENSITIVE, f"looks like a survey weight; {shape}", None, LIKELY)
+    if meaning.says == BODY and seen.numeric and _counts_population(name, seen):
+        return Guess(name, Role.INSENSITIVE, f"looks like a survey weight; {shape}", None, LIKELY)
+    if meaning.says == SURVEY_WEIGHT and seen.numeric and _could_be_body(seen):
+        meaning = next(each for each in lexicon().meanings if each.says == BODY)
+        says = f"its name and values may speak of {BODY}; {shape}"
     if meaning.role == Role.INSENSITIVE and seen.many_alone and seen.distinct > FEW_VALUES:
         return Guess(name, Role.UNDECIDED, f"{says}, many of them of one record only: decide", "numeric", UNSURE)
     if meaning.says == "sex or gender" and seen.distinct > 60:
@@ -121,6 +183,43 @@ def _by_name(
     elif hint == "date" or (seen.numeric and hint not in ("mask", None)):
         hint = "numeric" if seen.numeric else "grouping"
     return Guess(name, meaning.role, says, hint, certainty)
+
+
+def _names_people(name: str, seen: Values) -> bool:
+    """Whether the values of a column of names can be those of people: not of places or employers, not a few codes."""
+    others = [each for word in words_of(name) for each in lexicon().index.get(word, ())]
+    if any(each.role == Role.QUASI_IDENTIFIER for each in others):
+        return False
+    return seen.rows < 200 or seen.distinct >= FEW_VALUES
+
+
+def _counts_population(name: str, seen: Values) -> bool:
+    """Whether a column of weights says how many people of a population each record stands for."""
+    if not any(word.endswith(WEIGHT_WORDS) for word in words_of(name)):
+        return False
+    middle, most = seen.numbers.median(), seen.numbers.max()
+    if not isinstance(middle, float) or not isinstance(most, float) or middle <= 0:
+        return False
+    birth = any(word.startswith(("birth", "bw", "b")) for word in words_of(name))
+    return (middle > HEAVY and not birth) or most < LIGHT or most > SKEWED * middle
+
+
+def _could_be_body(seen: Values) -> bool:
+    """Whether weights lie where those of people do, in kilograms or pounds."""
+    low, high = seen.numbers.min(), seen.numbers.max()
+    return isinstance(low, float) and isinstance(high, float) and low >= 20 and 60 <= high <= 400 and high < 5 * low
+
+
+def _counts_people(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str, Values]) -> bool:
+    """Whether a column is named after people and numbers them: `mom`, `prof`, `child_id`."""
+    people = lexicon().people
+    words = [word for word in words_of(name) if word not in ENDINGS_OF_NUMBERS]
+    named = all(word in people or re.sub(r"(id|no|nr|num|key)$", "", word) in people for word in words)
+    if not words or not named or seen.fractions or seen.dates:
+        return False
+    if seen.distinct <= max(30, 0.02 * seen.rows) or not (seen.numeric or seen.codes):
+        return False
+    return seen.distinct > HALF * seen.rows or hangs_on(frame, name, values) > 0
 
 
 def _record_number(
@@ -142,6 +241,10 @@ def _record_number(
 
 def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str, Values], shape: str) -> Guess:
     """The guess for a name that says nothing."""
+    meaning = _by_words(seen)
+    if meaning is not None:
+        reason = f"its values speak of {meaning.says}; {shape}"
+        return Guess(name, meaning.role, reason, meaning.hint, LIKELY)
     if seen.full_names:
         return Guess(name, Role.IDENTIFIER, f"its values look like names of people; {shape}", None, LIKELY)
     if seen.disease_codes:
@@ -152,10 +255,32 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
     if seen.many_alone and seen.distinct > FEW_VALUES and (seen.text or counted):
         reason = f"its value occurs only once in {seen.alone:,} of {seen.rows:,} records: there it points at one person"
         return Guess(name, Role.IDENTIFIER, reason, None, LIKELY if seen.nearly_unique else UNSURE)
-    reason = f"nothing in its name or values speaks of a person; {shape}"
+    reason = f"{NOTHING}; {shape}"
     if seen.distinct <= FEW_VALUES or (seen.rows < FEWEST_ROWS_TO_JUDGE and seen.numeric):
-        return Guess(name, Role.INSENSITIVE, reason, None, LIKELY)
+        # Published as harmless it could not be guarded, and what it says of a person is not known.
+        return Guess(name, Role.SENSITIVE, f"{reason}: taken as sensitive until you know better", None, UNSURE)
     if seen.text and seen.share(BANDS) >= MOSTLY:
         return Guess(name, Role.UNDECIDED, f"holds bands of numbers, of what is not clear; {shape}", "grouping", UNSURE)
     telling = f"{reason}; but with so many values it may tell people apart: decide what it is"
     return Guess(name, Role.UNDECIDED, telling, "numeric" if seen.numeric else "grouping", UNSURE)
+
+
+def _by_words(seen: Values) -> Meaning | None:
+    """What the values of a column of few texts speak of, word by word: `Divorced`, `Hauptschule`, `Black`."""
+    if not seen.text or not 2 <= seen.distinct <= MOST_WORDS:
+        return None
+    texts = [words_of(text) for text in seen.sample.to_list()]
+    texts = [words for words in texts if words]
+    if len(texts) < 2:
+        return None
+    if {"m"} < {word for words in texts for word in words} <= LETTERS_OF_SEX and len(texts) <= FEW_VALUES:
+        return next(each for each in lexicon().meanings if "male" in each.values)
+    counted = {
+        each.says: sum(any(word in each.values for word in words) for words in texts)
+        for each in lexicon().meanings
+        if each.values
+    }
+    says = max(counted, key=lambda each: counted[each])
+    if counted[says] < max(2, HALF * len(texts)):
+        return None
+    return next(each for each in lexicon().meanings if each.says == says)

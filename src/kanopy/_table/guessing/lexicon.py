@@ -13,6 +13,8 @@ from kanopy._table.roles import Role
 WORDS = Path(__file__).resolve().parents[2] / "data" / "column_words.toml"
 PERSON_NAME = "a person's name"
 BODY = "body measures"
+COORDINATES = "a street address"
+SURVEY_WEIGHT = "a survey weight"
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Meaning:
     hint: str | None
     words: frozenset[str]
     stems: tuple[str, ...]
+    values: frozenset[str]
+    """Words that the values of such a column are made of, where those speak clearly."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Lexicon:
     index: dict[str, tuple[Meaning, ...]]
     prefixes: tuple[str, ...]
     suffixes: tuple[str, ...]
+    people: frozenset[str]
+    """Words for people: a column of numbers named so counts them."""
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +57,7 @@ def lexicon() -> Lexicon:
             each.get("hint"),
             frozenset(each["words"].split()),
             tuple(each.get("stems", "").split()),
+            frozenset(each.get("values", "").split()),
         )
         for each in plain["meaning"]
     )
@@ -59,4 +66,10 @@ def lexicon() -> Lexicon:
         for word in meaning.words:
             index[word] = (*index.get(word, ()), meaning)
     parts = plain["parts"]
-    return Lexicon(meanings, index, tuple(parts["prefixes"].split()), tuple(parts["suffixes"].split()))
+    return Lexicon(
+        meanings,
+        index,
+        tuple(parts["prefixes"].split()),
+        tuple(parts["suffixes"].split()),
+        frozenset(parts["people"].split()),
+    )

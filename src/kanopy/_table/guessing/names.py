@@ -7,15 +7,24 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from kanopy._table.guessing.lexicon import RECORD_NUMBER, Meaning, lexicon
+from kanopy._table.guessing.lexicon import PERSON_NAME, RECORD_NUMBER, Meaning, lexicon
+from kanopy._table.roles import Role
 
-WHOLE, PAIR, WORD, STEM, DERIVED = 100, 60, 50, 30, 25
-"""How much a match counts: the whole name, two words joined, one word, its beginning, and a word behind a prefix."""
+WHOLE, PAIR, WORD, STEM, DERIVED, INSIDE = 100, 60, 50, 30, 25, 15
+"""How much a match counts: the whole name, two words joined, one word, its beginning, a word behind a prefix, and a
+word that another begins or ends with."""
 LATER = 4
 """What comes later in a name says more: `patient_age` is an age, `age_group` is one too."""
 SHORTEST_STEM = 5
 SHORTEST_CORE = 3
+SHORTEST_INSIDE = 4
+SHORT_BEGINNINGS = ("age", "sex", "eth", "edu", "bmi", "dob", "zip", "inc", "occ")
+LETTERS = {"ß": "ss", "ı": "i", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "ł": "l"}
+CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke")
+LONGEST_REST = 3
+"""A short word counts as the beginning of another where at most so many letters follow: `agea`, `sexf`."""
 ENDINGS_OF_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key", "uuid", "guid", "ids"})
 
 
@@ -34,7 +43,7 @@ def words_of(name: str) -> tuple[str, ...]:
     (('birth', 'date'), ('health', 'care', 'expenses'), ('groesse',))
     """
     spaced = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
-    for letter, plain in (("ß", "ss"), ("ı", "i"), ("ä", "ae"), ("ö", "oe"), ("ü", "ue")):
+    for letter, plain in LETTERS.items():
         spaced = spaced.replace(letter, plain)
     plain = "".join(c for c in unicodedata.normalize("NFKD", spaced) if not unicodedata.combining(c))
     return tuple(word for word in re.split(r"[^a-z]+", plain) if word)
@@ -92,5 +101,40 @@ def _within(word: str) -> Iterator[tuple[Meaning, int]]:
     for core in cores:
         if len(core) >= SHORTEST_CORE:
             for meaning in known.index.get(core, ()):
-                if meaning.says != RECORD_NUMBER and (len(core) > SHORTEST_CORE or core in ("age", "inc", "edu")):
+                if meaning.says not in (RECORD_NUMBER, PERSON_NAME) and (
+                    len(core) > SHORTEST_CORE or core in SHORT_BEGINNINGS
+                ):
                     yield meaning, DERIVED + min(len(core), 5)
+    yield from _inside(word)
+
+
+def _inside(word: str) -> Iterator[tuple[Meaning, int]]:
+    """Meanings of the longest known word that a compound begins or ends with (`votetrump`, `stateabb`), or whose
+    consonants it is (`rgn`, `emplmnt`); words for who somebody is are not looked for there."""
+    index = lexicon().index
+    for size in range(len(word) - 1, SHORTEST_INSIDE - 1, -1):
+        ending = word[-size:] if size > SHORTEST_INSIDE or word[-size:] in CLEAR_ENDINGS else ""
+        found = [each for part in (ending, word[:size]) for each in index.get(part, ())]
+        if any(each.role != Role.IDENTIFIER for each in found):
+            yield from ((each, INSIDE + size // 2) for each in found if each.role != Role.IDENTIFIER)
+            return
+    start = word[:3]
+    if start in SHORT_BEGINNINGS and len(word) <= 3 + LONGEST_REST:
+        yield from ((each, INSIDE) for each in index.get(start, ()))
+    elif len(word) >= SHORTEST_CORE and not set(word[1:]) & set("aeiou"):
+        meanings = _skeletons().get(word, frozenset())
+        if len(meanings) == 1:
+            yield from ((each, INSIDE) for each in lexicon().meanings if each.says in meanings)
+
+
+@lru_cache(maxsize=1)
+def _skeletons() -> dict[str, frozenset[str]]:
+    """What words speak of, by their consonants and, from four letters on, the beginnings of these."""
+    found: dict[str, set[str]] = {}
+    for word, meanings in lexicon().index.items():
+        bones = word[0] + re.sub("[aeiou]", "", word[1:])
+        if len(word) > SHORTEST_STEM and bones != word:
+            for size in {*range(4, len(bones)), len(bones)}:
+                known = found.setdefault(bones[:size], set())
+                known |= {each.says for each in meanings if each.role != Role.IDENTIFIER}
+    return {bones: frozenset(says) for bones, says in found.items() if says}

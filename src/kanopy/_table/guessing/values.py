@@ -11,6 +11,7 @@ import polars as pl
 SAMPLE = 2_000
 MOSTLY = 0.8
 FEWEST_ROWS_TO_JUDGE = 20
+LONGEST_CODE = 20
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("an e-mail address", r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"),
@@ -81,7 +82,7 @@ class Values:
         return isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) and not self.numeric
 
     @cached_property
-    def _sample(self) -> pl.Series:
+    def sample(self) -> pl.Series:
         """Different values as texts, the missing-value words left out."""
         values = self.column.drop_nulls().unique(maintain_order=True).head(SAMPLE).cast(pl.String).str.strip_chars()
         return values.filter((values != "") & ~values.str.to_lowercase().is_in(list(MISSING_WORDS)))
@@ -91,16 +92,16 @@ class Values:
         """The sample as numbers, where its values are some."""
         if self.column.dtype.is_numeric():
             return self.column.drop_nulls().head(10 * SAMPLE).cast(pl.Float64)
-        return self._sample.cast(pl.Float64, strict=False).drop_nulls()
+        return self.sample.cast(pl.Float64, strict=False).drop_nulls()
 
     @cached_property
     def numeric(self) -> bool:
         """Whether (nearly) all values are numbers."""
         if self.column.dtype.is_numeric():
             return True
-        if not isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) or not len(self._sample):
+        if not isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) or not len(self.sample):
             return False
-        return len(self.numbers) >= 0.95 * len(self._sample)
+        return len(self.numbers) >= 0.95 * len(self.sample)
 
     @cached_property
     def fractions(self) -> bool:
@@ -109,9 +110,9 @@ class Values:
 
     def share(self, pattern: str) -> float:
         """The share of different values that match a pattern."""
-        if self.nested or not len(self._sample):
+        if self.nested or not len(self.sample):
             return 0.0
-        return int(self._sample.str.contains(pattern).sum()) / len(self._sample)
+        return int(self.sample.str.contains(pattern).sum()) / len(self.sample)
 
     @cached_property
     def dates(self) -> bool:
@@ -133,6 +134,11 @@ class Values:
         return self.text and self.distinct > 0.5 * self.rows > 5 and self.share(FULL_NAME) >= MOSTLY
 
     @cached_property
+    def codes(self) -> bool:
+        """Whether the values are short codes with digits in them."""
+        return self.text and self.length <= LONGEST_CODE and self.share(r"^\S*\d\S*$") >= MOSTLY
+
+    @cached_property
     def disease_codes(self) -> bool:
         """Whether the values look like codes of diseases."""
         return self.text and self.distinct >= 3 and self.share(DISEASE_CODES) >= MOSTLY
@@ -140,15 +146,15 @@ class Values:
     @cached_property
     def length(self) -> float:
         """Characters of a typical text."""
-        mean = self._sample.str.len_chars().mean() if self.text and len(self._sample) else 0.0
+        mean = self.sample.str.len_chars().mean() if self.text and len(self.sample) else 0.0
         return float(mean) if isinstance(mean, (int, float)) else 0.0
 
     @cached_property
     def free_text(self) -> bool:
         """Whether people wrote sentences."""
-        if not self.text or self.dates or not len(self._sample):
+        if not self.text or self.dates or not len(self.sample):
             return False
-        spaces = self._sample.str.count_matches(r"\s").mean()
+        spaces = self.sample.str.count_matches(r"\s").mean()
         sentences = isinstance(spaces, float) and spaces >= 5 and self.length > 30
         return sentences and self.distinct > max(20, 0.05 * self.rows)
 
