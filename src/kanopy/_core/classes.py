@@ -77,6 +77,19 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
+class Survey:
+    """What a sample says of its rows: how many people each stands for, and with whom it lives (by number)."""
+
+    weight_of_row: Floats
+    household_of_row: Ints | None = None
+
+    def part(self, rows: npt.NDArray[np.integer[Any]]) -> Survey:
+        """The same of some rows."""
+        households = None if self.household_of_row is None else self.household_of_row[rows]
+        return Survey(self.weight_of_row[rows], households)
+
+
+@dataclass(frozen=True, eq=False)
 class Domain(Short):
     """Distinct quasi-identifier tuples with counts, and a hierarchy per quasi-identifier.
 
@@ -91,6 +104,7 @@ class Domain(Short):
     tuple_of_row: Ints
     sensitive: tuple[Sensitive, ...] = ()
     population: Population | None = None
+    survey: Survey | None = None
 
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:
@@ -111,8 +125,9 @@ class Domain(Short):
         for column, whole in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = whole.facts
         return Domain(
-            self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population
-        )
+            self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population,
+            None if self.survey is None else self.survey.part(rows),
+        )  # fmt: skip
 
     @property
     def rows(self) -> int:
@@ -198,7 +213,9 @@ class Classes(Short):
 
     `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and
     `facts[name]` what is known of that column beyond the classes. `population` counts, per class, the people of the
-    population who would fall into it. `labels[name]` says what a quasi-identifier publishes for each class.
+    population who would fall into it. `labels[name]` says what a quasi-identifier publishes for each class. Of a
+    sample, `weights` adds up the sampling weights of each class, and `class_of_row` (-1: none) and `household_of_row`
+    say of its rows where they are and with whom they live.
     """
 
     sizes: Longs
@@ -207,6 +224,9 @@ class Classes(Short):
     facts: Mapping[str, ColumnFacts] = field(default_factory=dict)
     population: Longs | None = None
     labels: Mapping[str, ClassLabels] = field(default_factory=dict)
+    weights: Floats | None = None
+    class_of_row: Ints | None = None
+    household_of_row: Ints | None = None
 
     @property
     def count(self) -> int:

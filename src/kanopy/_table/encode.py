@@ -16,7 +16,7 @@ import polars as pl
 from kanopy._arrays import MISSING_LABEL, Floats, Ints, Mask
 from kanopy._core.numbering import number_keys
 from kanopy._errors import DataError, JobError, near_miss, some
-from kanopy._table.column import column_values, labels_of, nulled, readable, replaced
+from kanopy._table.column import column_values, is_text, labels_of, nulled, readable, replaced, values_as_numbers
 from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
 
 if TYPE_CHECKING:
@@ -259,3 +259,45 @@ def _numbers(plain: pl.Series, first: Ints) -> Floats | None:
     if dtype.is_temporal():
         values = values.to_physical()
     return np.asarray(values.cast(pl.Float64).fill_null(float("nan")).to_numpy(), np.float64)
+
+
+def sampling_weights(series: pl.Series) -> Floats:
+    """How many people each row stands for; refuses what is not a number above 0, with the rows where it stands.
+
+    >>> sampling_weights(pl.Series("w", [1.0, 2.5])).tolist()
+    [1.0, 2.5]
+    """
+    found = column_values(series)
+    readable_as = series.dtype.is_numeric() or is_text(series)
+    numbers = values_as_numbers(found.labels, series.dtype) if readable_as else None
+    if numbers is None:
+        strange = [
+            label for label in found.labels if not readable_as or values_as_numbers([label], series.dtype) is None
+        ]
+        raise DataError(
+            f"The sampling weights {series.name!r} hold {some(strange)}. A weight is a number above 0: how many "
+            "people a row stands for. Name the column that holds them."
+        )
+    weights = np.append(numbers, np.nan)[found.codes]
+    wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if len(wrong):
+        held = [found.labels[code] if code >= 0 else None for code in found.codes[wrong].tolist()]
+        rows = f"{len(wrong):,} {'row' if len(wrong) == 1 else 'rows'}"
+        raise DataError(
+            f"The sampling weights {series.name!r} are missing, zero or negative in {rows}: {some(held)} in rows "
+            f"{some((wrong + 1).tolist())} (counted from 1, without the header). Every row stands for somebody: "
+            "correct the weights, or leave these rows out."
+        )
+    return weights
+
+
+def household_codes(series: pl.Series) -> tuple[Ints, int]:
+    """The household of every row, and how many rows name none: each of these is a household of its own.
+
+    >>> household_codes(pl.Series("h", ["a", None, "a", None]))
+    (array([0, 1, 0, 2], dtype=int32), 2)
+    """
+    found = column_values(series)
+    codes, alone = found.codes.copy(), found.codes < 0
+    codes[alone] = len(found.labels) + np.arange(int(alone.sum()))
+    return codes, int(alone.sum())

@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from kanopy._errors import shown_address
+from kanopy._errors import DataError, JobError, shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
 
 
-@o.command("quasi", "sensitive", "sampling_fraction", "population", "report", seed=0)
+@o.command(
+    "quasi", "sensitive", "sampling_fraction", "population", "sampling_weight", "household", "every", "report", seed=0
+)
 def risk(
     data: o.Data,
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
@@ -22,6 +24,17 @@ def risk(
     hierarchies: o.ReleaseHierarchies = None,
     threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
     subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
+    missing_means: Annotated[
+        str, typer.Option(help="What a missing value matches: any value, or only a missing one (value).")
+    ] = "value",
+    exact: Annotated[bool, typer.Option("--exact", help="The expected risk, not the usual approximation.")] = False,
+    suda: Annotated[int, typer.Option(help="Look for special uniques of up to so many columns; 0 for none.")] = 0,
+    row_risks: Annotated[
+        str | None, typer.Option(help="Write the risk and scores of every row as a table. Keep it inside.")
+    ] = None,
+    combinations: Annotated[
+        str | None, typer.Option(help="Write the combinations of --every that too few rows share. Keep it inside.")
+    ] = None,
     encoding: o.Encoding = None,
     **given: Any,
 ) -> None:
@@ -32,11 +45,22 @@ def risk(
     from kanopy._files import write_whole
     from kanopy._kinds import Share, Whole, taken
     from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import write_table
     from kanopy.study.risk import assess_risk
 
     clock = Clock(())
     population, report, sampled = (given[name] for name in ("population", "report", "sampling_fraction"))
-    check_outputs(inputs_of(data, population, released), report)
+    weight, household, every = (given[name] for name in ("sampling_weight", "household", "every"))
+    if row_risks is not None and weight is None and not suda and every is None:
+        raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
+    if combinations is not None and every is None:
+        raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
+    inputs = inputs_of(data, population, released)
+    check_outputs(inputs, report)
+    for place in (row_risks, combinations):
+        check_outputs([*inputs, *([report] if report else [])], table=place)
+    if row_risks is not None and row_risks == combinations:
+        raise DataError(f"Two outputs have the same name {row_risks!r}. Give each one of its own.")
     columns, confidential = list(o.columns(given["quasi"])), list(o.columns(given["sensitive"]))
     accepted = float(taken(Share(), threshold, "threshold"))
     fraction = None if sampled is None else float(taken(Share(), sampled, "sampling-fraction"))
@@ -51,7 +75,12 @@ def risk(
             table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
             population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
             hierarchies=hierarchies_in(hierarchies, columns or table.columns),
+            weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
         )  # fmt: skip
+        if row_risks is not None:
+            write_table(row_table(found), row_risks)
+        if combinations is not None:
+            write_table(combination_table(found), combinations)
         if report is not None:
             write_whole(report, page_or_numbers(found, report, data))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
@@ -64,6 +93,64 @@ def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
         if path.suffix == ".json"
         else found.to_html(Path(shown_address(source)).name).encode("utf-8")
     )
+
+
+def row_table(found: Any) -> Any:
+    """A row per row of the table, numbered from 1, with all that is known of its risk."""
+    import polars as pl
+
+    return pl.DataFrame({"row": range(1, found.rows + 1), **found.row_risks})
+
+
+def combination_table(found: Any) -> Any:
+    """A row per combination that too few rows share."""
+    import polars as pl
+
+    rows = [
+        {
+            "columns": " + ".join(each["columns"]),
+            "values": " + ".join("(missing)" if value is None else value for value in each["values"]),
+            "rows": each["rows"],
+            "at_least": each["at_least"],
+        }
+        for each in found.answers.unsafe_combinations()
+    ]
+    return pl.DataFrame(rows, {"columns": pl.String, "values": pl.String, "rows": pl.Int64, "at_least": pl.Int64})
+
+
+def _show_survey(out: Any, found: Any) -> None:
+    """What the sampling weights, special uniques and small combinations say."""
+    from rich.text import Text
+
+    known, special = found.answers.survey, found.answers.special
+    if known is not None:
+        out.print(
+            f"By the sampling weights [bold]{known.expected_reidentifications:,.2f}[/] people ({known.share:.3%}) are "
+            f"expected to be found, the easiest with a chance of {known.highest:.2%}; {known.rows_above:,} rows are "
+            "above the accepted risk."
+        )
+        if known.household is not None:
+            home = known.household
+            out.print(
+                f"With their households: {home.expected_reidentifications:,.2f} ({home.share:.3%}), the highest "
+                f"{home.highest:.2%}, in {counted(home.households, 'household')}"
+                f"{f'; {home.alone:,} rows without one count alone' if home.alone else ''}."
+            )
+    if special is not None:
+        named = sorted(zip(special.shares, special.names, strict=True), reverse=True)[:5]
+        out.print(
+            f"Special uniques of up to {counted(special.largest, 'column')}: {int((special.scores > 0).sum()):,} rows, "
+            f"highest score {int(special.scores.max(initial=0)):,}."
+        )
+        out.print(Text("  " + ", ".join(f"{name} {share:.1%}" for share, name in named) + " of all scores"))
+    if found.answers.asked_every:
+        sets = found.answers.every
+        out.print(
+            f"{found.answers.rows_in_unsafe:,} rows show a combination of a few columns that too few share, in "
+            f"{counted(len(sets), 'set')} of columns."
+        )
+        for each in sets[:5]:
+            out.print(Text(f"  {' + '.join(each.columns)}: {each.unsafe:,} combinations with {each.rows:,} rows"))
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:
@@ -105,6 +192,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             f"Unique in the population: [bold]{known.dankar / known.population:.3%}[/] "
             f"(chosen: {known.chosen}; {', '.join(parts)})"
         )
+    _show_survey(out, found)
     if found.identifying is not None:
         best = sorted(found.identifying.subsets, key=lambda each: (-each.unique_share, len(each.columns)))[:5]
         for each in best:

@@ -71,9 +71,29 @@ class Model(Declared):
         return False
 
     @property
+    def needs_weights(self) -> bool:
+        """Whether it adds up the sampling weights of a class."""
+        return False
+
+    @property
+    def needs_households(self) -> bool:
+        """Whether it looks at households, whose members are in several classes."""
+        return False
+
+    @property
+    def all_quasi(self) -> bool:
+        """Whether it looks at the published labels of all quasi-identifiers."""
+        return False
+
+    @property
+    def of_others(self) -> bool:
+        """Whether a class that was safe may be unsafe once another one is suppressed."""
+        return False
+
+    @property
     def of_sizes(self) -> bool:
         """Whether class sizes alone decide."""
-        return not (self.sensitive or self.quasi or self.needs_population)
+        return not (self.sensitive or self.quasi or self.needs_population or self.needs_weights or self.all_quasi)
 
     @property
     def least_size(self) -> int:

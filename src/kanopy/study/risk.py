@@ -2,13 +2,14 @@
 
 Class sizes give prosecutor, journalist and marketer risk; a population (its size, or a table of it) says how many of
 the unique rows are unique people; sets of columns show which columns identify; a release of the same people is
-attacked with what is known of them; and sensitive columns are judged by what their classes give away.
+attacked with what is known of them; sensitive columns are judged by what their classes give away; and sampling weights,
+households and special uniques answer what statisticians ask (`study.survey`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
+from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,6 +73,13 @@ class RiskAssessment(Short):
     disclosure: tuple[Disclosure, ...]
     given_away: dict[str, list[dict[str, Any]]]
     attacks: tuple[Attack, ...]
+    answers: SurveyAnswers = field(default_factory=SurveyAnswers, repr=False)
+    """Sampling weights, households, special uniques and combinations of a few columns, where they were asked for."""
+
+    @property
+    def row_risks(self) -> dict[str, Any]:
+        """A column of numbers per answer of a statistician, row by row in the order of the table: for the steward."""
+        return self.answers.per_row
 
     @property
     def share_above_threshold(self) -> float:
@@ -105,13 +114,17 @@ class RiskAssessment(Short):
             "identifying": None if self.identifying is None else self.identifying.to_dict(),
             "disclosure": [each.to_dict() for each in self.disclosure],
             "attacks": [each.to_dict() for each in self.attacks],
+            **self.answers.to_dict(),
         }
 
     def to_html(self, source: str = "a table") -> str:
         """A self-contained page. It names columns and, where classes give values away, those values."""
         from kanopy.report.pages.risk import risk_page
 
-        return risk_page(self.to_dict(), given_away=self.given_away, source=source)
+        return risk_page(
+            self.to_dict(), given_away=self.given_away, source=source, values=self.answers.risky_values,
+            combinations=self.answers.unsafe_combinations(),
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         from kanopy.report import notebook
@@ -134,6 +147,12 @@ def assess_risk(
     largest_subset: int = 3,
     seed: int = 0,
     suppressed: npt.NDArray[np.bool_] | None = None,
+    weight: str | None = None,
+    household: str | None = None,
+    missing_means: str = "value",
+    exact: bool = False,
+    suda: int = 0,
+    every: str | Mapping[int, int] = "",
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
@@ -143,18 +162,29 @@ def assess_risk(
     neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
     sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
 
+    For a sample survey, `weight` is the column that says how many people a row stands for, and `household` the one
+    whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of households;
+    `missing_means` says whether a missing value matches `any` value or is a `value` of its own; `exact` takes the
+    expectation where the usual approximation would do. `suda` looks for special uniques of up to so many columns
+    (SUDA2), and `every` for combinations that too few rows share: "2:10,3:3" asks for 10 rows behind every two
+    columns, and 3 behind every three. `row_risks` of the result says all this row by row.
+
     >>> people = {"zip": ["1", "1", "2", "2"], "sex": ["f", "m", "f", "f"]}
     >>> found = assess_risk(people, ["zip", "sex"], population_size=40)
     >>> found.sizes.highest_prosecutor, found.marketer < 0.3, found.population.chosen
     (1.0, True, 'pitman')
     """
+    from kanopy._kinds import taken
     from kanopy._table.frames import to_polars
     from kanopy._table.grouping import code_columns, number_rows, require_columns
+    from kanopy.privacy.survey import Every
 
     if not 0.0 <= threshold <= 1.0:
         raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
     if largest_subset < 0:
         raise JobError(f"Sets of columns have at least 1 column, not {largest_subset} (0 leaves them out).")
+    sets = dict(taken(Every(), every or {}, "every"))
+    asked = SurveyQuestions(weight, household, missing_means, exact, suda, sets, sampling_fraction, threshold)
     frame, _ = to_polars(data)
     twice = sorted({name for name in quasi if list(quasi).count(name) > 1 or name in sensitive})
     if twice:
@@ -176,6 +206,7 @@ def assess_risk(
                 "Name the columns that others may know (-q)."
             )
     grouped = number_rows(frame, quasi, suppressed)
+    answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0)
     sizes = grouped.sizes
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped)
@@ -201,6 +232,7 @@ def assess_risk(
         disclosure=found,
         given_away=given_away,
         attacks=attacks,
+        answers=answers,
     )
 
 

@@ -256,38 +256,37 @@ def pitman_parameters(sizes: npt.ArrayLike) -> tuple[float, float] | None:
     return math.exp(gap) - alpha, alpha
 
 
-def expected_inverse_sizes(sizes: npt.ArrayLike, sampling_fraction: float) -> Floats:
+def expected_inverse_sizes(sizes: npt.ArrayLike, sampling_fraction: npt.ArrayLike) -> Floats:
     """Per class the expected 1/F, F being how many people of the population share its values.
 
     Given f of them in the sample, F is taken as negative binomial (Benedetti and Franconi 1998, the individual risk
-    of μ-Argus): E(1/F | f) = ∫₀¹ x^(f-1)·π/(π+(1-π)x) dx. For f = 1 that is π/(1-π)·log(1/π).
+    of μ-Argus): E(1/F | f) = ∫₀¹ x^(f-1)·π/(π+(1-π)x) dx. For f = 1 that is π/(1-π)·log(1/π). The sampling fraction
+    π is one number, or one per class.
 
     >>> expected_inverse_sizes([1, 2], 0.5).round(4).tolist()
     [0.6931, 0.3069]
     """
-    if not 0.0 < sampling_fraction <= 1.0:
-        raise JobError(f"A sampling fraction is above 0 and at most 1, not {sampling_fraction}.")
-    classes = np.asarray(sizes, np.int64)
-    values, places = np.unique(classes, return_inverse=True)
-    risks = np.array([_expected_inverse(int(size), sampling_fraction) for size in values], np.float64)
-    return risks[places]
-
-
-def _expected_inverse(size: int, fraction: float) -> float:
-    rest = 1.0 - fraction
-    if size <= 40 and fraction < 0.5:
-        # I(f+1) = π/(1-π)·(1/f - I(f)): errors shrink at each step because π < 1-π.
-        value = fraction / rest * -math.log(fraction)
-        for step in range(1, size):
-            value = fraction / rest * (1.0 / step - value)
-        return value
+    classes = np.asarray(sizes, np.float64)
+    share = np.broadcast_to(np.asarray(sampling_fraction, np.float64), classes.shape)
+    if wrong := share[~((share > 0.0) & (share <= 1.0))][:1].tolist():
+        raise JobError(f"A sampling fraction is above 0 and at most 1, not {wrong[0]}.")
+    risks = np.empty(classes.shape)
+    few = (classes <= 40) & (share < 0.5)
+    # I(f+1) = π/(1-π)·(1/f - I(f)): errors shrink at each step because π < 1-π.
+    size, odds = classes[few], share[few] / (1.0 - share[few])
+    value = odds * -np.log(share[few])
+    for step in range(1, int(size.max(initial=1.0))):
+        value = np.where(size > step, odds * (1.0 / step - value), value)
+    risks[few] = value
     # π/f · Σ k!/((f+1)…(f+k)) · (1-π)^k: quick for large classes and for large samples.
-    term, total, k = 1.0, 1.0, 0
-    while term > 1e-17 * total and k < 100_000:
+    size, rest = classes[~few], 1.0 - share[~few]
+    term, total, k = np.ones(len(size)), np.ones(len(size)), 0
+    while (term > 1e-17 * total).any():
         k += 1
-        term *= k / (size + k) * rest
+        term = term * (k / (size + k) * rest)
         total += term
-    return fraction / size * total
+    risks[~few] = share[~few] / size * total
+    return risks
 
 
 def _one_of(size: int, rows: int, population: int) -> float:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kanopy.report.pages import risk_sections as sections
+from kanopy.report.pages.survey_sections import special_uniques, survey, unsafe_combinations
 from kanopy.report.shell import Tile, shell
 from kanopy.report.words import lines, listed, sentence, told
 
 
-def risk_page(found: Mapping[str, Any], *, given_away: Mapping[str, Sequence[Mapping[str, Any]]], source: str) -> str:
-    """The whole page from what `RiskAssessment.to_dict` gives; `given_away` are examples with values."""
+def risk_page(
+    found: Mapping[str, Any],
+    *,
+    given_away: Mapping[str, Sequence[Mapping[str, Any]]],
+    source: str,
+    values: Sequence[Mapping[str, Any]] = (),
+    combinations: Iterable[Mapping[str, Any]] = (),
+) -> str:
+    """The whole page from what `RiskAssessment.to_dict` gives; `given_away`, the values behind the scores of special
+    uniques and unsafe combinations are examples with values."""
     limit = found["threshold"]
     names = found["quasi_identifiers"]
     judged = sentence("risk.judged", count=len(names), names=listed(names, 12))
@@ -21,6 +30,9 @@ def risk_page(found: Mapping[str, Any], *, given_away: Mapping[str, Sequence[Map
         ("groups", "Groups", sections.groups(found)),
         ("attackers", "Attackers", sections.attackers(found)),
         ("population", "Population", sections.population(found)),
+        ("survey", "Survey", survey(found)),
+        ("special", "Special uniques", special_uniques(found, values)),
+        ("every", "Combinations", unsafe_combinations(found, combinations)),
         ("identifying", "Columns", sections.columns(found)),
         ("linkage", "Linkage attack", sections.attacks(found)),
         ("disclosure", "Given away", sections.disclosure(found) + sections.examples(given_away)),
@@ -30,7 +42,7 @@ def risk_page(found: Mapping[str, Any], *, given_away: Mapping[str, Sequence[Map
         "Risk assessment", source,
         good=good, verdict=sentence("risk.safe" if good else "risk.unsafe", **limit),
         sentences=[judged, sentence("risk.alone", **found)],
-        warning=sentence("risk.warning", names=any(given_away.values())),
+        warning=sentence("risk.warning", names=bool(values or found["every"] or any(given_away.values()))),
         tiles=tiles(found), parts=parts, footer=told("risk.footer"),
     )  # fmt: skip
 
@@ -38,6 +50,8 @@ def risk_page(found: Mapping[str, Any], *, given_away: Mapping[str, Sequence[Map
 def tiles(found: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
     shown = lines("risk.tiles", found)
+    if found["survey"] is not None:
+        return shown + lines("risk.tiles_survey", found["survey"])
     if found["population"] is not None:
         return shown + lines("risk.tiles_population", found["population"])
     return shown + (lines("risk.tiles_map", found["journalist"]) if found["journalist"]["k_map"] is not None else [])

@@ -1,0 +1,219 @@
+"""Models of statistics offices: the risk of a sample's rows and households, and combinations of a few columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from kanopy._arrays import Floats, Longs, Mask
+from kanopy._core.classes import Classes
+from kanopy._errors import JobError
+from kanopy._kinds import Flag, Kind, Share, Whole
+from kanopy.privacy.base import Model, percent
+
+ROUNDING = 1e-9
+"""Sums of weights differ in their last digits by the order of adding: a threshold met exactly must not fail by that."""
+
+
+@dataclass(frozen=True)
+class Every(Kind):
+    """How many rows share each combination of so many columns.
+
+    >>> Every().read("2:10, 3:3")
+    {2: 10, 3: 3}
+    """
+
+    least: int = 0
+    words: ClassVar[str] = "numbers of columns and of rows that share them, such as 2:10,3:3"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        value = self.read(value) if isinstance(value, str) else dict(value) if isinstance(value, tuple) else value
+        if not isinstance(value, Mapping) or len(value) < self.least:
+            return self.refuse(value, label, mistakes)
+        found = {Whole().read(str(size)): rows for size, rows in value.items()}
+        if any(not isinstance(size, int) or size < 1 for size in found):
+            return self.refuse(value, label, mistakes)
+        return tuple(
+            (size, Whole(2).take(rows, f"{label} of {size}", mistakes)) for size, rows in sorted(found.items())
+        )
+
+    def read(self, text: str) -> Any:
+        pairs = [part.partition(":") for part in text.replace("=", ":").split(",") if part.strip()]
+        found = {Whole().read(size.strip()): Whole().read(rows.strip()) for size, colon, rows in pairs if colon}
+        return found if len(found) == len(pairs) and all(isinstance(size, int) for size in found) else text
+
+
+@dataclass(frozen=True)
+class OfSurvey(Model):
+    """A model of a sample: each row stands for as many people as its sampling weight says."""
+
+    most: Annotated[float, Share(above=0), "the risk of a row"]
+    exact: Annotated[bool, Flag(), "the expected risk instead of the usual approximation for classes of 3 and more"] = (
+        False
+    )
+
+    @property
+    def needs_weights(self) -> bool:
+        return True
+
+    def risks(self, classes: Classes) -> Floats:
+        """Per class the risk of its rows; classes without rows have none."""
+        from kanopy.metrics.risk.weighted import individual_risks
+
+        if classes.weights is None:
+            raise JobError(
+                f"The model {self.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
+            )
+        there = classes.sizes > 0
+        risks = np.zeros(classes.count)
+        risks[there] = individual_risks(classes.sizes[there], classes.weights[there], exact=self.exact)
+        return risks
+
+
+@dataclass(frozen=True)
+class IndividualRisk(OfSurvey):
+    """The expected chance of finding the right person behind a published row, by the sampling weights of all rows that
+    share its combination, is at most `most` (Benedetti and Franconi 1998, the individual risk of μ-Argus).
+
+    The risk of a class falls with every row that joins it, because more rows and a larger sum of weights both lower it.
+
+    >>> import numpy as np
+    >>> found = Classes(np.array([1, 1, 3]), weights=np.array([1000.0, 100.0, 300.0]))
+    >>> IndividualRisk(0.01).violated(found).tolist()
+    [False, True, False]
+    """
+
+    name: ClassVar[str] = "individual-risk"
+    example: ClassVar[str] = "individual-risk:0.01"
+    summary: ClassVar[str] = "Individual risk: by its sampling weights, no published row is found with a higher chance."
+    monotonic_with_suppression = True
+
+    def violated(self, classes: Classes) -> Mask:
+        return np.asarray(self.risks(classes) > self.most * (1 + ROUNDING))
+
+    def explain(self) -> str:
+        return (
+            f"The person behind a published row is found with an expected chance of at most {percent(self.most)}, by "
+            "the sampling weights of all rows that share its combination."
+        )
+
+
+@dataclass(frozen=True)
+class HouseholdRisk(OfSurvey):
+    """The chance that anybody of a published row's household is found is at most `most`: 1 - Π(1 - risk) over its
+    published members, with the risks of `IndividualRisk`.
+
+    A class is unsafe if it holds a member of a household above that. Suppressing rows only lowers the risk of those
+    that stay, so suppressing the unsafe classes is enough. Generalizing lowers every risk; but a class that takes in a
+    row of an unsafe household is suppressed as a whole, so the rows to be suppressed may grow.
+
+    >>> import numpy as np
+    >>> found = Classes(
+    ...     np.array([1, 1, 1]), weights=np.array([1000.0, 1000.0, 1000.0]), class_of_row=np.array([0, 1, 2]),
+    ...     household_of_row=np.array([0, 0, 1]),
+    ... )
+    >>> HouseholdRisk(0.01).violated(found).tolist()
+    [True, True, False]
+    """
+
+    name: ClassVar[str] = "household-risk"
+    example: ClassVar[str] = "household-risk:0.02"
+    summary: ClassVar[str] = "Household risk: the chance that anybody of a published row's household is found."
+    monotonic = True
+
+    @property
+    def needs_households(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        from kanopy.metrics.risk.weighted import household_risks
+
+        risks = self.risks(classes)
+        if classes.household_of_row is None or classes.class_of_row is None:
+            raise JobError(f"The model {self.name!r} needs households: name their column (household=…, --household).")
+        rows = np.flatnonzero(classes.class_of_row >= 0)
+        own = classes.class_of_row[rows]
+        joint = household_risks(risks[own], classes.household_of_row[rows])
+        wrong = np.zeros(classes.count, np.bool_)
+        wrong[own[joint > self.most * (1 + ROUNDING)]] = True
+        return wrong
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        # A household is made safe by suppressing any of its members, and these may be of any class.
+        return np.zeros(classes.count, np.int64)
+
+    def explain(self) -> str:
+        return (
+            f"The chance that anybody of a published row's household is found is at most {percent(self.most)}, by the "
+            "sampling weights of all rows that share a combination."
+        )
+
+
+@dataclass(frozen=True)
+class SubsetK(Model):
+    """Every combination of any m of the quasi-identifiers that is published belongs to at least `every[m]` rows.
+
+    Nobody knows all of many quasi-identifiers: this protects against those who know a few of them, and loses far less
+    than k-anonymity in all (the identification levels of μ-Argus, sdcMicro's `combs`). Suppressing a class takes rows
+    away from combinations that others share, so the classes that are left are judged again.
+
+    >>> import numpy as np
+    >>> from kanopy._core.classes import ClassLabels
+    >>> sex, job = ClassLabels(np.array([0, 0, 1]), ("f", "m")), ClassLabels(np.array([0, 1, 1]), ("a", "b"))
+    >>> labels = {"sex": sex, "job": job}
+    >>> SubsetK(((1, 2),)).violated(Classes(np.array([2, 3, 1]), labels=labels)).tolist()
+    [False, False, True]
+    """
+
+    every: Annotated[
+        tuple[tuple[int, int], ...], Every(1), "for each number of columns, rows that share every combination"
+    ]
+    name: ClassVar[str] = "subset-k"
+    example: ClassVar[str] = "subset-k:2:10,3:3"
+    summary: ClassVar[str] = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
+    monotonic = True
+
+    @property
+    def all_quasi(self) -> bool:
+        return True
+
+    @property
+    def of_others(self) -> bool:
+        return True
+
+    def violated(self, classes: Classes) -> Mask:
+        from kanopy.metrics.risk.combinations import unsafe_sets
+
+        columns, widths = [], []
+        for found in classes.labels.values():
+            place: dict[str, int] = {}
+            # By label: two nodes that publish the same are one value.
+            number = np.array([place.setdefault(label, len(place)) for label in found.labels], np.int32)
+            columns.append(number[found.codes])
+            widths.append(len(place))
+        # A release of fewer columns has no combinations of more.
+        wanted = {size: rows for size, rows in self.every if size <= len(columns)}
+        wrong = np.zeros(classes.count, np.bool_)
+        left = np.flatnonzero(classes.sizes > 0)
+        while len(left):
+            own = [column[left] for column in columns]
+            _, unsafe = unsafe_sets(list(classes.labels), own, wanted, classes.sizes[left], widths)
+            if not unsafe.any():
+                break
+            wrong[left[unsafe]] = True
+            left = left[~unsafe]
+        return wrong
+
+    def must_go(self, classes: Classes, violated: Mask) -> Longs:
+        # What is unsafe here is unsafe in every finer grouping: the rows of its combination are among its rows there.
+        return np.where(violated, classes.sizes, 0)
+
+    def explain(self) -> str:
+        told = [f"of any {size} quasi-identifiers by at least {rows} rows" for size, rows in self.every]
+        return f"Every published combination {', '.join(told)} is shared."
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "every": ",".join(f"{size}:{rows}" for size, rows in self.every)}
