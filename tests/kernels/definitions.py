@@ -326,3 +326,26 @@ def tighten(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
                 ):
                     cover.held[value, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
     cover.paid[:] = cover.weight[cover.class_of]
+
+
+def improve_prices(
+    start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
+    price: Floats, pressure: Floats, balance: float, steps: int,
+) -> None:  # fmt: skip
+    """The same steps with whole arrays."""
+    n, m = len(price), len(weight)
+    cut = np.repeat(np.arange(m), np.diff(start))
+    column = np.bincount(record, weights=share, minlength=n)
+    pace = 1.0 / (balance * np.maximum(column, 1e-3))
+    price_sum, pressure_sum = np.zeros(n), np.zeros(m)
+    for _ in range(steps):
+        pushed = np.bincount(record, weights=share * pressure[cut], minlength=n)
+        moved = np.clip(price + pace * (gain - pushed), 0.0, ceiling)
+        ahead = 2 * moved - price
+        price[:] = moved
+        paid = np.bincount(cut, weights=share * ahead[record], minlength=m)
+        pressure[:] = np.maximum(0.0, pressure + balance * (paid - weight))
+        price_sum += price
+        pressure_sum += pressure
+    price[:] = price_sum / steps
+    pressure[:] = pressure_sum / steps

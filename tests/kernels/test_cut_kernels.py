@@ -1,8 +1,9 @@
-"""The kernels of searches over cuts agree with their plain twins."""
+"""The kernels of searches over cuts agree with their plain twins or definitions."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from kanopy.search.subtree.specialize_kernel import (
     make_outlook,
     split,
 )  # fmt: skip
+from tests.kernels import cut_definitions
 
 # Two trees: 0 over 1 and 2, 1 over 3, 4, 5 (leaves 2 to 5); 6 over 7 and 8.
 PARENT = np.array([-1, 0, 0, 1, 1, 1, -1, 6, 6], np.int32)
@@ -42,11 +44,13 @@ def start(found: list[tuple[int, int, int]]) -> tuple[Records, Cut]:
     return Records(leaves, counts, ANCESTOR, DEPTH, CHILDREN, WORTH), cut
 
 
+@pytest.mark.parametrize("bare", [False, True])
 @settings(max_examples=40, deadline=None)
 @given(rows, st.permutations([(0, 0), (0, 1), (1, 6)]), st.integers(1, 6), st.booleans())
-def test_specializing_agrees_with_the_twins(
-    found: list[tuple[int, int, int]], steps: list[tuple[int, int]], k: int, unsafe: bool
+def test_specializing_does_what_it_is_meant_to(
+    bare: bool, found: list[tuple[int, int, int]], steps: list[tuple[int, int]], k: int, unsafe: bool
 ) -> None:
+    divide, foretell, look = (run.plain if bare else run for run in (split, foresee, look_ahead))
     records, ours = start(found)
     _, theirs = start(found)
     classes = plain_classes = 1
@@ -54,19 +58,19 @@ def test_specializing_agrees_with_the_twins(
     outlook, plain_outlook = make_outlook(9), make_outlook(9)
     held, touched = np.zeros(9, np.int64), np.zeros(9, np.int32)
     for j, v in steps:
-        classes, count = split(records, ours, classes, j, v, held, changed)
-        plain_classes, plain_count = split.plain(records, theirs, plain_classes, j, v, held, plain_changed)
+        classes, count = divide(records, ours, classes, j, v, held, changed)
+        plain_classes, plain_count = cut_definitions.split(records, theirs, plain_classes, j, v, held, plain_changed)
         assert (classes, count) == (plain_classes, plain_count)
         assert (changed[:count] == plain_changed[:count]).all()
         for cut in (ours, theirs):
             cut.unsafe[:classes] = (cut.size[:classes] < k) & unsafe
-        foresee(records, ours, np.arange(classes), k, held, touched)
-        foresee.plain(records, theirs, np.arange(classes), k, held, touched)
+        foretell(records, ours, np.arange(classes), k, held, touched)
+        cut_definitions.foresee(records, theirs, np.arange(classes), k, held, touched)
         for one, two in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(one[:classes], two[:classes], atol=1e-12)
         np.testing.assert_array_equal(ours.order, theirs.order)
-        look_ahead(ours, classes, outlook)
-        look_ahead.plain(theirs, classes, plain_outlook)
+        look(ours, classes, outlook)
+        cut_definitions.look_ahead(theirs, classes, plain_outlook)
         for one, two in zip(outlook, plain_outlook, strict=True):
             np.testing.assert_allclose(one, two, atol=1e-12)
         assert not held.any()

@@ -1,4 +1,4 @@
-"""Neighbour merging and relaxation splitting: kernel, plain twin and the papers' own quadratic definitions agree."""
+"""Neighbour merging and relaxation splitting, compiled or not, follow the papers' own quadratic definitions."""
 
 from __future__ import annotations
 

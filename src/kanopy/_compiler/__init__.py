@@ -45,7 +45,7 @@ def kernel(
     """
 
     def decorate(loop: Function) -> Function:
-        twin = loop if plain is None else plain
+        twin = _bare(loop) if plain is None else plain
         if PLAIN:
             chosen: Any = twin
         elif makes_arrays:
@@ -69,6 +69,19 @@ def kernel(
     return decorate
 
 
+def _bare(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop that runs as it is; whole numbers that grow too large wrap around in silence, as in compiled code."""
+
+    @functools.wraps(loop)
+    def call(*args: Any) -> Any:
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            return loop(*args)
+
+    return call
+
+
 def _with_numba(loop: Callable[..., Any], parallel: bool) -> Callable[..., Any]:
     """A loop that Numba compiles for the types of its arguments when it is first called, and caches itself."""
     made: list[Any] = []
@@ -86,7 +99,7 @@ def _with_numba(loop: Callable[..., Any], parallel: bool) -> Callable[..., Any]:
 
 
 def for_size(compiled: Function, size: int, small: int = 2_000) -> Function:
-    """The plain twin where the input is small: it is quicker than compiling, or even loading, the compiled one."""
+    """The plain twin or bare loop where the input is small: quicker than compiling, or even loading, the other."""
     twin: Function = compiled.plain if size <= small else compiled  # type: ignore[attr-defined]
     return twin
 

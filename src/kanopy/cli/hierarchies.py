@@ -191,19 +191,7 @@ def show_file(
         for target in written:
             console.print(Text(f"Written to {target}"))
 
-    facts = outline(h)
-    emit(
-        {
-            "name": facts.name,
-            "leaves": facts.values,
-            "height": facts.height,
-            "nodes": facts.nodes,
-            "nodes_per_level": list(facts.nodes_per_level),
-            "nested": facts.nested,
-            "written": written,
-        },
-        show,
-    )
+    emit({**outline(h).to_dict(), "written": written}, show)
 
 
 @hierarchy.command("suggest")
@@ -283,16 +271,7 @@ def compare(
     k = given["k"]
     losses = [None if reduced is None or not h.nested else loss_at(h, reduced, k) for h in hierarchies]
     listed = [
-        {
-            "file": str(file),
-            "leaves": facts.values,
-            "height": facts.height,
-            "nodes": facts.nodes,
-            "nodes_per_level": list(facts.nodes_per_level),
-            "nested": facts.nested,
-            "groups": groups,
-            "loss": None if loss is None else loss[0],
-        }
+        {"file": str(file), **facts.to_dict(), "groups": groups, "loss": None if loss is None else loss[0]}
         for file, facts, groups, loss in zip(files, found.outlines, found.groups, losses, strict=True)
     ]
 

@@ -9,8 +9,7 @@ import typer
 
 from kanopy._errors import JobError
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, note, progress_bar
-from kanopy.cli.files import check_outputs, inputs_of, read_data, report_bytes
+from kanopy.cli.console import counted, grid
 
 
 @o.command(
@@ -44,19 +43,17 @@ def mask(
     **given: Any,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
-    from kanopy._progress import Clock
-    from kanopy._table.sinks import staged
+    from kanopy.cli.release import publish
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.masking.job import MaskJob
     from kanopy.release.run import mask as run
 
-    clock = Clock()
     if embedding is not None and not embedding.is_dir():
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
     lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
     listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
     single = {name: given[name] for name in ("k", "missing", "rest", "seed") if given[name] is not None}
-    folder, report = given["hierarchies"], given["report"]
+    folder = given["hierarchies"]
     job = MaskJob(
         text=o.columns(text), algorithm=algorithm, guide=guide, measure=measure, heuristics=heuristics, search=search,
         ontology=read_hierarchy(vgh) if vgh is not None else given["ontology"], senses=senses, unknown=unknown,
@@ -64,19 +61,7 @@ def mask(
         hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
         diversity=_diversity(diversity, listed["sensitive"]), **listed, **single,
     )  # fmt: skip
-    inputs = inputs_of(data, vgh, senses, *job.hierarchies.values())
-    check_outputs(inputs, report, table=output)
-    with progress_bar() as show:
-        with clock.stage("read"):
-            source = read_data(data, encoding)
-        result = run(source.frame, job, progress=show, clock=clock, source=data)
-        with clock.stage("write"), staged(forbidden=inputs) as release:
-            release.table(result.frame, output, dialect=source.dialect)
-            if report is not None:
-                release.bytes(report, report_bytes(result.report, report))
-    for line in result.notes:
-        note(line)
-    emit(result.summary(), lambda out: show_masking(out, result, output, report))
+    publish(data, output, job, encoding, given, run, read=[vgh, senses])
 
 
 def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +42,7 @@ def anonymize(
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._kinds import as_seconds
     from kanopy.release.catalogue import parameters_for
+    from kanopy.release.run import anonymize as release_of
 
     settings: dict[str, Any] = {
         "algorithm": algorithm, "local": local or None, "unknown": unknown, "pseudonymize": pseudonymize,
@@ -53,7 +56,8 @@ def anonymize(
     if given["budget"] is not None:
         wanted = wanted.with_budget(given["budget"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
-    _publish(data, output, wanted, encoding, given, bound=proof, read=given["job"], solution=solution)
+    run = functools.partial(release_of, bound=proof)
+    publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
 
 
 @o.command("suppress", "rest", "population", *o.OUTPUTS)
@@ -69,36 +73,40 @@ def apply(
     The new rows are judged like a table of their own: every model must hold among them, and what is about to leave is
     verified. A value that the hierarchies do not know is an error.
     """
+    from kanopy.release.run import anonymize as release_of
     from kanopy.release.solution_file import read_solution
 
     wanted = read_solution(solution)
     changes = {name: given[name] for name in ("suppress", "population", "rest") if given[name] is not None}
-    _publish(data, output, wanted.replaced(**changes), encoding, given, read=solution)
+    wanted = wanted.replaced(**changes)
+    publish(data, output, wanted, encoding, given, release_of, read=[solution, wanted.population])
 
 
-def _publish(
+def publish(
     data: str,
     output: str,
     job: Any,
     encoding: str | None,
     given: dict[str, Any],
+    run: Callable[..., Any],
     *,
-    read: Path | None,
-    bound: bool | float = False,
+    read: list[Any],
     solution: Path | None = None,
 ) -> None:
-    """Check the outputs, run the job, and write everything at once; `given` are `options.OUTPUTS`."""
+    """Check the outputs, run the job, and write everything at once.
+
+    `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
+    """
     from kanopy._kinds import as_share
     from kanopy._progress import Clock
     from kanopy._table.delimited import check_columns
     from kanopy._table.sinks import staged
-    from kanopy.release.run import anonymize as run
     from kanopy.release.solution_file import check_reusable
 
     clock = Clock()
-    key_file, mapping, manifest, report, values, fraction, target = (given[name] for name in o.OUTPUTS)
+    key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
-    inputs = inputs_of(data, job.population, key_file, read, *job.hierarchies.values())
+    inputs = inputs_of(data, key_file, *read, *job.hierarchies.values())
     check_outputs(inputs, report, mapping, manifest, solution, table=output)
     if solution is not None:
         check_reusable(job)
@@ -108,7 +116,7 @@ def _publish(
             source = read_data(data, encoding)
         if target is not None:
             check_columns([target], source.frame.columns, "The table")
-        result = run(source.frame, job, progress=show, clock=clock, source=data, key=key, bound=bound)
+        result = run(source.frame, job, progress=show, clock=clock, source=data, key=key)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             release.table(result.frame, output, dialect=source.dialect)
             recorded = {"output": (Path(output).name, release.place_of(output))}
@@ -116,7 +124,7 @@ def _publish(
                 recorded = {"input": (own[0].name, own[0]), **recorded}
             if report is not None:
                 found = result.full_report(files=recorded, sampling_fraction=share, target=target)
-                release.bytes(report, report_bytes(found, report, values=values))
+                release.bytes(report, report_bytes(found, report, values=bool(values)))
             if mapping is not None:
                 release.bytes(mapping, result.mapping().write_csv().encode("utf-8"))
             if solution is not None:

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanopy._errors import HierarchyError
-from kanopy._shown import Drawn, Short
+from kanopy._shown import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 MOST_NODES = 200_000
 
 
 @dataclass(frozen=True)
-class Outline(Short):
+class Outline(Short, Plain):
     """One hierarchy in numbers."""
 
+    json_names = {"values": "leaves"}  # noqa: RUF012 - of the class
     name: str
     values: int
     height: int

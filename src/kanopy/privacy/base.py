@@ -12,6 +12,7 @@ Two promises let a search prune, and a test hunts for counter-examples to both:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar
@@ -39,6 +40,8 @@ class Model(Declared):
     """One sentence for the list of models."""
     example: ClassVar[str]
     """How it is written in short; a test parses every one."""
+    sized_by: ClassVar[str | None] = None
+    """The parameter that bounds the size of a class from below, if one does."""
 
     @property
     def monotonic(self) -> bool:
@@ -98,7 +101,7 @@ class Model(Declared):
     @property
     def least_size(self) -> int:
         """Smaller classes than this never satisfy the model."""
-        return 1
+        return 1 if self.sized_by is None else math.ceil(getattr(self, self.sized_by) - 1e-9)
 
     def violated(self, classes: Classes) -> Mask:
         """Per class, whether it is not safe."""

@@ -44,11 +44,8 @@ class DistinctDiversity(DifferentValues):
     l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
     name: ClassVar[str] = "l-distinct"
     example: ClassVar[str] = "l-distinct:diagnosis:3"
+    sized_by: ClassVar[str] = "l"
     summary: ClassVar[str] = "Distinct l-diversity: every class has at least l different sensitive values."
-
-    @property
-    def least_size(self) -> int:
-        return self.l
 
 
 @dataclass(frozen=True)
@@ -63,11 +60,8 @@ class PSensitive(DifferentValues):
     p: Annotated[int, Whole(2), "different values in every class"]
     name: ClassVar[str] = "p-sensitive"
     example: ClassVar[str] = "p-sensitive:diagnosis:2"
+    sized_by: ClassVar[str] = "p"
     summary: ClassVar[str] = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
-
-    @property
-    def least_size(self) -> int:
-        return self.p
 
 
 @dataclass(frozen=True)
@@ -82,12 +76,9 @@ class EntropyDiversity(SensitiveModel):
     l: Annotated[float, Number(1), "as many equally frequent values in effect"]  # noqa: E741
     name: ClassVar[str] = "l-entropy"
     example: ClassVar[str] = "l-entropy:diagnosis:2.5"
+    sized_by: ClassVar[str] = "l"
     summary: ClassVar[str] = "Entropy l-diversity: a class is as varied as l equally frequent values."
     monotonic = True
-
-    @property
-    def least_size(self) -> int:
-        return int(np.ceil(self.l - 1e-9))
 
     def violated(self, classes: Classes) -> Mask:
         shares = self.shares(classes)
@@ -118,14 +109,11 @@ class RecursiveDiversity(SensitiveModel):
     l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
     name: ClassVar[str] = "l-recursive"
     example: ClassVar[str] = "l-recursive:diagnosis:3,2"
+    sized_by: ClassVar[str] = "l"
     summary: ClassVar[str] = (
         "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
     )
     monotonic = True
-
-    @property
-    def least_size(self) -> int:
-        return self.l
 
     def violated(self, classes: Classes) -> Mask:
         counts = np.sort(self.counts(classes), axis=1)[:, ::-1]
@@ -158,12 +146,9 @@ class AlphaK(SensitiveModel):
     k: Annotated[int, Whole(2), "rows of every class"] = 2
     name: ClassVar[str] = "alpha-k"
     example: ClassVar[str] = "alpha-k:diagnosis:0.5,5"
+    sized_by: ClassVar[str] = "k"
     summary: ClassVar[str] = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
     monotonic = True
-
-    @property
-    def least_size(self) -> int:
-        return self.k
 
     def violated(self, classes: Classes) -> Mask:
         most = self.counts(classes).max(axis=1, initial=0)

@@ -35,11 +35,8 @@ class EpsilonM(SensitiveModel):
     m: Annotated[float, Number(1), "around every value, at most 1/m of its class is alike"]
     name: ClassVar[str] = "epsilon-m"
     example: ClassVar[str] = "epsilon-m:income:1000,3"
+    sized_by: ClassVar[str] = "m"
     summary: ClassVar[str] = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
-
-    @property
-    def least_size(self) -> int:
-        return int(np.ceil(self.m - 1e-9))
 
     def violated(self, classes: Classes) -> Mask:
         facts = self.facts(classes.facts)

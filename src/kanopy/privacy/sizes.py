@@ -27,12 +27,9 @@ class KAnonymity(Model):
     k: Annotated[int, Whole(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
     name: ClassVar[str] = "k"
     example: ClassVar[str] = "k:5"
+    sized_by: ClassVar[str] = "k"
     summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
     monotonic_with_suppression = True
-
-    @property
-    def least_size(self) -> int:
-        return self.k
 
     def violated(self, classes: Classes) -> Mask:
         return classes.sizes < self.k

@@ -11,9 +11,6 @@ Distances are whole + numerator/denominator, compared by 128-bit cross products,
 
 from __future__ import annotations
 
-import heapq
-from fractions import Fraction
-
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
@@ -121,65 +118,7 @@ def _sort_exactly(order: Longs, start: int, stop: int, whole: Longs, num: Longs,
     order[start:stop] = source
 
 
-def _merge_plain(
-    linkage: int, enough: int, low: Longs, high: Longs, rows: Longs, weight: Longs
-) -> tuple[Ints, Ints, Ints]:
-    """The definition, with a queue of pairs and exact fractions."""
-    m = len(low)
-    lows, highs, counts, weights = low.tolist(), high.tolist(), rows.tolist(), weight.tolist()
-    means = [Fraction((a + b) if linkage == MIDPOINT else a) for a, b in zip(lows, highs, strict=True)]
-    first, last = list(range(m)), list(range(m))
-    right: list[int | None] = [*range(1, m), None]
-    left: list[int | None] = [None, *range(m - 1)]
-    parent = [-1] * m
-    alive = [True] * m
-    queue: list[tuple[Fraction, int, int, int]] = []
-
-    def push(i: int | None, j: int | None) -> None:
-        if i is None or j is None or (enough > 0 and counts[i] >= enough and counts[j] >= enough):
-            return
-        if linkage == UNION:
-            key = Fraction(highs[j] - lows[i])
-        elif linkage == GAP:
-            key = Fraction(lows[j] - highs[i])
-        else:
-            key = means[j] - means[i]
-        heapq.heappush(queue, (key, last[i], i, j))
-
-    for node in range(m - 1):
-        push(node, node + 1)
-    while queue:
-        _, _, i, j = heapq.heappop(queue)
-        if not (alive[i] and alive[j]):
-            continue
-        new = len(parent)
-        alive[i] = alive[j] = False
-        alive.append(True)
-        parent[i] = parent[j] = new
-        parent.append(-1)
-        lows.append(lows[i])
-        highs.append(highs[j])
-        counts.append(counts[i] + counts[j])
-        weights.append(weights[i] + weights[j])
-        if linkage == MIDPOINT:
-            means.append(Fraction(lows[i] + highs[j]))
-        else:
-            means.append((means[i] * weights[i] + means[j] * weights[j]) / weights[new])
-        first.append(first[i])
-        last.append(last[j])
-        left.append(left[i])
-        right.append(right[j])
-        before, after = left[new], right[new]
-        if before is not None:
-            right[before] = new
-        if after is not None:
-            left[after] = new
-        push(before, new)
-        push(new, after)
-    return np.array(parent, np.int32), np.array(first, np.int32), np.array(last, np.int32)
-
-
-@kernel(_merge_plain)
+@kernel()
 def merge_neighbours(
     linkage: int, enough: int, low: Longs, high: Longs, rows: Longs, weight: Longs
 ) -> tuple[Ints, Ints, Ints]:

@@ -13,30 +13,7 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._compiler import kernel
 
 
-def _improve_prices_plain(
-    start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
-    price: Floats, pressure: Floats, balance: float, steps: int,
-) -> None:  # fmt: skip
-    """The same steps with whole arrays."""
-    n, m = len(price), len(weight)
-    cut = np.repeat(np.arange(m), np.diff(start))
-    column = np.bincount(record, weights=share, minlength=n)
-    pace = 1.0 / (balance * np.maximum(column, 1e-3))
-    price_sum, pressure_sum = np.zeros(n), np.zeros(m)
-    for _ in range(steps):
-        pushed = np.bincount(record, weights=share * pressure[cut], minlength=n)
-        moved = np.clip(price + pace * (gain - pushed), 0.0, ceiling)
-        ahead = 2 * moved - price
-        price[:] = moved
-        paid = np.bincount(cut, weights=share * ahead[record], minlength=m)
-        pressure[:] = np.maximum(0.0, pressure + balance * (paid - weight))
-        price_sum += price
-        pressure_sum += pressure
-    price[:] = price_sum / steps
-    pressure[:] = pressure_sum / steps
-
-
-@kernel(_improve_prices_plain)
+@kernel()
 def improve_prices(
     start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
     price: Floats, pressure: Floats, balance: float, steps: int,

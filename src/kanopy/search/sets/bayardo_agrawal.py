@@ -18,7 +18,7 @@ from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_go
 from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
 
 SMALL = 60
-"""Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
+"""Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
 clock = time.perf_counter
 
 

@@ -30,7 +30,7 @@ Sets = tuple[tuple[Set, ...], ...]
 """Per column its sets, ordered by their first value."""
 
 SMALL = 60
-"""Up to this many distinct tuples the plain kernels answer before the compiled ones are even loaded."""
+"""Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
 SLACK = 1.01
 """How much worse than the best a release may be to go on from."""
 TOLERANCE = 1e-12

@@ -43,17 +43,6 @@ def make_weights(columns: int, most: int) -> CutWeights:
     return CutWeights(np.zeros(TOTALS, np.int64), *(np.zeros(shape, np.int64) for _ in range(5)))
 
 
-def merge_codes_plain(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, Ints]:
-    """The twin of `merge_codes`."""
-    lifted = np.column_stack([lookup[j][codes[:, j]] for j in range(codes.shape[1])]).astype(np.int32)
-    distinct, first, inverse = np.unique(lifted, axis=0, return_index=True, return_inverse=True)
-    sums = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(distinct)).astype(np.int64)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return np.ascontiguousarray(distinct[order], np.int32), sums[order], rank[inverse.reshape(-1)]
-
-
 @helper
 def _slot(value: int, mask: int) -> int:
     return ((value ^ (value >> 29)) * 0x9E3779B97F4A7C) >> 12 & mask
@@ -107,7 +96,7 @@ def _multipliers(width: int) -> Longs:
     return found
 
 
-@kernel(merge_codes_plain)
+@kernel()
 def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, Ints]:
     """Replace `codes[:, j]` by `lookup[j]` of them and unite rows that become equal, in order of first appearance.
 
@@ -132,72 +121,7 @@ def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, 
     return united, sums, number
 
 
-def weigh_cuts_plain(codes: Ints, counts: Longs, coarse: Ints, k: int, price: int, out: CutWeights) -> None:
-    """The twin of `weigh_cuts`."""
-    for array in out:
-        array[:] = 0
-    width = codes.shape[1]
-    fine = {tuple(row): e for e, row in enumerate(codes.tolist())}
-    coarse_of = [tuple(int(coarse[j, row[j]]) for j in range(width)) for row in codes.tolist()]
-    size: dict[tuple[int, ...], int] = {}
-    for key, count in zip(coarse_of, counts.tolist(), strict=True):
-        size[key] = size.get(key, 0) + count
-    for total in size.values():
-        out.totals[0] += total * total if total >= k else total * price
-        out.totals[1] += total if total < k else 0
-    bound = []
-    for e, row in enumerate(codes.tolist()):
-        count = int(counts[e])
-        gone = size[coarse_of[e]] < k
-        bound.append(count * price if gone else count * max(count, k))
-        sharper = bound[e]
-        if not gone and count < k:
-            least = price
-            for j in range(width):
-                for step, cut in ((1, row[j]), (-1, row[j] - 1)):
-                    beside = row[j] + step
-                    if 0 <= beside < coarse.shape[1] and coarse[j, beside] == coarse[j, row[j]] and cut >= 0:
-                        other = fine.get((*row[:j], beside, *row[j + 1 :]))
-                        least = min(least, count + (0 if other is None else int(counts[other])))
-            sharper = count * min(price, max(k, least))
-        out.totals[2] += bound[e]
-        out.totals[3] += sharper
-        for j in range(width):
-            beside = row[j] + 1
-            other = fine.get((*row[:j], beside, *row[j + 1 :]))
-            if other is not None and not gone and coarse[j, beside] == coarse[j, row[j]]:
-                both, extra = count + int(counts[other]), int(counts[other])
-                grown = both * max(both, k) - count * max(count, k) - extra * max(extra, k)
-                out.without_cut[j, row[j]] += grown
-    for j in range(width):
-        for cut in range(coarse.shape[1] - 1):
-            if coarse[j, cut] < 0 or coarse[j, cut + 1] != coarse[j, cut]:
-                continue
-            left: dict[tuple[int, ...], int] = {}
-            spent: dict[tuple[int, ...], list[int]] = {}
-            for e, key in enumerate(coarse_of):
-                if key[j] == coarse[j, cut]:
-                    side = spent.setdefault(key, [0, 0])
-                    before = codes[e, j] <= cut
-                    side[0 if before else 1] += bound[e]
-                    left[key] = left.get(key, 0) + (int(counts[e]) if before else 0)
-            for key, one in left.items():
-                two = size[key] - one
-                if size[key] < k or one == 0 or two == 0:
-                    continue
-                change = -size[key] * size[key]
-                for part, paid in ((one, spent[key][0]), (two, spent[key][1])):
-                    change += part * part if part >= k else part * price
-                    if part < k:
-                        out.with_cut[j, cut] += part * price - paid
-                        out.gone_change[j, cut] += part
-                out.cost_change[j, cut] += change
-                small, big = min(one, two), max(one, two)
-                if small >= k or (big >= k and small + 2 * big > price):
-                    out.useful[j, cut] = 1
-
-
-@kernel(weigh_cuts_plain)
+@kernel()
 def weigh_cuts(codes: Ints, counts: Longs, coarse: Ints, k: int, price: int, out: CutWeights) -> None:
     """Weigh every cut of the tail: fills `out`. A suppressed row costs `price`, which is at least all rows.
 

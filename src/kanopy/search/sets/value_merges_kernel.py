@@ -21,40 +21,7 @@ def _cost(size: int, weight: float, k: int, price: float, squares: bool) -> floa
     return float(size) * size if squares else size * weight
 
 
-def weigh_joins_plain(
-    codes: Ints, sizes: Longs, weights: Floats, j: int, legal: Mask, rises: Floats, k: int, price: float,
-    squares: bool, change: Floats, gone: Longs,
-) -> None:  # fmt: skip
-    """The twin of `weigh_joins`."""
-    change[:] = 0.0
-    gone[:] = 0
-    groups: dict[tuple[int, ...], list[int]] = {}
-    count = len(legal)
-    kept = np.zeros(count, np.int64)
-    for e, row in enumerate(codes.tolist()):
-        groups.setdefault((*row[:j], *row[j + 1 :]), []).append(e)
-        if sizes[e] >= k:
-            kept[row[j]] += sizes[e]
-    if not squares:
-        for a in range(count):
-            for b in range(a + 1, count):
-                if legal[a, b]:
-                    change[a, b] = kept[a] * rises[a, b] + kept[b] * rises[b, a]
-    for members in groups.values():
-        for x in members:
-            for y in members:
-                a, b = int(codes[x, j]), int(codes[y, j])
-                if a >= b or not legal[a, b]:
-                    continue
-                one, two = int(sizes[x]), int(sizes[y])
-                both = one + two
-                change[a, b] += _cost(both, weights[x] + rises[a, b], k, price, squares)
-                change[a, b] -= _cost(one, weights[x] + rises[a, b], k, price, squares)
-                change[a, b] -= _cost(two, weights[y] + rises[b, a], k, price, squares)
-                gone[a, b] += (both if both < k else 0) - (one if one < k else 0) - (two if two < k else 0)
-
-
-@kernel(weigh_joins_plain)
+@kernel()
 def weigh_joins(
     codes: Ints, sizes: Longs, weights: Floats, j: int, legal: Mask, rises: Floats, k: int, price: float,
     squares: bool, change: Floats, gone: Longs,
@@ -115,25 +82,7 @@ def weigh_joins(
                     gone[a, b] -= two
 
 
-def weigh_partings_plain(
-    held: Longs, set_of: Ints, sizes: Longs, weights: Floats, first: Longs, members: Ints, owner: Ints,
-    falls: Floats, k: int, price: float, squares: bool, change: Floats, gone: Longs,
-) -> None:  # fmt: skip
-    """The twin of `weigh_partings`."""
-    change[:] = 0.0
-    gone[:] = 0
-    for part in range(len(owner)):
-        inside = members[first[part] : first[part + 1]]
-        for c in np.flatnonzero(set_of == owner[part]):
-            one = int(held[c, inside].sum())
-            two = int(sizes[c]) - one
-            change[part] -= _cost(int(sizes[c]), float(weights[c]), k, price, squares)
-            change[part] += _cost(one, weights[c] - falls[part, 0], k, price, squares) if one else 0.0
-            change[part] += _cost(two, weights[c] - falls[part, 1], k, price, squares) if two else 0.0
-            gone[part] += (one if one < k else 0) + (two if two < k else 0) - (int(sizes[c]) if sizes[c] < k else 0)
-
-
-@kernel(weigh_partings_plain)
+@kernel()
 def weigh_partings(
     held: Longs, set_of: Ints, sizes: Longs, weights: Floats, first: Longs, members: Ints, owner: Ints,
     falls: Floats, k: int, price: float, squares: bool, change: Floats, gone: Longs,

@@ -34,7 +34,7 @@ from kanopy.search.subtree.specialize_kernel import (
 )  # fmt: skip
 
 SMALL = 300
-"""Up to this many records the plain loops are quicker than loading compiled ones."""
+"""Up to this many records the bare loops are quicker than loading compiled ones."""
 LARGEST_CLASS_TABLE = 100_000_000
 STOPPED = "Stopped before no further specialization was possible: this is the release reached until then."
 
