@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kanopy._errors import shown_address
 from kanopy._job.job import Job
 from kanopy._shown import Short
+from kanopy._table.roles import Role
+
+HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED)
+FEWEST_IN_ORDER = 8
+"""Fewer different values may stand in order by chance."""
 
 _METHODS = {
     "numeric": 'hierarchy = { method = "auto" }',
@@ -41,8 +47,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     from kanopy._job.toml_text import toml_key
     from kanopy._table.frames import to_polars
     from kanopy._table.guessing.guess import guess_roles
-    from kanopy._table.roles import Role
 
+    frame = to_polars(data)[0]
+    guesses = guess_roles(frame)
+    why = _told_by_order(frame, [guess.column for guess in guesses if guess.role in HIDDEN])
     lines = [
         "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
         *([f"# Table: {' '.join(shown_address(source).split())}"] if source else []),
@@ -62,13 +70,15 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
         'unknown = "error"',
         "# Columns without a role: leave out, publish.",
         'rest = "leave out"',
+        "# Publish the rows in another order: where a row stands may tell whose it is" + (why and f" ({why})") + ".",
+        f"shuffle = {'true' if why else 'false'}",
         "",
         "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive (published;",
         "# a privacy model can guard it), insensitive (published as it is), undecided (stays at home till you decide).",
         '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
     ]
     columns: list[dict[str, str | None]] = []
-    for guess in guess_roles(to_polars(data)[0]):
+    for guess in guesses:
         hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
         lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.certainty}: {guess.reason}"]
         lines.append(f'role = "{guess.role}"')
@@ -84,3 +94,14 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             }
         )
     return GuessedJob("\n".join(lines) + "\n", columns)
+
+
+def _told_by_order(frame: Any, hidden: Sequence[str]) -> str:
+    """Whether rows stand in the order of a column that does not leave as it is, in words; nothing if not."""
+    for name in hidden:
+        column = frame[name].rename("").drop_nulls()
+        if column.dtype.is_nested() or column.dtype.is_object() or column.n_unique() < FEWEST_IN_ORDER:
+            continue
+        if column.is_sorted() or column.is_sorted(descending=True):
+            return f"these stand in the order of {name!r}"
+    return ""

@@ -130,6 +130,8 @@ class Job(Declared):
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
 
+    `shuffle` publishes the rows in another order: the one they came in may tell who they are about.
+
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
     name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
     identifiers that are published as keyed hashes instead of being left out.
@@ -180,6 +182,7 @@ class Job(Declared):
     local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
     rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
     undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
+    shuffle: Annotated[bool, Flag(), "publish the rows in another order than they came in"] = False
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -209,6 +212,7 @@ class Job(Declared):
             local: bool = False,
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
+            shuffle: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ SETTINGS = (
     "pseudonymize",
     "models",
     "rest",
+    "shuffle",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

@@ -15,14 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Mask
+from kanopy._arrays import Longs, Mask
 from kanopy._errors import DataError, some
+
+Rows = Mask | Longs | None
 
 
 class Restore(Protocol):
-    """Turns a published frame back into the caller's kind; `kept` marks the rows that were not dropped."""
+    """Turns a published frame back into the caller's kind; `kept` marks the rows that were not dropped, or numbers them
+    in the order in which they are published."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any: ...
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any: ...
 
 
 def to_polars(data: Any) -> tuple[pl.DataFrame, Restore]:
@@ -208,13 +211,18 @@ def _mixed(name: str, values: list[Any], reason: str = "") -> DataError:
 # ---- the way back -------------------------------------------------------------------------------------------
 
 
-def _unchanged(column: pl.Series, original: pl.DataFrame, rows: pl.Series | None) -> bool:
+def _places(kept: Rows) -> Longs | None:
+    """The numbers of the published rows in the caller's table."""
+    return None if kept is None else np.flatnonzero(kept) if kept.dtype == np.bool_ else np.asarray(kept, np.int64)
+
+
+def _unchanged(column: pl.Series, original: pl.DataFrame, rows: Longs | None) -> bool:
     """Whether a published column is the caller's own, so that the caller's exact type can be kept."""
     if column.name not in original.columns:
         return False
     before = original[column.name].rename("")
     if rows is not None:
-        before = before.filter(rows)
+        before = before.gather(rows)
     return before.dtype == column.dtype and before.equals(column, null_equal=True)
 
 
@@ -225,7 +233,7 @@ class _Texts:
         self._schema = schema
         self._restore = restore
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         fresh = [
             frame[name].cast(pl.Categorical if isinstance(self._schema.get(name), pl.Categorical) else pl.String)
             for name, dtype in frame.schema.items()
@@ -235,29 +243,29 @@ class _Texts:
 
 
 class _Same:
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> pl.DataFrame:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.DataFrame:
         return frame
 
 
 class _Lazy:
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> pl.LazyFrame:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> pl.LazyFrame:
         return frame.lazy()
 
 
 class _Columns:
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> dict[str, list[Any]]:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> dict[str, list[Any]]:
         return frame.to_dict(as_series=False)
 
 
 class _Records:
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> list[dict[str, Any]]:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> list[dict[str, Any]]:
         return frame.to_dicts()
 
 
 class _DuckDB:
     """Comes back as a relation of DuckDB's default connection: a relation does not tell which one it belongs to."""
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import duckdb
 
         return duckdb.from_arrow(frame.to_arrow())
@@ -267,7 +275,7 @@ class _Narwhals:
     def __init__(self, implementation: Any) -> None:
         self._implementation = implementation
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import narwhals as nw
 
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
@@ -278,18 +286,20 @@ class _Pandas:
         self._data = data
         self._frame = frame
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import pandas as pd
 
-        mask = None if kept is None else pl.Series(np.asarray(kept, bool))
-        own = self._data if kept is None else self._data.loc[np.asarray(kept, bool)]
+        rows = _places(kept)
+        own = self._data if rows is None else self._data.iloc[rows]
+        if kept is not None and kept.dtype != np.bool_ and type(self._data.index).__name__ == "RangeIndex":
+            own = own.reset_index(drop=True)  # row numbers would tell in which order the rows came
         _check_rows(frame.height, len(own))
         position = {name: i for i, name in enumerate(self._frame.columns)}
         columns = []
         for column in frame.get_columns():
             place = position.get(column.name)
             dtype = None if place is None else self._data.dtypes.iloc[place]
-            if place is not None and _unchanged(column, self._frame, mask):
+            if place is not None and _unchanged(column, self._frame, rows):
                 same = own.iloc[:, place]
                 if kept is not None and isinstance(dtype, pd.CategoricalDtype):
                     gone = set(self._data.iloc[:, place].unique()) - set(same.unique())
@@ -324,15 +334,15 @@ class _Arrow:
         self._data = data
         self._frame = frame
 
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import pyarrow
 
-        mask = None if kept is None else pl.Series(np.asarray(kept, bool))
-        own = self._data if kept is None else self._data.filter(pyarrow.array(np.asarray(kept, bool)))
+        rows = _places(kept)
+        own = self._data if rows is None else self._data.take(pyarrow.array(rows))
         _check_rows(frame.height, own.num_rows)
         columns, fields = [], []
         for column in frame.get_columns():
-            if _unchanged(column, self._frame, mask):
+            if _unchanged(column, self._frame, rows):
                 field = own.schema.field(column.name)
                 same = own.column(column.name)
                 if kept is not None and pyarrow.types.is_dictionary(field.type):
@@ -355,7 +365,7 @@ class _Arrow:
 
 
 class _ArrowBatch(_Arrow):
-    def __call__(self, frame: pl.DataFrame, kept: Mask | None = None) -> Any:
+    def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import pyarrow
 
         table = super().__call__(frame, kept).combine_chunks()

@@ -13,8 +13,8 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "missing_tokens", "report", k=5,
-    ontology="wordnet", missing="as-value", seed=0,
+    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing_tokens", "report",
+    k=5, ontology="wordnet", missing="as-value", seed=0,
 )  # fmt: skip
 def mask(
     data: o.Data,
@@ -52,7 +52,7 @@ def mask(
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
     lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
     listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
-    single = {name: given[name] for name in ("k", "missing", "rest", "seed") if given[name] is not None}
+    single = {name: given[name] for name in ("k", "missing", "rest", "seed", "shuffle") if given[name] is not None}
     folder = given["hierarchies"]
     job = MaskJob(
         text=o.columns(text), algorithm=algorithm, guide=guide, measure=measure, heuristics=heuristics, search=search,

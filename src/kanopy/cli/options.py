@@ -35,7 +35,10 @@ Output = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")
 ]
-SolutionFile = Annotated[Path | None, typer.Option(help="Write the solution as JSON, for `kanopy apply` to new rows.")]
+SolutionFile = Annotated[
+    Path | None,
+    typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
+]
 LinkingKey = Annotated[str | None, typer.Option(help="A column that tells which rows of both tables belong together.")]
 ReleaseHierarchies = Annotated[
     Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
@@ -49,6 +52,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
+    "shuffle": (FLAG, "Publish rows in another order: the one they came in may tell who is who.", "--shuffle"),
     "k": (int | None, "Rows that must share each published combination.", "-k"),
     "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
@@ -78,7 +82,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "population",
+    "population", "shuffle",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -145,7 +149,7 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
     changes = {
         name: columns(value) if isinstance(value, list) else value
         for name, value in fields.items()
-        if value is not None and value != []
+        if value is not None and value is not False and value != []
     }
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.

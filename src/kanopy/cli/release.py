@@ -17,7 +17,7 @@ from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, repor
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "missing", "missing_tokens", "model", "population", *o.OUTPUTS,
+    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "model", "population", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,
@@ -60,7 +60,7 @@ def anonymize(
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
 
 
-@o.command("suppress", "rest", "population", *o.OUTPUTS)
+@o.command("suppress", "rest", "shuffle", "population", *o.OUTPUTS)
 def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
@@ -78,7 +78,7 @@ def apply(
 
     wanted = read_solution(solution)
     changes = {name: given[name] for name in ("suppress", "population", "rest") if given[name] is not None}
-    wanted = wanted.replaced(**changes)
+    wanted = wanted.replaced(**changes, **({"shuffle": True} if given["shuffle"] else {}))
     publish(data, output, wanted, encoding, given, release_of, read=[solution, wanted.population])
 
 
@@ -98,7 +98,7 @@ def publish(
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
     from kanopy._kinds import as_share
-    from kanopy._progress import Clock
+    from kanopy._progress import Clock, Step
     from kanopy._table.delimited import check_columns
     from kanopy._table.sinks import staged
     from kanopy.release.solution_file import check_reusable
@@ -118,11 +118,13 @@ def publish(
             check_columns([target], source.frame.columns, "The table")
         result = run(source.frame, job, progress=show, clock=clock, source=data, key=key)
         with clock.stage("write"), staged(forbidden=inputs) as release:
+            show(Step("writing"))
             release.table(result.frame, output, dialect=source.dialect)
             recorded = {"output": (Path(output).name, release.place_of(output))}
             if own := inputs_of(data):
                 recorded = {"input": (own[0].name, own[0]), **recorded}
             if report is not None:
+                show(Step("writing the report"))
                 found = result.full_report(files=recorded, sampling_fraction=share, target=target)
                 release.bytes(report, report_bytes(found, report, values=bool(values)))
             if mapping is not None:
@@ -133,12 +135,21 @@ def publish(
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
     for line in result.notes:
         note(line)
+    named = result.masked is not None or values or (report is not None and report.suffix == ".py")
+    _keep_inside(mapping, solution, report if named else None)
     if result.masked is not None:
         from kanopy.cli.mask import show_masking
 
         emit(result.summary(), lambda out: show_masking(out, result, output, report))
         return
     emit(result.summary(), lambda out: _show_release(out, result, output, report))
+
+
+def _keep_inside(*files: Path | None) -> None:
+    """Say which of the written files hold values of the original table."""
+    names = [str(file) for file in files if file is not None]
+    if names:
+        note(f"{', '.join(names)} {'holds' if len(names) == 1 else 'hold'} values of the original table: keep inside.")
 
 
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:

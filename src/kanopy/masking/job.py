@@ -12,6 +12,7 @@ from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import (
     Anything,
     Either,
+    Flag,
     Instance,
     MapOf,
     Maybe,
@@ -98,6 +99,7 @@ class MaskJob(Declared):
     pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
     rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
     undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
+    shuffle: Annotated[bool, Flag(), "publish the rows in another order than they came in"] = False
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -127,6 +129,7 @@ class MaskJob(Declared):
             pseudonymize: str | Iterable[str] = (),
             rest: str = LEAVE_OUT,
             undecided: str | Iterable[str] = (),
+            shuffle: bool = False,
         ) -> None: ...
 
     def contradictions(self) -> Iterable[str]:
@@ -229,6 +232,8 @@ class MaskJob(Declared):
                 plain[key.replace("_", "-")] = list(getattr(self, key))
         if self.rest != LEAVE_OUT:
             plain["rest"] = self.rest
+        if self.shuffle:
+            plain["shuffle"] = True
         return {**plain, "columns": columns}
 
     def script(self, source: str) -> str:
@@ -300,7 +305,7 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
     alike = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
-             "pseudonymize", "rest", "undecided")  # fmt: skip
+             "pseudonymize", "rest", "undecided", "shuffle")  # fmt: skip
     return MaskJob(
         text=texts,
         quasi=tuple(name for name in job.quasi if name not in texts),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kanopy._core.classes import Classes
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
@@ -34,9 +36,11 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
     job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
     assert isinstance(job, Job) and solution is not None and isinstance(prepared.table, Generalizable)
     columns = prepared.table.counted.columns
-    before = prepared.visible.head(PREVIEW_ROWS)
-    # Row numbers of the published preview in the original table, where rows were dropped.
-    numbers = () if result.kept is None else tuple(int(row) for row in result.kept.nonzero()[0][:PREVIEW_ROWS])
+    # Row numbers of the published preview in the original table, where rows were dropped or shuffled.
+    rows = np.arange(result.rows) if result.kept is None else np.flatnonzero(result.kept)
+    rows = (rows if result.order is None else rows[result.order])[:PREVIEW_ROWS]
+    shown = np.arange(min(PREVIEW_ROWS, result.rows)) if result.order is None else rows
+    before = prepared.visible[shown]
     return build_report(
         Facts(
             domain=domain,
@@ -52,8 +56,9 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             missing_rows={c.name: int(c.missing_rows.sum()) for c in columns if c.missing_rows is not None},
             unknown_policy=job.unknown,
             unknown_rows={c.name: int(c.unknown_rows.sum()) for c in columns if c.unknown_rows is not None},
-            before=Preview(tuple(before.columns), _as_text(before)),
-            after=Preview(tuple(result.frame.columns), _as_text(result.frame.head(PREVIEW_ROWS)), numbers),
+            before=Preview(tuple(before.columns), _as_text(before), tuple(shown.tolist())),
+            after=Preview(tuple(result.frame.columns), _as_text(result.frame.head(PREVIEW_ROWS)), tuple(rows.tolist())),
+            shuffled=result.order is not None,
             classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
             verification={"verified": True, **result.verification.to_dict()},
             seconds=result.clock.total(),
@@ -96,7 +101,7 @@ def _closer_look(
         return look(
             Looked(
                 original=_without_tokens(result.prepared.visible, job.missing_tokens),
-                released=result.frame,
+                released=result.in_order,
                 quasi=result.prepared.names,
                 sensitive=tuple(name for name, role in result.prepared.roles.items() if role == "sensitive"),
                 # A column published as it is needs no hierarchy to be read, and its names may occur there again.
@@ -135,9 +140,12 @@ class MaskReport(Short):
     result: Result
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers, substitutions and groups."""
+        """Numbers, substitutions and groups: original answers are in it, so keep it inside."""
+        from kanopy.report.words import told
+
         found = self.result.evaluation
-        return {**self.result.summary(), "substitutions": found.substitutions(), "published": found.groups()}
+        answers = {"substitutions": found.substitutions(), "published": found.groups()}
+        return {"keep": told("masking.keep"), **self.result.summary(), **answers}
 
     def to_json(self) -> str:
         """The same as text."""

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock
@@ -16,7 +18,7 @@ from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Mask
+    from kanopy._arrays import Longs, Mask
     from kanopy._core.classes import Domain
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.evaluation import Evaluation
@@ -51,6 +53,8 @@ class Result:
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
     kept: Mask | None = None
     """Which original rows are in the release (`None`: all)."""
+    order: Longs | None = None
+    """Which of these rows stands where in the release, if they were shuffled."""
     about_suppressed: tuple[str, ...] = ()
     """Which values of sensitive columns suppressed rows are published with."""
     published_population: pl.DataFrame | None = None
@@ -59,7 +63,15 @@ class Result:
     @property
     def data(self) -> Any:
         """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, …)."""
-        return self.prepared.restore(self.frame, self.kept)
+        if self.order is None:
+            return self.prepared.restore(self.frame, self.kept)
+        there = np.arange(self.rows) if self.kept is None else np.flatnonzero(self.kept)
+        return self.prepared.restore(self.frame, there[self.order])
+
+    @property
+    def in_order(self) -> pl.DataFrame:
+        """The published rows in the order of the original ones. To look at beside them, not to publish."""
+        return self.frame if self.order is None else self.frame[np.argsort(self.order)]
 
     @property
     def solution(self) -> Solution | None:
@@ -281,7 +293,7 @@ class Result:
         return manifest_json(self, files)
 
     def solution_json(self) -> str:
-        """The solution as JSON, to be applied to other rows with `kanopy apply`."""
+        """The solution as JSON, for `kanopy apply` to other rows. Holds original values: keep it inside."""
         from kanopy.release.solution_file import solution_json
 
         return solution_json(self)

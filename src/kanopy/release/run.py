@@ -19,7 +19,7 @@ from kanopy.release.result import Result
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Mask
+    from kanopy._arrays import Longs, Mask
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
@@ -128,9 +128,13 @@ def run(
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, key, kept)
+        order = shuffled(published, _seed(job)) if job.shuffle else None
+        frame = published if order is None else published[order]
     with clock.stage("verify"):
         progress("verifying")
         background = _background(prepared, job, found)
+        if order is not None:  # what is about to leave, beside the rows it was made from
+            published = frame[np.argsort(order)]
         verification = _verify(prepared, job, found, published, background)
         remarks: tuple[str, ...] = ()
         if isinstance(prepared.table, Generalizable):
@@ -140,8 +144,9 @@ def run(
             names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
             remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
             known |= at_level.items()
+        _verify_job(prepared, job, found, published, kept)
     return Result(
-        frame=published,
+        frame=frame,
         job=job,
         found=found,
         verification=verification,
@@ -151,6 +156,7 @@ def run(
         bound=proved,
         prepared=prepared,
         kept=kept,
+        order=order,
         published_population=None if background is None else background.population,
     )
 
@@ -280,6 +286,62 @@ def _verify(
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
+
+
+def _verify_job(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame, kept: Mask | None
+) -> None:
+    """The second opinion on everything else that the job says; raises if the release does not keep it."""
+    from kanopy.masking.result import Masked
+    from kanopy.verify.job import Claims, verify_job
+
+    if isinstance(found, Masked):
+        claims = Claims()
+    else:
+        domain, levels = prepared.domain, found.levels
+        claims = Claims(
+            rows=None if kept is None else np.flatnonzero(kept),
+            suppressed=found.recoding.group_of_row < 0,
+            hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
+            levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
+            loss=found.score if levels is not None and getattr(job, "metric", "") == "loss" else None,
+        )
+    verify_job(job, prepared.frame, published, claims)
+
+
+def shuffled(frame: pl.DataFrame, seed: int) -> Longs:
+    """Rows in an order that says nothing about the one they came in: sorted by what is published, then drawn by seed.
+
+    >>> import polars as pl
+    >>> letters = pl.DataFrame({"a": ["x", "y", "z"]})
+    >>> letters[shuffled(letters, 0)].equals(letters.reverse()[shuffled(letters.reverse(), 0)])
+    True
+    """
+    import polars as pl
+
+    plain = [pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Duration]
+    keys = []
+    for place, column in enumerate(frame.get_columns()):
+        # The order of categories may be the one in which rows came; what cannot be sorted is as text.
+        own = column if column.dtype.is_numeric() or column.dtype in plain else _texts(column)
+        keys.append(own.alias(str(place)))
+    named = pl.DataFrame(keys)
+    ordered = named.select(pl.arg_sort_by(named.columns, nulls_last=True)).to_series().to_numpy()
+    drawn = np.random.default_rng(seed).permutation(frame.height)
+    return np.asarray(ordered[drawn], np.int64)
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
+        return column.cast(pl.String)
+    return pl.Series(column.name, [None if value is None else str(value) for value in column], pl.String)
+
+
+def _seed(job: Job | MaskJob) -> int:
+    """The number that decides what is left to chance."""
+    return int(job.parameters.get("seed") or 0) if isinstance(job, Job) else job.seed
 
 
 def _verify_labels(

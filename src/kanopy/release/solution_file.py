@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kanopy.release.result import Result
 
 FORMAT = "kanopy-solution"
+KEEP_INSIDE = "This file holds values of the original table (in its hierarchies): keep it inside."
 
 
 def check_reusable(job: Job | MaskJob) -> None:
@@ -37,7 +38,8 @@ def check_reusable(job: Job | MaskJob) -> None:
 
 
 def solution_json(result: Result) -> str:
-    """The solution as JSON: the job, the hierarchies as they were, and the level of each quasi-identifier."""
+    """The solution as JSON: the job, the hierarchies as they were (with original values: keep it inside), and the level
+    of each quasi-identifier."""
     from kanopy.hierarchy.files.json_format import hierarchy_json
 
     check_reusable(result.job)
@@ -48,6 +50,7 @@ def solution_json(result: Result) -> str:
         {
             "format": FORMAT,
             "version": 1,
+            "keep": KEEP_INSIDE,
             "job": result.job.shown().to_dict(),
             "levels": result.levels,
             "hierarchies": {name: json.loads(hierarchy_json(h)) for name, h in hierarchies},

@@ -78,7 +78,7 @@ class Facts(Short):
     `seconds` maps stages to time; `losses` the name of a loss to its value for the release; `column_losses` likewise
     per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` gives the value-free
     manifest as JSON text, and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
-    which sensitive values suppressed rows are published with.
+    which sensitive values suppressed rows are published with. Rows that were `shuffled` are numbered as published.
     """
 
     domain: Domain
@@ -107,6 +107,7 @@ class Facts(Short):
     manifest: Callable[[], str] | None = None
     bound: Bound | None = None
     about_suppressed: tuple[str, ...] = ()
+    shuffled: bool = False
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,10 @@ def false_labels(
     value = original.alias("value")
     value = _as_text(value) if isinstance(value.dtype, pl.Object) or value.dtype.is_nested() else value
     counted = pl.DataFrame({"value": value, "label": published.alias("label")}).group_by("value", "label").len()
-    counted = counted.with_columns(_as_text(counted["value"]), counted["label"].cast(pl.String))
+    texts, names = _as_text(counted["value"]), dict[str, str]()
+    if not isinstance(value.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        names = dict(zip(texts.to_list(), map(written, counted["value"].to_list()), strict=True))
+    counted = counted.with_columns(texts, counted["label"].cast(pl.String))
     counted = counted.with_columns(counted["value"].set(counted["value"].is_in(["", *missing_tokens]), None))
     counted = counted.filter(pl.col("label").is_null() | (pl.col("label") != SUPPRESSED))
     open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
@@ -105,7 +108,7 @@ def false_labels(
     distinct = [text for text in counted["value"].unique().to_list() if text is not None]
     best: list[tuple[str | None, str | None, int]] | None = None
     for read in _readings(distinct):
-        wrong = _untrue(rows, read, groups, trusted)
+        wrong = _untrue(rows, read, groups, trusted, names)
         if not wrong:
             return None
         if best is None or len(wrong) < len(best):
@@ -126,11 +129,25 @@ def _as_text(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
+def written(value: object) -> str:
+    """How hierarchies write a value: whole numbers without a point, truth values in small letters, dates as in ISO.
+
+    >>> written(39.0), written(True), written(dt.datetime(2001, 3, 5, 10, 20))
+    ('39', 'true', '2001-03-05T10:20:00')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return value.isoformat() if isinstance(value, (dt.date, dt.time)) else str(value)
+
+
 def _untrue(
     rows: Sequence[tuple[str | None, str | None, int]],
     read: Read,
     groups: Callable[[str], Sequence[str]] | None,
     trusted: bool,
+    names: Mapping[str, str],
 ) -> list[tuple[str | None, str | None, int]]:
     ranges: dict[str, Range | None] = {}
     above: dict[str, frozenset[str]] = {}
@@ -142,7 +159,7 @@ def _untrue(
 
     def of_groups(text: str) -> frozenset[str]:
         if text not in above:
-            above[text] = frozenset(groups(text)) if groups is not None else frozenset()
+            above[text] = frozenset(groups(names.get(text, text))) if groups is not None else frozenset()
         return above[text]
 
     def taken(value: str | None, label: str | None) -> bool:

@@ -272,12 +272,13 @@ def preview(report: Report, own: Preview, columns: list[str], title: str, origin
     quasi = report.facts.domain.names
     group_of_row = report.facts.solution.recoding.group_of_row
     body = []
-    for number in list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]:
+    for place, number in enumerate(list(before if original is not None else rows)[:MOST_PREVIEW_ROWS]):
         row = rows.get(number)
         suppressed = original is not None and number < len(group_of_row) and bool(group_of_row[number] < 0)
         if suppressed and row is not None:  # unless the preview left suppressed rows out before numbering
             suppressed = all(row[at[name]] in (SUPPRESSED_LABEL, None) for name in quasi if name in at)
-        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{number + 1}</th>'
+        shown = place + 1 if report.facts.shuffled else number + 1
+        head = f'<tr class="{"suppressed" if suppressed else "kept"}"><th scope="row">{shown}</th>'
         if row is None:
             body.append(f'{head}<td colspan="{len(columns)}">suppressed: not in the release</td></tr>')
             continue

@@ -1,0 +1,258 @@
+"""Does a release keep what its job says beside its models? Read from the two tables and the job alone.
+
+Nothing here is shared with searches, builders or the engine: rows are compared with rows, and published labels with the
+labels that the hierarchy of a column has for a value. Whatever is not as the job says raises `VerificationFailed`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from kanopy._errors import VerificationFailed
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.verify.labels import SUPPRESSED, written
+
+Mask = npt.NDArray[np.bool_]
+AT_HOME = ("identifier", "undecided")
+GENERALIZED = ("quasi-identifier", "text")
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """What a run says of its release: the original row behind each published one, which original rows are suppressed,
+    and, where columns have one level each, these levels and the loss. `hierarchies` are those of the
+    quasi-identifiers; maskings have none."""
+
+    rows: npt.NDArray[np.int64] | None = None
+    suppressed: Mask | None = None
+    hierarchies: Mapping[str, Hierarchy] | None = None
+    levels: Mapping[str, int] | None = None
+    loss: float | None = None
+
+
+def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims | None = None) -> None:
+    """Raise if a release does not keep its job: columns, rows, suppression, levels, nodes, values left as they are.
+
+    `job` is a job for generalizing or for masking; all that is asked of it are its settings.
+
+    >>> from types import SimpleNamespace
+    >>> job = SimpleNamespace(roles={"name": "identifier", "age": "insensitive"}, rest="leave out", pseudonymize=())
+    >>> people = pl.DataFrame({"name": ["Ada"], "age": [36]})
+    >>> verify_job(job, people, people)
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: 'name' must not leave, and would be published. Nothing was written...
+    """
+    claims = claims or Claims()
+    if len(set(published.columns)) != len(published.columns):
+        raise _failed("Two columns of the release have the same name")
+    _columns(job, original, published)
+    suppressed = np.zeros(original.height, np.bool_) if claims.suppressed is None else claims.suppressed
+    rows = np.arange(original.height) if claims.rows is None else claims.rows
+    _rows(job, original, published, rows, suppressed, claims.hierarchies or {})
+    before = original if claims.rows is None else original[claims.rows]
+    gone = suppressed[rows]
+    _untouched(job, before, published, gone)
+    _pseudonyms(job, before, published)
+    if claims.hierarchies is not None:
+        for name, hierarchy in claims.hierarchies.items():
+            _labels(job, before[name], published[name], hierarchy, gone, (claims.levels or {}).get(name))
+        _loss(job, original, published, claims, gone)
+    else:
+        _substitutes(job, before, published)
+
+
+def _failed(what: str) -> VerificationFailed:
+    return VerificationFailed(f"{what}. Nothing was written. This is an error in Kanopy: please report it.")
+
+
+def _columns(job: Any, original: pl.DataFrame, published: pl.DataFrame) -> None:
+    """Columns that must leave, must not, and their order."""
+    there = set(published.columns)
+    for name in original.columns:
+        role = job.roles.get(name)
+        hashed = name in job.pseudonymize
+        if name in there and not hashed and (role in AT_HOME or (role is None and job.rest != "publish")):
+            raise _failed(f"{name!r} must not leave, and would be published")
+        if name not in there and (hashed or (role is not None and role not in AT_HOME)):
+            raise _failed(f"{name!r} is missing from the release")
+    if published.columns != [name for name in original.columns if name in there]:
+        raise _failed("The release has other columns than the table, or has them in another order")
+
+
+def _rows(
+    job: Any,
+    original: pl.DataFrame,
+    published: pl.DataFrame,
+    rows: npt.NDArray[np.int64],
+    suppressed: Mask,
+    hierarchies: Mapping[str, Hierarchy],
+) -> None:
+    """Every row once, no more suppressed than allowed, and suppressed ones without their quasi-identifiers."""
+    dropped = getattr(job, "suppressed_rows", "keep") == "drop"
+    expected = np.flatnonzero(~suppressed) if dropped else np.arange(original.height)
+    if published.height != len(rows) or not np.array_equal(np.sort(rows), expected):
+        raise _failed(f"The release has {published.height:,} rows where {len(expected):,} belong")
+    if not hierarchies:
+        return
+    excluded = np.zeros(original.height, np.bool_)
+    for name, hierarchy in hierarchies.items():
+        if job.missing == "suppress":
+            excluded |= missing(original[name], job.missing_tokens)
+        if job.unknown == "suppress":
+            excluded |= _strangers(original[name], hierarchy, job.missing_tokens)
+    allowed = math.floor(job.suppress * original.height + 1e-9)
+    if (beyond := int((suppressed & ~excluded).sum())) > allowed:
+        raise _failed(f"{beyond:,} rows are suppressed where the job allows {allowed:,}")
+    if (excluded & ~suppressed).any():
+        raise _failed("Rows with missing or unknown values are published that the job suppresses")
+    if not dropped and suppressed.any():
+        hidden = published.filter(pl.Series(suppressed[rows]))
+        for name in hierarchies:
+            if not (hidden[name].rename("").cast(pl.String) == SUPPRESSED).fill_null(False).all():
+                raise _failed(f"Some suppressed rows still show {name!r}")
+
+
+def missing(series: pl.Series, tokens: Sequence[str] = ()) -> Mask:
+    """Which rows have no value: nothing, not a number, an empty text, or a text that means missing.
+
+    >>> missing(pl.Series(["a", "", None, "?"]), ["?"]).tolist()
+    [False, True, True, True]
+    """
+    series = series.rename("")  # the library's methods would take some names for patterns
+    found = series.is_null()
+    if series.dtype.is_float():
+        found |= series.is_nan().fill_null(False)
+    elif isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum)):
+        found |= series.cast(pl.String).is_in(["", *tokens]).fill_null(False)
+    return np.asarray(found.to_numpy(), np.bool_)
+
+
+def _strangers(series: pl.Series, hierarchy: Hierarchy, tokens: Sequence[str]) -> Mask:
+    series = series.rename("value")
+    different = series.unique()
+    known = [value is None or written(value) in hierarchy.index for value in different.to_list()]
+    lacking = pl.DataFrame([different, pl.Series("known", known)]).filter(~pl.col("known"))["value"]
+    return np.asarray(series.is_in(lacking.implode()).fill_null(False).to_numpy()) & ~missing(series, tokens)
+
+
+def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Mask) -> None:
+    """Columns that no one generalizes leave as they are; only suppressed rows may lack a sensitive value."""
+    for name in published.columns:
+        role = job.roles.get(name)
+        if role in GENERALIZED or name in job.pseudonymize:
+            continue
+        was, now = before[name].rename(""), published[name].rename("")
+        texts = (pl.Categorical, pl.Enum)
+        if isinstance(was.dtype, texts) and isinstance(now.dtype, texts):
+            was, now = was.cast(pl.String), now.cast(pl.String)
+        if was.dtype != now.dtype:
+            raise _failed(f"{name!r} would be published as {now.dtype} instead of {was.dtype}")
+        if isinstance(was.dtype, pl.Object):
+            same = pl.Series([one == other for one, other in zip(was, now, strict=True)], dtype=pl.Boolean)
+        else:
+            same = was.eq_missing(now)
+        emptied = now.is_null().to_numpy() & gone if role == "sensitive" else np.zeros(len(gone), np.bool_)
+        changed = ~same.to_numpy() & ~emptied
+        if changed.any():
+            raise _failed(f"{int(changed.sum()):,} values of {name!r} were changed, which is published as it is")
+
+
+def _pseudonyms(job: Any, before: pl.DataFrame, published: pl.DataFrame) -> None:
+    """A pseudonym is never the value itself, the same for the same value and another for another."""
+    for name in job.pseudonymize:
+        texts = pl.Series([None if value is None else written(value) for value in before[name]], dtype=pl.String)
+        pairs = pl.DataFrame({"value": texts, "hash": published[name].rename("hash")}).unique().drop_nulls("value")
+        plain = set(pairs["value"].to_list()) & set(pairs["hash"].to_list())
+        if plain or not pairs.height == pairs["value"].n_unique() == pairs["hash"].n_unique():
+            raise _failed(f"{name!r} would be published under pseudonyms that are not one to one")
+
+
+def _substitutes(job: Any, before: pl.DataFrame, published: pl.DataFrame) -> None:
+    """Maskings publish answers of the same column, nothing else."""
+    for name in [name for name, role in job.roles.items() if role in GENERALIZED]:
+        answers = {None if value is None else written(value).strip() for value in set(before[name].to_list())}
+        shown = {None if value is None else written(value).strip() for value in set(published[name].to_list())}
+        if strange := shown - answers - {None}:
+            raise _failed(f"{len(strange):,} published values of {name!r} are not answers of the table")
+
+
+def _labels(job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, gone: Mask, level: int | None) -> None:
+    """Labels stand at levels that the job allows, at the level claimed, and not above nodes that must not be passed."""
+    name = before.name
+    lowest, highest = job.min_levels.get(name, 0), job.max_levels.get(name, hierarchy.height)
+    named = [set(model.nodes) for model in job.models if model.name == "constrained" and model.column == name]
+    there = ~gone & ~missing(before, job.missing_tokens)
+    pairs = pl.DataFrame({"value": before.rename("value"), "label": now.rename("label")}).filter(pl.Series(there))
+    pairs = pairs.unique(maintain_order=True)
+    free = level is None and not named and (lowest, highest) == (0, hierarchy.height)
+    if free:  # nothing is said about levels: only what reads as suppressed is looked at
+        pairs = pairs.filter(pairs["label"].cast(pl.String) == SUPPRESSED)
+    for value, shown in pairs.iter_rows():
+        label = None if shown is None else written(shown)
+        labels = labels_above(hierarchy, written(value)) if free else labels_by_level(hierarchy, written(value))
+        at = [place for place, each in enumerate(labels) if each == label]
+        said = f"{written(value)} as {label}"
+        if label == SUPPRESSED and not at and value != SUPPRESSED:
+            raise _failed(f"{name!r} would be published suppressed in rows that are not: {said}")
+        if free or not labels or (level is None and label not in labels and (lowest, highest) == (0, hierarchy.height)):
+            continue  # a range or set made without the hierarchy: whether it is true is read elsewhere
+        if not any(lowest <= place <= highest for place in at):
+            raise _failed(f"{name!r} would be published beyond its levels {lowest} to {highest}: {said}")
+        if level is not None and level not in at:
+            raise _failed(f"{name!r} would be published at another level than {level}: {said}")
+        for nodes in named:
+            allowed = [place for place, each in enumerate(labels) if each in nodes]
+            if allowed and min(at) > max(allowed):
+                raise _failed(f"{name!r} would be generalized beyond what the model 'constrained' allows: {said}")
+
+
+def labels_by_level(hierarchy: Hierarchy, value: str) -> list[str]:
+    """The labels of a value from its own up to the broadest; nothing for a value that the hierarchy does not know.
+
+    >>> labels_by_level(Hierarchy.from_rows([["Lyon", "France", "*"]]), "Lyon")
+    ['Lyon', 'France', '*']
+    """
+    leaf = hierarchy.index.get(value)
+    return [] if leaf is None else [hierarchy.label(int(node)) for node in hierarchy.table[:, leaf].tolist()]
+
+
+def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
+    """The same without saying at which level each stands: also of trees too deep for levels."""
+    if hierarchy.has_table or hierarchy.parent is None:
+        return labels_by_level(hierarchy, value)
+    node, labels = hierarchy.index.get(value, -1), []
+    while node >= 0:
+        labels.append(hierarchy.label(node))
+        node = int(hierarchy.parent[node])
+    return labels
+
+
+def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims, gone: Mask) -> None:
+    """The loss that is claimed, counted again from the labels with the weights of the job: none is forgotten."""
+    hierarchies, levels = claims.hierarchies, claims.levels
+    if claims.loss is None or levels is None or hierarchies is None:
+        return
+    rows, parts, weights = original.height, [], []
+    for name, hierarchy in hierarchies.items():
+        size = hierarchy.size
+        nodes, values = np.unique(hierarchy.table[levels[name]], return_counts=True)
+        under: dict[str, float] = {hierarchy.label(int(n)): v / size for n, v in zip(nodes, values, strict=True)}
+        counted = published[name].rename("label").filter(pl.Series(~gone)).value_counts(name="rows")
+        # A missing value is a leaf of its own where rows have one.
+        covered = sum(
+            number * under.get("" if label is None else written(label), 1 / size)
+            for label, number in counted.iter_rows()
+        )
+        covered += rows - int((~gone).sum())
+        parts.append(max(0.0, (covered - rows / size) / (rows - rows / size)) if size > 1 else 0.0)
+        weights.append(job.weights.get(name, 1.0))
+    found = sum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights)
+    if not math.isclose(found, claims.loss, rel_tol=1e-6, abs_tol=1e-9):
+        raise _failed(f"The release claims a loss of {claims.loss:.6f}, its labels lose {found:.6f}")
