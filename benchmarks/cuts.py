@@ -17,7 +17,6 @@ from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.problem import Problem
-from kanopy.search.subtree import iyengar
 
 NAMES = ("optimal", "top-down-specialization", "iyengar", "cell-level")
 
@@ -52,7 +51,6 @@ def compare(domain: Domain, ks: tuple[int, ...], limits: tuple[float, ...], budg
 
 def main() -> None:
     """Run one part."""
-    iyengar.clock = time.process_time
     what = sys.argv[1] if len(sys.argv) > 1 else "adult"
     if what == "million":
         compare(resampled(adult_domain(), 1_000_000), (5,), (0.0, 0.05), budget=10.0)

@@ -25,9 +25,7 @@ from kanopy.metrics.certainty import global_certainty_penalty
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
-from kanopy.search.bound import bound as bound_module
 from kanopy.search.bound.bound import lower_bound
-from kanopy.search.local.best import improvement
 from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
 
@@ -225,7 +223,6 @@ def million_bound(k: int = 5, budget: float = 60.0) -> None:
 
 def main() -> None:
     """Run one part, or those that need no outside data."""
-    improvement.clock = bound_module.clock = time.thread_time
     what = sys.argv[1] if len(sys.argv) > 1 else "all"
     if what in ("adult", "all"):
         adult()

@@ -7,6 +7,7 @@ Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +148,32 @@ def test_it_repeats(name: str) -> None:
     one, two = release(name), release(name)
     assert one.frame.equals(two.frame)
     assert one.losses == two.losses
+
+
+def burn(until: threading.Event) -> None:
+    """Keep a processor busy."""
+    while not until.is_set():
+        sum(range(1000))
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
+def test_a_budget_gives_the_same_bytes_however_busy_the_machine_is(name: str) -> None:
+    table = people(400)
+    settings: dict[str, Any] = {"parameters": {"budget_seconds": 0.1}, "k": 5}
+    if name == "optimal":
+        settings["parameters"]["most_candidates"] = 1  # a search without a proof
+    one = release(name, table, **settings)
+    enough = threading.Event()
+    threads = [threading.Thread(target=burn, args=(enough,), daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        two = release(name, table, **settings)
+    finally:
+        enough.set()
+    assert one.frame.write_csv() == two.frame.write_csv()
+    assert one.solution.notes == two.solution.notes
+    assert one.solution.judged == two.solution.judged
 
 
 @those_with(lambda about: not about.row_order)

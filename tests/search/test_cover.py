@@ -17,6 +17,7 @@ from kanopy.search.local.best.first_classes import COVER_FROM, by_cover
 from kanopy.search.local.boxes import box_levels, lay_out, partition_cost
 from kanopy.search.local.levels_kernel import few_levels
 from kanopy.search.problem import Problem
+from kanopy.search.work import Work
 from tests.kernels import definitions
 from tests.search.problems import domains
 from tests.search.test_best import table
@@ -131,7 +132,7 @@ def test_a_cover_can_be_stopped_and_keeps_the_best_so_far() -> None:
         seen.append(step.stage)
         return len(seen) < 2
 
-    found, stopped = by_cover(layout, 30, start, 30.0, 0, Progress(stop, interval=0.0))
+    found, stopped = by_cover(layout, 30, start, Work(30.0), 0, Progress(stop, interval=0.0))
     assert stopped and seen[-1] == "covering"
     assert partition_cost(layout, found) < partition_cost(layout, start)
     assert np.bincount(found)[np.unique(found)].min() >= 30

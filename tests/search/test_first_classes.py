@@ -14,6 +14,7 @@ from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.first_classes import FROM_ROUNDS, bottom_up, by_rounds
 from kanopy.search.local.boxes import lay_out, partition_cost
 from kanopy.search.problem import Problem
+from kanopy.search.work import Work
 from tests.search.problems import domains
 from tests.search.test_best import table
 
@@ -26,7 +27,7 @@ def test_rounds_leave_every_item_in_a_class_of_k_and_cost_no_more(domain: Domain
     problem = Problem(domain, [KAnonymity(k)])
     layout = lay_out(problem)
     start = bottom_up(layout, k, SILENT)
-    found = by_rounds(layout, problem, k, start, budget, SILENT)
+    found = by_rounds(layout, problem, k, start, Work(budget), SILENT)
     assert (found >= 0).all()
     sizes = np.bincount(found)
     assert (sizes[sizes > 0] >= k).all()
@@ -38,7 +39,7 @@ def test_rounds_pay_for_larger_k(k: int) -> None:
     problem = Problem(table(3000, width=4), [KAnonymity(k)])
     layout = lay_out(problem)
     start = bottom_up(layout, k, SILENT)
-    found = by_rounds(layout, problem, k, start, None, SILENT)
+    found = by_rounds(layout, problem, k, start, Work(None), SILENT)
     assert partition_cost(layout, found) < partition_cost(layout, start)
 
 
@@ -47,7 +48,7 @@ def test_level_limits_and_too_many_candidates_keep_the_start() -> None:
     capped = Problem(domain, [KAnonymity(8)], highest_levels=[1, 2], suppression_limit=0.5)
     layout = lay_out(capped)
     start = bottom_up(layout, 8, SILENT)
-    assert by_rounds(layout, capped, 8, start, None, SILENT) is start
+    assert by_rounds(layout, capped, 8, start, Work(None), SILENT) is start
 
 
 def test_best_repeats_by_steps_also_where_rounds_come_first() -> None:

@@ -117,7 +117,7 @@ class About:
             )
 
 
-Budget = Annotated[float, Seconds(), "how long the search may take"]
+Budget = Annotated[float, Seconds(), "how much work the search may do, in seconds of an ordinary machine"]
 Steps = Annotated[int | None, Maybe(Whole(0)), "steps to take instead of a time, so that the machine plays no part"]
 Seed = Annotated[int, Whole(0), "settles what is left to chance: the same seed gives the same release"]
 FreeColumns = Annotated[tuple[str, ...], Names(), "numeric columns published as plain ranges, not as hierarchy nodes"]

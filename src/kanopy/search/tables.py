@@ -98,11 +98,15 @@ class ClassTables:
         self._keys = np.empty((self.packing.words, count), np.int64)
         self._sizes = np.empty(count, np.int64)
         self._histogram = np.empty((0, 0) if counted.histogram is None else counted.histogram.shape, np.int32)
+        # Beside its words a class has a histogram to be added up.
+        self._dearness = self.packing.words + (0 if counted.histogram is None else counted.histogram.shape[-1] >> 3)
         self._tables: list[ClassTable] = []
         self._number: dict[Levels, int] = {}
         self._levels = np.empty((64, domain.width), np.int32)
         self._classes = np.empty(64, np.int64)
         self._room = budget_bytes
+        self.looked_at = 0
+        """Classes that tables were rolled up from, which is what work is measured by."""
         base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
         self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
@@ -149,6 +153,7 @@ class ClassTables:
     def rolled(self, source: ClassTable, finer: Levels, coarser: Levels) -> ClassTable:
         """The table of a coarser candidate from that of a finer one."""
         packing = self.packing
+        self.looked_at += source.count * self._dearness
         start = np.full(len(finer), -1, np.int64)
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:

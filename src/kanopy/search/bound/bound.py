@@ -11,7 +11,6 @@ prices (Ben-Ameur and Neto 2007), since the former are far off where no box was 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -32,13 +31,16 @@ from kanopy.search.local.best.best import row_weights
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
 from kanopy.search.release import check_k
+from kanopy.search.work import Work
 
 MOST_COMBINATIONS = 200_000
 """Level combinations to look at; with more, levels are joined until there are as few."""
 VISITS_PER_SECOND = 3e7
-"""About how fast boxes are gone through; decides only how many levels a budget is enough for."""
+"""How fast boxes are gone through on an ordinary machine."""
+ENTRY_SECONDS, LAYING_SECONDS = 4e-9, 3e-6
+"""Seconds of such a machine for an entry of a box kept, each time prices are improved, and for a row at the start."""
 PART = 4_000_000
-"""Visits between two looks at the clock."""
+"""Visits between two looks at what is spent."""
 TRIAL_PASSES = 4
 CHECK_PASSES = 3
 """The final check takes about as long as this many passes."""
@@ -56,8 +58,6 @@ BALANCE = 3.0
 FIRST_SHARE, LEAST_SHARE, BOLDER, SHYER = 0.3, 0.1, 1.25, 0.7
 """How far from the honest prices towards the improved ones the next pass looks, and how that changes."""
 MUCH_HELD, LITTLE_HELD = 0.4, 0.15
-clock = time.perf_counter
-"""What the budget is measured by; benchmarks on a shared machine put processor time here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,6 @@ def lower_bound(
     >>> round(lower_bound(Problem(one, [KAnonymity(2)])).value, 6)
     0.333333
     """
-    started = clock()
     if passes is None:
         passes = PASSES if budget_seconds is None else MOST_PASSES
     if passes < 1:
@@ -132,17 +131,18 @@ def lower_bound(
     usable = int(problem.domain.counts.sum())
     check_k(problem.k, usable)
     ladders = make_ladders(problem, _affordable(problem, budget_seconds))
-    stages = [_Prices(problem, ladders, passes, progress)]
-    deadline = None if budget_seconds is None else started + budget_seconds
+    work = Work(budget_seconds)
+    stages = [_Prices(problem, ladders, passes, progress, work)]
+    deadline = None if budget_seconds is None else work.seconds
     interrupted = False
     try:
         # With levels joined, a few passes show how much finer they may be.
         joined = deadline is not None and bool(left_out(problem, ladders))
         stages[-1].run(deadline, TRIAL_PASSES if joined else passes)
-        while deadline is not None and joined and clock() < stages[-1].deadline_of_passes:
-            finer = stages[-1].affordable_ladders(deadline - clock())
+        while deadline is not None and joined and work.spent < stages[-1].deadline_of_passes:
+            finer = stages[-1].affordable_ladders(work.left)
             joined = finer != stages[-1].ladders
-            stages.append(_Prices(problem, finer, passes, progress, stages[-1]))
+            stages.append(_Prices(problem, finer, passes, progress, work, stages[-1]))
             stages[-1].run(deadline, TRIAL_PASSES if left_out(problem, finer) and joined else passes)
     except (Cancelled, KeyboardInterrupt):
         interrupted = True
@@ -196,11 +196,11 @@ class _Prices:
     """
 
     def __init__(
-        self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress,
+        self, problem: Problem, ladders: tuple[Ladder, ...], passes: int, progress: Progress, work: Work,
         earlier: _Prices | None = None,
     ) -> None:  # fmt: skip
         self.problem, self.k, self.progress, self.passes = problem, problem.k, progress, passes
-        self.ladders = ladders
+        self.ladders, self.work = ladders, work
         self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
@@ -240,7 +240,7 @@ class _Prices:
 
     def run(self, deadline: float | None, passes: int) -> None:
         """Pass after pass. Time for the final check is set aside."""
-        self.deadline, self.started = deadline, clock()
+        self.deadline, self.started = deadline, self.work.spent
         if self.deadline is not None:
             self.deadline -= CHECK_PASSES * self.pass_seconds
         self.progress("laying out")
@@ -252,33 +252,33 @@ class _Prices:
                 target = self._target(price, 0)
                 price = share * target + (1 - share) * self.best
             for number in range(passes):
-                begun = clock()
+                begun = self.work.spent
                 before, asked = self.best_value, float(price @ self.priced.counts)
                 reached = self._pass(price, number)
-                self.pass_seconds = clock() - begun
+                self.pass_seconds = self.work.spent - begun
                 if number:
                     held = (reached - before) / max(1e-12, asked - before)
                     share *= BOLDER if held > MUCH_HELD else SHYER if held < LITTLE_HELD else 1.0
                     share = min(1.0, max(LEAST_SHARE, share))
                 converged = share == 1.0 and asked - self.best_value <= CONVERGED * self.best_value
                 if number + 1 == passes or converged:
-                    self.seconds += clock() - begun
+                    self.seconds += self.work.spent - begun
                     break
                 if deadline is not None and number == 0:
                     self.deadline = deadline - CHECK_PASSES * self.pass_seconds
                 target = self._target(target, number)
-                self.seconds += clock() - begun
+                self.seconds += self.work.spent - begun
                 price = share * target + (1 - share) * self.best
         except _OutOfTime:
             pass
 
     def _tell(self, stage: str, number: int, part: float) -> None:
-        if self.deadline is not None and clock() > self.deadline:
+        if self.deadline is not None and self.work.spent > self.deadline:
             raise _OutOfTime
         note = f"bound {self._loss(self.best_value):.4f}" if self.history else ""
         done = (number + part) / self.passes
         if self.deadline is not None:
-            done = max(done, (clock() - self.started) / max(1e-9, self.deadline - self.started))
+            done = max(done, (self.work.spent - self.started) / max(1e-9, self.deadline - self.started))
         self.progress(stage, min(0.99, done), note)
 
     def _loss(self, paid: float) -> float:
@@ -289,6 +289,7 @@ class _Prices:
         """What rows lose in a good release: there the prices of each class add up to exactly what it loses."""
         if self.first_price is None:
             layout = lay_out(self.problem)
+            self.work.spend(LAYING_SECONDS * len(layout.rows))
             # Merged classes without improvement: dearer prices find more boxes early on, and improving takes its time.
             weights = row_weights(layout, self.k, 0, self.progress, rounds=0)
             of_item = self.problem.domain.tuple_of_row[layout.rows]
@@ -314,6 +315,7 @@ class _Prices:
                 priced.boxes, priced.sizes, self.attributes, price, priced.counts, self.k,
                 walk, cuts, repaired, worst, PART,
             )  # fmt: skip
+            self.work.spend(int(walk.state[1, 0]) / VISITS_PER_SECOND)
         self.pool.add(cuts)
         value = float(repaired @ priced.counts)
         if value > self.best_value:
@@ -334,6 +336,7 @@ class _Prices:
             improve_prices(
                 pool.start, pool.record, pool.share, pool.weight, gain, ceiling, price, pool.pressure, balance, steps
             )
+            self.work.spend(ENTRY_SECONDS * steps * (len(pool.record) + len(price)))
         return price
 
 

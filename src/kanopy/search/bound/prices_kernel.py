@@ -23,7 +23,8 @@ ROUNDING = 1e-12
 class Walk(NamedTuple):
     """Where a walk stands, one line per depth: what is left of the records, their groups, the weights of the groups.
 
-    `state` holds the depth, then per depth: the level being looked at, records and groups left.
+    `state` holds the depth, under it the visits of the last call; then per depth: the level being looked at, records
+    and groups left.
     """
 
     state: Longs
@@ -277,4 +278,5 @@ def scan_boxes(
             _keep_cut(cuts, inside, price, counts, k, w, worst)
             _cap_prices(inside, price, counts, k, w, repaired, dear_price, dear_rows, dear)
     state[0, 0] = depth
+    state[1, 0] = visits - left
     return depth < 0  # type: ignore[no-any-return]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from kanopy._progress import Progress
@@ -15,6 +13,10 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
+from kanopy.search.work import Work
+
+IDLE = 300
+"""Restarts without a candidate that is new after which the search ends: it has seen what there is."""
 
 
 def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, seed: int = 0) -> Solution:
@@ -24,7 +26,7 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
     (one attribute one level down, or one down and another up) that lowers the score most; then restarts from
     feasible candidates disturbed at random.
     """
-    walk = _Walk(problem, progress, time.monotonic() + budget_seconds, budget_seconds)
+    walk = _Walk(problem, progress, Work(budget_seconds))
     best = walk.judge(problem.lattice.highest)
     rng = np.random.default_rng(seed)
     if not best.feasible:
@@ -34,15 +36,18 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
         if not best.feasible:
             raise no_solution(problem)
     best = walk.descend(best)
-    while not walk.out_of_time():
+    idle = 0
+    while not walk.out_of_time() and idle < IDLE and len(walk.seen) < problem.lattice.size:
+        known = len(walk.seen)
         start = walk.judge(walk.disturbed(best.levels, rng))
         if start.feasible:
             found = walk.descend(start)
             if found.better_than(best):
                 best = found
+        idle = idle + 1 if len(walk.seen) == known else 0
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
-        f"{problem.judged:,} judged within {budget_seconds:g} seconds."
+        f"{problem.judged:,} judged with the work of {budget_seconds:g} seconds."
     )
     return release_levels(algorithm, problem, best, notes=[note])
 
@@ -50,27 +55,26 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
 class _Walk:
     """A hill climber over level combinations that never judges a candidate twice."""
 
-    def __init__(self, problem: Problem, progress: Progress, deadline: float, budget_seconds: float) -> None:
+    def __init__(self, problem: Problem, progress: Progress, work: Work) -> None:
         self.problem = problem
         self.lattice = problem.lattice
         self.progress = progress
-        self.deadline = deadline
-        self.budget_seconds = budget_seconds
+        self.work = work
         self.judge_one = judge_of(problem)
         self.seen: dict[Levels, LevelJudgement] = {}
         self.best_score = np.inf
         self.bounded = not isinstance(problem.metric, ClassMetric)
 
     def out_of_time(self) -> bool:
-        left = self.deadline - time.monotonic()
-        part = 1 - max(left, 0) / self.budget_seconds
-        self.progress("searching", min(part, 1.0), f"{len(self.seen):,} judged, best {self.best_score:.4f}")
-        return left <= 0
+        self.progress("searching", self.work.done, f"{len(self.seen):,} judged, best {self.best_score:.4f}")
+        return self.work.over
 
     def judge(self, levels: Levels) -> LevelJudgement:
         found = self.seen.get(levels)
         if found is None:
+            before = self.problem.work_seconds
             found = self.seen[levels] = self.judge_one.evaluate(levels)
+            self.work.spend(self.problem.work_seconds - before)
             if found.feasible:
                 self.best_score = min(self.best_score, found.score)
         return found
@@ -85,7 +89,7 @@ class _Walk:
                 candidate = self.judge(levels)
                 if candidate.feasible and candidate.better_than(best):
                     best = candidate
-                if time.monotonic() > self.deadline:
+                if self.work.over:
                     break
             if best is current:
                 return current

@@ -71,7 +71,8 @@ class Arena(Arrays):
 
     `tables[0, i]` are class counts and `tables[1, i]` offsets of the known tables, `levels[i]` their levels;
     `deltas_start[j * top + a, b]` is where the deltas of attribute `j` from level `a` to `b` of `top` begin (-1 where
-    they are equal); `wanted` is the candidate, `sums` and `counts` become what `count_rows` finds.
+    they are equal); `wanted` is the candidate, `sums` and `counts` become what `count_rows` finds, and last the classes
+    it was rolled up from.
     """
 
     keys: Longs
@@ -108,5 +109,6 @@ def judge(arena: Arena, known: int, tail: int, k: int, limit: int) -> None:
         start[j] = arena.extra_start[j, wanted[j]]
     count_rows(
         arena.keys[tail : tail + found], arena.sizes[tail : tail + found], arena.shift, arena.mask, arena.extra, start,
-        k, limit, arena.sums, arena.counts,
+        k, limit, arena.sums, arena.counts[:5],
     )  # fmt: skip
+    arena.counts[5] = count

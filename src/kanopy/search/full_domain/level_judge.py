@@ -41,7 +41,7 @@ class LevelJudge:
             np.empty(self._capacity, np.int64), np.empty(self._capacity, np.int64), np.zeros((2, 64), np.int64),
             np.zeros((64, width), np.int32), packing.shift, packing.mask, packing.deltas, deltas_start,
             slots_for(base.count), *problem._extra, np.zeros(width, np.int32), np.zeros(width, np.int64),
-            np.empty(width), np.empty(5, np.int64),
+            np.empty(width), np.empty(6, np.int64),
         )  # fmt: skip
         self._arena.keys[: base.count] = base.keys[0]
         self._arena.sizes[: base.count] = base.sizes
@@ -57,7 +57,7 @@ class LevelJudge:
         if anchor not in self._number and anchor != levels:
             self._run(anchor)
         self._run(levels)
-        kept, suppressed, squares, classes, all_squares = self._arena.counts.tolist()
+        kept, suppressed, squares, classes, all_squares, _ = self._arena.counts.tolist()
         feasible = suppressed <= problem.max_suppressed_rows
         score = problem.score(levels, kept, suppressed, squares, self._arena.sums) if feasible else math.inf
         by_sizes = LevelJudgement(
@@ -76,6 +76,7 @@ class LevelJudge:
         limit = problem.max_suppressed_rows if self._wants_sums else -1
         self._arena.wanted[:] = levels
         judge(self._arena, known, self._tail, problem.k, limit)
+        problem.tables.looked_at += int(self._arena.counts[5])
         if levels not in self._number:
             self._remember(levels, int(self._arena.counts[3]))
 

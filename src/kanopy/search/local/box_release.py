@@ -52,6 +52,14 @@ def check_placeable(layout: Layout, problem: Problem) -> int:
     return lost
 
 
+def made_safe(layout: Layout, class_of: Ints, problem: Problem) -> tuple[Ints, int]:
+    """The same classes, those that a model finds unsafe united with others; and how many were."""
+    sizes = np.bincount(class_of[class_of >= 0])
+    if problem.of_sizes and not ((sizes > 0) & (sizes < problem.k)).any():
+        return class_of, 0
+    return unite_unsafe(BoxSpace(layout), class_of, problem)
+
+
 def release_classes(
     name: str, layout: Layout, class_of: Ints, problem: Problem, judged: int = 0, notes: Sequence[str] = ()
 ) -> Solution:
@@ -61,11 +69,9 @@ def release_classes(
     count as one.
     """
     notes = list(notes)
-    sizes = np.bincount(class_of[class_of >= 0])
-    if not problem.of_sizes or ((sizes > 0) & (sizes < problem.k)).any():
-        class_of, united = unite_unsafe(BoxSpace(layout), class_of, problem)
-        if united:
-            notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
+    class_of, united = made_safe(layout, class_of, problem)
+    if united:
+        notes.append(f"{united} classes were united with their nearest to satisfy the privacy models.")
     order, starts = class_runs(class_of)
     record = layout.record_of_item[order]
     levels, weights = box_levels(layout.boxes, record, starts)

@@ -31,8 +31,7 @@ class IterativeLocal(Algorithm):
     never its safety. Classes publish the lowest labels that their rows share, which may be finer than the levels of
     their round. The last rows, fewer than 2k, become one class, or join the classes whose loss they raise least, or are
     suppressed where that is allowed: whatever loses least. `seconds_per_round` bounds a round if there are more than
-    a million candidates: then a best-effort search takes the place of the exact one, and results depend on the time
-    it gets.
+    a million candidates: then a best-effort search takes the place of the exact one.
 
     *Guarantee.* Every class satisfies the models; the levels lie within their limits; the rows may come in any order.
     Interrupted, it publishes the rows still open as one class (one for each part that level limits keep apart).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,12 @@ from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
+from kanopy.search.work import Work
 
 SMALL = 60
 """Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
-clock = time.perf_counter
+CLASS_SECONDS, NODE_SECONDS = 2.7e-8, 1e-4
+"""Seconds of an ordinary machine for a class and column that is weighed, and for a node."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class BayardoAgrawal(Algorithm):
     **Guarantee.** If the search ends within `budget_seconds`, no other intervals have less discernibility
     (`Solution.optimal`). If it does not, or is interrupted, the best release so far is returned with a lower bound
     on the best possible. It minimises discernibility whatever the job's metric, and columns have no weights in that;
-    the score reported is the job's metric. `steps` instead limits the nodes visited, so that the result does not
-    depend on the machine.
+    the score reported is the job's metric. `steps` instead limits the nodes visited. Either way the same job
+    gives the same release: a budget counts work, not time.
 
     **Cost.** Time per node grows with distinct tuples times columns; the number of nodes is exponential in the cuts in
     the worst case. Some thirty cuts over tens of thousands of rows take seconds; with hundreds it is a heuristic.
@@ -77,15 +78,14 @@ class BayardoAgrawal(Algorithm):
         """Search; a callback that says stop after a release was found keeps it."""
         progress("ordering values")
         table = value_table(problem)
-        search = _Search(table, problem.k, problem.max_suppressed_rows)
-        started = clock()  # from here on the kernels are compiled, which on a new machine takes its time
+        work = Work(None if self.steps is not None else self.budget_seconds)
+        search = _Search(table, problem.k, problem.max_suppressed_rows, work)
         if search.best_cuts is None:
             raise too_many_gone(self.name, problem, int(table.counts.sum()))
         notes = []
-        until = None if self.steps is not None else started + self.budget_seconds
         try:
-            search.improve_greedily(progress, None if until is None else started + self.budget_seconds / 3, self.steps)
-            proved = search.run(progress, until, self.steps)
+            search.improve_greedily(progress, self.steps)
+            proved = search.run(progress, self.steps)
             if not proved:
                 notes.append(search.remaining("Its budget was used up"))
         except (Cancelled, KeyboardInterrupt):
@@ -140,7 +140,8 @@ class _Node:
 class _Search:
     """Depth first over head and tail; the best cuts so far, as one mask per column over the original values."""
 
-    def __init__(self, table: ValueTable, k: int, most_gone: int) -> None:
+    def __init__(self, table: ValueTable, k: int, most_gone: int, work: Work) -> None:
+        self.work = work
         self.table, self.k, self.most_gone = table, k, most_gone
         self.price = table.rows
         self.sizes = table.sizes
@@ -160,9 +161,10 @@ class _Search:
         totals = self._weigh(self.root).totals
         self.stack.append(_bounded(self.root, int(max(totals[2], totals[3]))))
 
-    def _weigh(self, node: _Node) -> CutWeights:
+    def _weigh(self, node: _Node, work: Work | None = None) -> CutWeights:
         """Weigh the cuts of a node; its head alone is a candidate too."""
         self.judged += 1
+        (work or self.work).spend(NODE_SECONDS + CLASS_SECONDS * node.codes.size)
         self.weigh(node.codes, node.counts, node.coarse(self.most), self.k, self.price, self.weights)
         cost, gone = int(self.weights.totals[0]), int(self.weights.totals[1])
         if gone <= self.most_gone and (self.best_cost is None or cost < self.best_cost):
@@ -183,15 +185,19 @@ class _Search:
 
     # ---- a good start -------------------------------------------------------------------------------------
 
-    def improve_greedily(self, progress: Progress, until: float | None, steps: int | None) -> None:
-        """Make the cut that lowers the cost most, again and again; then take each back once and refill."""
-        self._fill(self.root, progress, until)
+    def improve_greedily(self, progress: Progress, steps: int | None) -> None:
+        """Make the cut that lowers the cost most, again and again; then take each back once and refill.
+
+        A third of the work at most; the proof has the rest.
+        """
+        work = self.work.part(self.work.seconds / 3)
+        self._fill(self.root, progress, work)
         tried: set[bytes] = set()
         improved = True
         while improved and self.best_cuts is not None:
             improved = False
             for j, i in [(j, int(i)) for j, cuts in enumerate(self.best_cuts) for i in np.flatnonzero(cuts)]:
-                if (until is not None and clock() > until) or (steps is not None and len(tried) >= steps):
+                if work.over or (steps is not None and len(tried) >= steps):
                     return
                 assert self.best_cuts is not None and self.best_cost is not None
                 if not self.best_cuts[j][i]:
@@ -206,14 +212,14 @@ class _Search:
                 node = _Node(self.root.codes, self.root.counts, self.root.ends, tuple(cuts))
                 barred = np.zeros((len(self.sizes), self.most), np.bool_)
                 barred[j, i] = True
-                self._fill(node, progress, until, barred)
+                self._fill(node, progress, work, barred)
                 improved |= self.best_cost < before
 
-    def _fill(self, node: _Node, progress: Progress, until: float | None, barred: Mask | None = None) -> _Node:
+    def _fill(self, node: _Node, progress: Progress, work: Work, barred: Mask | None = None) -> _Node:
         """Add cuts to the head while that lowers the cost within the limit; `barred` holds for the first only."""
-        while until is None or clock() <= until:
+        while not work.over:
             progress("cutting")
-            weights = self._weigh(node)
+            weights = self._weigh(node, work)
             allowed = self._open(node) & (weights.totals[1] + weights.gone_change <= self.most_gone)
             if barred is not None:
                 allowed &= ~barred
@@ -228,11 +234,11 @@ class _Search:
 
     # ---- the proof ----------------------------------------------------------------------------------------
 
-    def run(self, progress: Progress, until: float | None, steps: int | None) -> bool:
+    def run(self, progress: Progress, steps: int | None) -> bool:
         """Search until nothing is open (`True`) or the budget is used up."""
         first = self.judged
         while self.stack:
-            if (until is not None and clock() > until) or (steps is not None and self.judged - first >= steps):
+            if self.work.over or (steps is not None and self.judged - first >= steps):
                 return False
             if progress.active:
                 progress("proving", None, f"{self.judged:,} judged, {len(self.stack):,} open")

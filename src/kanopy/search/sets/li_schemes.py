@@ -28,8 +28,8 @@ class LiSPS(SetPartitioning):
     kept apart for good; a branch ends when even its cheapest continuation costs more than the best release found.
 
     **Guarantee.** Never worse than the best full-domain release (if that is found within the budget); proved optimal
-    where the branch and bound ends (`Solution.optimal`). `budget_seconds` is time; `steps` instead asks for a number
-    of ways out of dead ends, whose result does not depend on the machine. Interrupting keeps the best so far.
+    where the branch and bound ends (`Solution.optimal`). `budget_seconds` counts work; `steps` instead asks for a
+    number of ways out of dead ends. Either way the same job gives the same release. Interrupting keeps the best so far.
 
     **Cost.** Each round takes time in proportion to distinct tuples times columns, and the squares of the numbers of
     sets. **Do not use it** where published sets must mean something (`{17, 44, 63}` is nobody's idea of an age group:

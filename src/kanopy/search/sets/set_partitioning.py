@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kanopy._errors import Cancelled, NoSolution
+from kanopy._errors import Cancelled, JobError, NoSolution
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Discernibility, Loss
 from kanopy.search.full_domain.datafly import Datafly
@@ -19,6 +18,7 @@ from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import OutOfTime, Proof, Refinement, SetJudge, SetJudgement, Sets
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
+from kanopy.search.work import Work
 
 PROVABLE = 10**8
 """Partitions that a proof is tried for; beyond, the time goes into refining."""
@@ -29,7 +29,8 @@ HEAD_START = 10
 STRICTEST_FIRST: tuple[Kind, ...] = ("ordered", "guided", "any")
 MOST_LEVELS = 200_000
 """Full-domain candidates for which the optimum among them is looked up as a start; beyond, a greedy one."""
-clock = time.perf_counter
+MOST_VALUES, MOST_CELLS = 5_000, 300_000_000
+"""Values of a column, and values times distinct tuples, up to which sets of them can be weighed in memory."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +48,23 @@ class SetPartitioning(Algorithm):
         progress("ordering values")
         table = value_table(problem)
         schemes = [Scheme(column, self.scheme) for column in table.columns]
-        judge = SetJudge(problem, table)
+        _check_size(self.name, table)
+        work = Work(None if self.steps is not None else self.budget_seconds)
+        judge = SetJudge(problem, table, work)
         coarsest = tuple(scheme.coarsest() for scheme in schemes)
         state = judge.evaluate(coarsest)
         _load_kernels(judge, state)
-        until = None if self.steps is not None else clock() + self.budget_seconds  # kernels are compiled by now
         if not state.feasible:
             raise too_many_gone(self.name, problem, state.suppressed_rows)
         candidates = math.prod(scheme.count for scheme in schemes)
-        refinement = Refinement(judge, schemes, progress, until, self.seed)
+        refinement = Refinement(judge, schemes, progress, self.seed)
         refinement.consider(coarsest)
         proved = False
         notes: list[str] = []
         assert refinement.best is not None
         proof: Proof | None = None
         try:
-            start = _full_domain_start(problem, table, judge.squares, progress)
+            start = _full_domain_start(problem, table, judge, progress)
             patience = min(PATIENCE, 5 + candidates // 100)
             if start is not None and refinement.consider(start):
                 # Every partition of a stricter scheme is one of a freer scheme, and easier to find there.
@@ -72,7 +74,7 @@ class SetPartitioning(Algorithm):
                 refinement.schemes = schemes
             refinement.run([coarsest] if start is None else [coarsest, start], self.steps, patience)
             if candidates <= PROVABLE:
-                proof = Proof(judge, schemes, refinement.best, progress, until)
+                proof = Proof(judge, schemes, refinement.best, progress)
                 proof.run(None if self.steps is None else 100 * self.steps)
                 proved = True
         except OutOfTime:
@@ -112,16 +114,29 @@ def _load_kernels(judge: SetJudge, state: SetJudgement) -> None:
     judge.weigh_partings(state, 0, [(0, first[0])])
 
 
-def _full_domain_start(problem: Problem, table: ValueTable, squares: bool, progress: Progress) -> Sets | None:
+def _check_size(name: str, table: ValueTable) -> None:
+    """Refuse columns with more values than can be compared set by set."""
+    for column in table.columns:
+        if column.size > MOST_VALUES or column.size * len(table.counts) > MOST_CELLS:
+            raise JobError(
+                f"The algorithm {name!r} weighs every set of a column's values against every other: {column.name!r} "
+                f"has {column.size:,} values in {len(table.counts):,} distinct tuples, which is too many. Publish "
+                "broader values (a rounded number, a shorter code), or use algorithm 'iyengar', 'optimal' or 'best'."
+            )
+
+
+def _full_domain_start(problem: Problem, table: ValueTable, judge: SetJudge, progress: Progress) -> Sets | None:
     """The partition of the best full-domain release, which every scheme allows; `None` if none is found."""
     if not all(h.nested for h in problem.domain.hierarchies):
         return None
-    easier = problem.changed(metric=Discernibility() if squares else Loss())
+    easier = problem.changed(metric=Discernibility() if judge.squares else Loss())
     algorithm = Optimal() if easier.lattice.size <= MOST_LEVELS else Datafly()
     try:
         levels = algorithm.solve(easier, progress).levels
     except NoSolution:
         return None
+    finally:
+        judge.work.spend(easier.work_seconds)
     assert levels is not None
     found = []
     for column, level in zip(table.columns, levels, strict=True):

@@ -21,6 +21,11 @@ Set = tuple[int, ...]
 
 Kind = Literal["any", "guided", "ordered"]
 
+MOST_COUNTED = 300
+"""Values (or children of a node) up to which partitions are counted."""
+MOST_CUTS = 256
+"""Places at which a run of values is tried to be cut."""
+
 
 @dataclass(frozen=True)
 class Home:
@@ -157,14 +162,14 @@ class Scheme:
             return []
         if self.kind == "any":
             whole = set(held)
-            found = {(p,) for p in held} | {held[:i] for i in range(1, len(held))}
+            found = {(p,) for p in held} | {held[:i] for i in _cuts(len(held))}
             for node in self.held:
                 inside = tuple(p for p in node if p in whole)
                 if 1 < len(inside) < len(held):
                     found.add(inside)
             return sorted(found)
         units = self._units(held)
-        runs = {tuple(sorted(p for unit in units[:i] for p in self.held[unit])) for i in range(1, len(units))}
+        runs = {tuple(sorted(p for unit in units[:i] for p in self.held[unit])) for i in _cuts(len(units))}
         return sorted(runs | {self.held[unit] for unit in units} if self.kind == "guided" else runs)
 
     def _units(self, held: Set) -> list[int]:
@@ -179,9 +184,9 @@ class Scheme:
 
     @property
     def count(self) -> int:
-        """How many partitions the scheme allows."""
+        """How many partitions the scheme allows; at least so many where they are beyond all counting."""
         if self.kind == "any":
-            return bell_number(self.column.size)
+            return bell_number(min(MOST_COUNTED, self.column.size))
         ways = [1] * len(self.held)
         for node in range(len(self.held)):
             if self.children[node]:
@@ -199,25 +204,35 @@ def bell_number(size: int) -> int:
     >>> [bell_number(n) for n in range(6)]
     [1, 1, 2, 5, 15, 52]
     """
-    row = [1]
-    for _ in range(size):
+    return _bell_numbers(size + 1)[-1]
+
+
+def _bell_numbers(count: int) -> list[int]:
+    found, row = [1], [1]
+    for _ in range(count - 1):
         following = [row[-1]]
         for value in row:
             following.append(following[-1] + value)
         row = following
-    return row[0]
+        found.append(row[0])
+    return found
 
 
 def _in_sets(ways: Sequence[int]) -> int:
     """Partitions below a node: some children are whole and divided into sets, each other one is partitioned inside."""
     by_whole = [1]
-    for inside in ways:
+    for inside in ways[:MOST_COUNTED]:
         grown = [0] * (len(by_whole) + 1)
         for whole, number in enumerate(by_whole):
             grown[whole + 1] += number
             grown[whole] += number * (inside - 1)
         by_whole = grown
-    return sum(number * bell_number(whole) for whole, number in enumerate(by_whole))
+    return sum(number * bell for number, bell in zip(by_whole, _bell_numbers(len(by_whole)), strict=True))
+
+
+def _cuts(size: int) -> Sequence[int]:
+    """Where a run of so many values is tried to be cut: everywhere, or at evenly spaced places of a long one."""
+    return range(1, size) if size <= MOST_CUTS else np.linspace(1, size - 1, MOST_CUTS).round().astype(int).tolist()
 
 
 def _in_runs(ways: Sequence[int]) -> int:

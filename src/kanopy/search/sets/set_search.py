@@ -7,7 +7,6 @@ sets never lowers what a published row costs, which is what all bounds rest on.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from kanopy.search.sets.set_schemes import Scheme, Set
 from kanopy.search.sets.value_cuts_kernel import merge_codes
 from kanopy.search.sets.value_merges_kernel import weigh_joins, weigh_partings
 from kanopy.search.sets.value_sets import ValueTable
+from kanopy.search.work import Work
 
 Sets = tuple[tuple[Set, ...], ...]
 """Per column its sets, ordered by their first value."""
@@ -34,7 +34,8 @@ SMALL = 60
 SLACK = 1.01
 """How much worse than the best a release may be to go on from."""
 TOLERANCE = 1e-12
-clock = time.perf_counter
+WIDTH_SECONDS, PAIR_SECONDS, STEP_SECONDS = 1.2e-8, 1.5e-9, 1e-4
+"""Seconds of an ordinary machine for a class and column, for two sets or a class and a value, and for a step."""
 
 
 class OutOfTime(Exception):
@@ -55,7 +56,8 @@ class SetJudgement(Judgement):
 class SetJudge:
     """Costs of partitions of one table."""
 
-    def __init__(self, problem: Problem, table: ValueTable) -> None:
+    def __init__(self, problem: Problem, table: ValueTable, work: Work) -> None:
+        self.work = work
         self.table, self.k, self.most_gone = table, problem.k, problem.max_suppressed_rows
         self.squares = problem.metric.name == "discernibility"
         self.most = max(table.sizes)
@@ -88,6 +90,7 @@ class SetJudge:
         for j, column in enumerate(sets):
             for number, held in enumerate(column):
                 lookup[j, list(held)] = number
+        self.work.spend(STEP_SECONDS + WIDTH_SECONDS * self.table.codes.size)
         codes, sizes, class_of = self.merge(self.table.codes, self.table.counts, lookup)
         weights = self.weights(sets, codes)
         cost, gone = self.price_of(sizes, weights)
@@ -118,6 +121,8 @@ class SetJudge:
     def weigh_joins(self, state: SetJudgement, j: int, legal: Mask) -> tuple[Floats, Longs]:
         """What each legal join of column `j` changes in cost and in suppressed rows."""
         count = len(state.sets[j])
+        # Of classes that differ in this column alone every two are looked at: at most as many as there are sets.
+        self.work.spend(WIDTH_SECONDS * state.codes.size + PAIR_SECONDS * count * (count + len(state.sizes)))
         sizes = np.array([len(held) for held in state.sets[j]])
         # A share depends on how many values a set has: `by_count` covers every union.
         by_count = np.array([self.share(j, n) for n in range(self.table.columns[j].size + 1)])
@@ -135,6 +140,9 @@ class SetJudge:
         first = np.concatenate([[0], np.cumsum([len(out) for _, out in ways])]).astype(np.int64)
         members = np.array([value for _, out in ways for value in out], np.int32)
         owner = np.array([number for number, _ in ways], np.int32)
+        taken = np.bincount(owner, [len(out) for _, out in ways], len(state.sets[j]))
+        looked_at = float(np.bincount(state.codes[:, j], minlength=len(taken)) @ taken)
+        self.work.spend(STEP_SECONDS + PAIR_SECONDS * (looked_at + classes * values))
         falls = np.empty((len(ways), 2))
         for way, (number, out) in enumerate(ways):
             size = len(state.sets[j][number])
@@ -159,7 +167,8 @@ def joined(sets: Sets, j: int, a: int, b: int) -> Sets:
 def parted(sets: Sets, j: int, number: int, out: Set) -> Sets:
     """Some values leave a set of column `j` and make one of their own."""
     column = list(sets[j])
-    rest = tuple(value for value in column[number] if value not in out)
+    leaving = set(out)
+    rest = tuple(value for value in column[number] if value not in leaving)
     column[number : number + 1] = [rest, out]
     return (*sets[:j], tuple(sorted(column)), *sets[j + 1 :])
 
@@ -167,10 +176,8 @@ def parted(sets: Sets, j: int, number: int, out: Set) -> Sets:
 class Refinement:
     """Local search: part and join sets while that lowers the cost; leave dead ends by undoing some columns."""
 
-    def __init__(
-        self, judge: SetJudge, schemes: Sequence[Scheme], progress: Progress, until: float | None, seed: int
-    ) -> None:
-        self.judge, self.schemes, self.progress, self.until = judge, schemes, progress, until
+    def __init__(self, judge: SetJudge, schemes: Sequence[Scheme], progress: Progress, seed: int) -> None:
+        self.judge, self.schemes, self.progress = judge, schemes, progress
         self.random = np.random.default_rng(seed)
         self.best: SetJudgement | None = None
         self.judged = 0
@@ -189,7 +196,7 @@ class Refinement:
 
     def _check_time(self) -> None:
         self.progress("refining sets", None, f"{self.judged:,} judged")
-        if self.until is not None and clock() > self.until:
+        if self.judge.work.over:
             raise OutOfTime
 
     def _best_step(self, state: SetJudgement, j: int) -> SetJudgement:
@@ -267,10 +274,8 @@ class Refinement:
 class Proof:
     """Branch and bound from single values upwards: at every node pairs are joined, or kept apart for good."""
 
-    def __init__(
-        self, judge: SetJudge, schemes: Sequence[Scheme], best: SetJudgement, progress: Progress, until: float | None
-    ) -> None:
-        self.judge, self.schemes, self.best, self.progress, self.until = judge, schemes, best, progress, until
+    def __init__(self, judge: SetJudge, schemes: Sequence[Scheme], best: SetJudgement, progress: Progress) -> None:
+        self.judge, self.schemes, self.best, self.progress = judge, schemes, best, progress
         self.judged = 0
 
     def run(self, steps: int | None) -> None:
@@ -280,7 +285,7 @@ class Proof:
         stack = [iter([(sets, apart)])]
         while stack:
             self.progress("proving", None, f"{self.judged:,} judged")
-            if (self.until is not None and clock() > self.until) or (steps is not None and self.judged >= steps):
+            if self.judge.work.over or (steps is not None and self.judged >= steps):
                 raise OutOfTime
             child = next(stack[-1], None)
             if child is None:

@@ -6,6 +6,7 @@ common: the values that occur, in order; the label and the share of a set; and t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -265,7 +266,7 @@ def sets_solution(
     group_of_row = np.append(class_of, np.int32(-1))[domain.tuple_of_row]
     recoding = recoding_from_value_sets(domain, columns, set_of, group_of_row, of_tuple[first], spans=spans)
     if candidates > LARGEST_COUNT:
-        notes.append(f"There are about 10^{len(str(candidates)) - 1} recodings of this kind.")
+        notes.append(f"There are more than 10^{int((candidates.bit_length() - 1) * math.log10(2))} such recodings.")
         candidates = 0
     return release(name, problem, recoding, candidates=candidates, notes=notes, **facts)
 

@@ -6,22 +6,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanopy._arrays import Floats
+from kanopy._arrays import Floats, Ints
 from kanopy._compiler import prepare
 from kanopy._core.classes import Classes
 from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import Progress
-from kanopy.search.local.best import improvement
-from kanopy.search.local.best.first_classes import better_start, bottom_up
+from kanopy.search.local.best.first_classes import Starts, bottom_up
 from kanopy.search.local.best.improvement import KERNELS, Improvement
 from kanopy.search.local.best.safety import suppress_where_it_pays, unsafe_share
-from kanopy.search.local.box_release import check_placeable, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out
+from kanopy.search.local.box_release import check_placeable, made_safe, release_classes
+from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out, partition_cost
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
+from kanopy.search.work import Work, stages
 
-CLOSING_SECONDS = 1e-6
-"""Time per row for writing up the release, kept back from the budget."""
+ROW_SECONDS = 1e-6
+"""Time per row for laying out the table and for writing up the release."""
+FIRST_SECONDS_PER_ROW = 3e-5
+"""Time per row that the first stage has at least."""
+STOPPED = "Stopped before the budget was used up: this is the best release found until then."
 MOST_UNSAFE = 0.8
 """Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
 
@@ -31,15 +34,17 @@ class Best(Algorithm):
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
     Classes are first merged bottom-up within chunks, always the pair whose cost rises least. For k from 8 on, rounds of
-    full-domain search make most of them (as in `iterative-local`), or, where there is more time, boxes are opened one
-    after the other where they gain most. Then six kinds of change
+    full-domain search are tried as well (as in `iterative-local`), and, where there is more time, boxes that are opened
+    one after the other where they gain most. Then six kinds of change
     compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
     around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
     class up, merging a few neighbouring classes to split them anew, and, where classes are few, chains of moves.
     Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
 
-    `budget_seconds` is wall-clock time for everything but compiling; `steps` instead asks for a number of rounds, whose
-    result depends on the `seed` alone. Interrupting keeps the best release so far. Nothing is suppressed unless the
+    `budget_seconds` is work, in seconds of an ordinary machine: the same job gives the same release, whatever the
+    machine is busy with. It is spent in stages, each of which goes on from the best release so far, so that a larger
+    budget begins with all that a smaller one does and is never worse. `steps` instead asks for a number of rounds.
+    Interrupting keeps the best release so far, and the notes say that it was stopped. Nothing is suppressed unless the
     problem allows it and it pays. Heuristic: `kanopy.lower_bound` says how far from the best possible it
     can be. Not for hierarchies that do not nest. Models beside k-anonymity are satisfied by searching larger classes
     if most are unsafe, and uniting the unsafe ones at the end; models of the whole release by searching larger ones.
@@ -77,44 +82,86 @@ class Best(Algorithm):
 
     def _solve(self, problem: Problem, least: int, progress: Progress) -> Solution:
         """The best classes of at least so many rows."""
-        started = improvement.clock()
+        work = Work(self.budget_seconds if self.steps is None else None)
         progress("laying out")
         layout = lay_out(problem)
-        k = problem.k
+        work.spend(ROW_SECONDS * len(layout.rows))
         lost = check_placeable(layout, problem)
-        start = bottom_up(layout, least, progress)
+        start = bottom_up(layout, least, progress, work)
         while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
             # Classes of k rows that are nearly all unsafe for another model would only be united again.
             if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
                 break
             least *= 2
-            start = bottom_up(layout, least, progress)
-        budget = self.budget_seconds if self.steps is None else None
-        start, stopped = better_start(layout, problem, least, start, budget, self.seed, progress)
+            start = bottom_up(layout, least, progress, work)
         search = Improvement(layout, start, least, self.seed)
+        finish = _Finish(problem, layout, search, problem.max_suppressed_rows - lost, work)
         notes = []
-        spent = improvement.clock() - started
-        if self.steps is None and spent > self.budget_seconds:
+        if self.steps is None and work.over:
             notes.append(
-                f"The first release alone took {spent:.0f} s, the budget was {self.budget_seconds:g} s: nothing was "
-                "improved. A larger budget gives a better release."
+                f"The first release alone took the work of {work.spent:.0f} s, the budget was {self.budget_seconds:g} "
+                "s: nothing was improved. A larger budget gives a better release."
             )
-        if not stopped:
-            try:
-                if self.steps is not None:
-                    search.run_steps(self.steps, progress)
-                else:
-                    closing = min(0.2 * self.budget_seconds, CLOSING_SECONDS * len(layout.rows))
-                    search.run_seconds(self.budget_seconds - closing, started, progress)
-            except (Cancelled, KeyboardInterrupt):
-                stopped = True
-        if stopped:
-            notes.append("Stopped before the budget was used up: this is the best release found until then.")
-        class_of = search.best_classes()
-        allowed = problem.max_suppressed_rows - lost
-        if allowed > 0:
-            class_of = suppress_where_it_pays(layout, class_of, k, allowed)
-        return release_classes(self.name, layout, class_of, problem, judged=search.rounds, notes=notes)
+        try:
+            if self.steps is not None:
+                search.go_on_from(Starts(layout, problem, least, self.seed).next(start, work, 0.0, progress))
+                search.run_steps(self.steps, progress)
+            else:
+                self._improve(search, Starts(layout, problem, least, self.seed), work, finish, progress)
+        except (Cancelled, KeyboardInterrupt):
+            notes.append(STOPPED)
+            finish.note()
+        return release_classes(self.name, layout, finish.classes(), problem, judged=search.rounds, notes=notes)
+
+    def _improve(self, search: Improvement, starts: Starts, work: Work, finish: _Finish, progress: Progress) -> None:
+        """Stage after stage, each from the best so far, until the work is over."""
+        rows = len(search.layout.rows)
+        for end in stages(work.spent + max(0.05, FIRST_SECONDS_PER_ROW * rows)):
+            stage = end - work.spent
+            if work.over or search.best_cost <= 0.0:
+                return
+            if stage > 0:
+                search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
+                if starts.stopped:
+                    raise Cancelled
+                search.run(work, end - work.spent, progress, finish.note)
+
+
+class _Finish:
+    """What is published of the classes found: the best of what was noted at certain points of the search.
+
+    Where rows may be suppressed, or models look at more than the size of a class, a partition that costs less can
+    still end as a release that costs more. So releases are compared, at points that do not depend on the budget.
+    """
+
+    def __init__(self, problem: Problem, layout: Layout, search: Improvement, allowed: int, work: Work) -> None:
+        self.problem, self.layout, self.search, self.allowed, self.work = problem, layout, search, allowed, work
+        self.best: tuple[float, Ints] | None = None
+        self.noted = float(np.inf)
+
+    def note(self) -> None:
+        """Look at what the best classes so far come to, if they have changed and it takes a look."""
+        if (self.allowed <= 0 and self.problem.of_sizes) or self.search.best_cost >= self.noted:
+            return
+        self.noted = self.search.best_cost
+        self.work.spend(ROW_SECONDS * len(self.layout.rows))
+        found = self._suppressed()
+        try:
+            cost = partition_cost(self.layout, made_safe(self.layout, found, self.problem)[0])
+        except NoSolution:
+            return
+        if self.best is None or cost < self.best[0]:
+            self.best = cost, found
+
+    def classes(self) -> Ints:
+        """The classes to publish."""
+        return self._suppressed() if self.best is None else self.best[1]
+
+    def _suppressed(self) -> Ints:
+        class_of = self.search.best_classes().copy()
+        if self.allowed > 0:
+            class_of = suppress_where_it_pays(self.layout, class_of, self.problem.k, self.allowed)
+        return class_of
 
 
 def _first_size(problem: Problem, progress: Progress) -> int:

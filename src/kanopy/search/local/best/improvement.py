@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,11 +17,12 @@ from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, re
 from kanopy.search.local.best.moves.resplit_kernel import resplit
 from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
 from kanopy.search.local.best.neighbours_kernel import look_around
-from kanopy.search.local.best.partition_kernel import Partition, fit_all, make_partition
+from kanopy.search.local.best.partition_kernel import WORK, Partition, fit_all, make_partition
 from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.boxes_kernel import LEVELS
 from kanopy.search.local.chunking_kernel import chunk
 from kanopy.search.local.chunks import chunk_records, shuffled_order
+from kanopy.search.work import Work
 
 NEIGHBOURS = 24
 WINDOW = 12
@@ -31,9 +31,10 @@ WIDE_ROWS = 40_000
 """Opening a class in any generalization of a row counts the rows of its chunk: chunks of this many at most."""
 WIDE_CELLS = 20_000
 SLICE_SECONDS = 0.1
-clock = time.perf_counter
-"""What the budget is measured by; benchmarks on a shared machine put processor time here."""
-
+NOTED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+"""Where in a stage a release is looked at."""
+NEAR_SECONDS, LAYING_SECONDS = 1.1e-8, 5e-7
+"""Seconds of an ordinary machine for looking at two records' values in a column, and for laying out a row."""
 
 KERNELS = (chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen)
 """Those with much in common side by side: they are compiled by the same process."""
@@ -45,11 +46,14 @@ class Kind:
 
     `per_sweep` steps per row are a round of a search that counts steps instead of seconds; `first` are tried before
     their time is known; `classes`: whole classes come and go, so that heat is measured against k rows, not one.
+    `nanoseconds` is what a box it looks at takes in a table of 2,000 rows with eight columns, and what every doubling
+    of the rows adds, since fewer of them lie in the processor's cache.
     """
 
     run: Callable[[float, int], float]
     per_sweep: float
     first: int
+    nanoseconds: tuple[float, float]
     classes: bool = False
 
 
@@ -63,7 +67,7 @@ class Improvement:
         self.part = partition_of(layout, class_of, k)
         self.best_cost = self.cost()
         self.kept = self.part.class_of.copy()
-        self.rounds = 0
+        self.rounds = self.orders = 0
         self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
         self.far = np.full((layout.records, NEIGHBOURS), np.inf)
         self.stats = np.zeros(12, np.int64)
@@ -100,33 +104,35 @@ class Improvement:
         most = min(max(20, 4 * k), 120)
         units, pool = make_units(most, width), np.zeros((2, most), np.int32)
         found = [
-            Kind(lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8, 64),
-            Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256),
+            Kind(lambda heat, n: reopen(joins, part, journal, look, near, k, heat, n, random, LOGS, stats), 1 / 8, 64,
+                 (15, 5)),
+            Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256, (10, 9)),
             Kind(
-                lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4, True,
+                lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4,
+                (35, 3), True,
             ),
             Kind(
                 lambda heat, n: widen(
                     boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k, heat, n, random, LOGS, stats
-                ), 1 / 2000, 16, True,
+                ), 1 / 2000, 16, (10, 1), True,
             ),
         ]  # fmt: skip
         if most >= 2 * k:
             found.append(
                 Kind(
                     lambda heat, n: resplit(joins, part, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
-                    1 / 64, 16,
+                    1 / 64, 16, (22, 1),
                 )
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
-            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1))
+            found.append(Kind(lambda _, n: sum(chain(joins, part, room, k) for _ in range(n)), 0.0, 1, (17, 0)))
         return found
 
     def look_for_neighbours(self, orders: int, progress: Progress) -> None:
-        """Find near records in several random orders of the table."""
+        """Find near records in several random orders of the table, all in all."""
         records = self.layout.records
-        for i in range(orders):
+        for i in range(self.orders, orders):
             order = shuffled_order(self.layout, self.generator)
             for begin in range(0, records, 100_000):
                 progress("looking for neighbours", (i + begin / records) / orders)
@@ -134,6 +140,7 @@ class Improvement:
                     self.layout.joins, order, self.layout.stratum, WINDOW, begin, min(records, begin + 100_000),
                     self.near, self.far,
                 )  # fmt: skip
+        self.orders = max(self.orders, orders)
 
     def run_steps(self, steps: int, progress: Progress) -> None:
         """A fixed amount of work: the same seed gives the same result."""
@@ -151,33 +158,45 @@ class Improvement:
             self._keep()
             self._tell(progress, done / steps)
 
-    def run_seconds(self, budget: float, started: float, progress: Progress) -> None:
-        """Improve until the budget is used up; each kind of change gets time by what it has lately gained."""
-        if self.best_cost <= 0.0 or clock() - started >= budget:
+    def run(self, work: Work, stage: float, progress: Progress, note: Callable[[], None] = lambda: None) -> None:
+        """Improve for a stage of so many seconds, or until the work is over; each kind of change gets time by what it
+        has lately gained. Nothing but where it stops depends on how much work there is in all. `note` is called at a
+        few points towards the end of the stage."""
+        if self.best_cost <= 0.0 or work.over:
             return
-        items = len(self.part.record)
+        items, width = len(self.part.record), self.layout.boxes.tuples.shape[1]
+        begun = work.spent
         # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
-        per_row = budget / items
-        self.look_for_neighbours(ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS, progress)
+        per_row = stage / items
+        orders = ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS
+        if orders > self.orders:
+            work.spend(NEAR_SECONDS * WINDOW * self.layout.records * width * (orders - self.orders))
+            self.look_for_neighbours(orders, progress)
         kinds = self.kinds()
-        begun = clock()
-        whole = max(1e-3, budget - (begun - started))
+        work.spend(LAYING_SECONDS * items)
+        whole = max(0.5 * stage, stage - (work.spent - begun))
+        begun = work.spent
         sweeps = whole / (3e-5 * items)
         hottest, for_classes = self._heat(sweeps), self._class_heat(sweeps)
         count = len(kinds)
         rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
+        doublings = max(0.0, float(np.log2(items / 2000)))
+        per_box = [1e-9 * (once + more * doublings) * (4 + width) / 12 for once, more in (k.nanoseconds for k in kinds)]
         seconds_per_step = np.zeros(count)
-        part_seconds = min(SLICE_SECONDS, whole / 40)
-        while (done := (clock() - begun) / whole) < 1:
+        slice_seconds = min(SLICE_SECONDS, whole / 40)
+        points = iter((*NOTED, np.inf))
+        next_point = next(points)
+        while (done := (work.spent - begun) / whole) < 1 and not work.over:
             heat = hottest * (1 - done) ** 2
-            credit += part_seconds * share
+            credit += slice_seconds * share
             for i, kind in enumerate(kinds):
                 steps = int(min(credit[i] / seconds_per_step[i], 1e6)) if seconds_per_step[i] else kind.first
                 if steps < 1:
                     continue
-                before = clock()
+                before = int(self.part.state[WORK])
                 gain = -kind.run(heat * for_classes if kind.classes else heat, steps)
-                spent = max(1e-6, clock() - before)
+                spent = 2e-6 + per_box[i] * (int(self.part.state[WORK]) - before)
+                work.spend(spent)
                 credit[i] -= spent
                 seconds_per_step[i] += (0.5 if seconds_per_step[i] else 1.0) * (spent / steps - seconds_per_step[i])
                 rate[i] += 0.3 * (max(0.0, gain) / spent - rate[i])
@@ -185,7 +204,15 @@ class Improvement:
             share = 0.8 * earned + 0.2 / count
             self.rounds += 1
             self._keep()
-            self._tell(progress, done)
+            if (work.spent - begun) / whole >= next_point:
+                next_point = next(points)
+                note()
+            self._tell(progress, work.done)
+
+    def go_on_from(self, class_of: Ints) -> None:
+        """Put other classes under improvement; the best seen stays what it was, unless these are better."""
+        self.part = partition_of(self.layout, class_of, self.k)
+        self._keep()
 
     def _heat(self, sweeps: float) -> float:
         """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""

@@ -18,8 +18,8 @@ from kanopy.search.local.joins_kernel import Joins, copy_box, join, own_weight
 @dataclass(frozen=True, eq=False)
 class Partition(Arrays):
     """`record[i]` of item `i` (items of a record are consecutive from `first[t]`); `free` is a stack of unused
-    classes, `state[0]` how many there are. `lean` and `lean_weight` hold while `known[c]`; `spare` is room for
-    a box."""
+    classes, `state[0]` how many there are; `state[1]` counts the boxes looked at, which is what work is measured by.
+    `lean` and `lean_weight` hold while `known[c]`; `spare` is room for a box."""
 
     record: Ints
     first: Longs
@@ -38,7 +38,7 @@ class Partition(Arrays):
     spare: IntRows
 
 
-FREE = 0
+FREE, WORK = 0, 1
 
 
 @helper
@@ -104,6 +104,7 @@ def fit(joins: Joins, part: Partition, c: int) -> None:
         item = part.after[item]
     part.weight[c] = weight
     part.known[c] = 0
+    part.state[WORK] += part.size[c]
 
 
 @helper
@@ -112,6 +113,7 @@ def learn(joins: Joins, part: Partition, c: int) -> None:
     if part.known[c] != 0:
         return
     part.known[c] = 1
+    part.state[WORK] += 3 * part.size[c]
     first = part.head[c]
     last = first
     item = part.after[first]
@@ -167,7 +169,7 @@ def make_partition(joins: Joins, record: Ints, first: Longs, class_of: Ints, mos
         record, first, class_of.copy(), after, before,
         np.full(most, -1, np.int32), np.zeros(most, np.int64), np.zeros((most, width), np.int32), np.zeros(most),
         np.zeros((len(record), width), np.int32), np.zeros(len(record)), np.zeros(most, np.uint8),
-        np.zeros(most, np.int32), np.zeros(1, np.int64), np.zeros((1, width), np.int32),
+        np.zeros(most, np.int32), np.zeros(2, np.int64), np.zeros((1, width), np.int32),
     )  # fmt: skip
     part.head[:count] = order[ends - sizes]
     part.size[:count] = sizes

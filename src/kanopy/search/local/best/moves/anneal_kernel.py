@@ -6,7 +6,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, IntRows, Longs, Words
 from kanopy._compiler import kernel
-from kanopy.search.local.best.partition_kernel import Partition, learn, put, take
+from kanopy.search.local.best.partition_kernel import WORK, Partition, learn, put, take
 from kanopy.search.local.joins_kernel import Joins, draw, join, joint_weight
 
 LOGS = -np.log((np.arange(1024) + 0.5) / 1024)
@@ -27,6 +27,7 @@ def anneal(
     items = len(part.record)
     degree = near.shape[1]
     gained = 0.0
+    part.state[WORK] += steps
     for _ in range(steps):
         x = draw(random, items)
         a = part.class_of[x]
@@ -42,6 +43,7 @@ def anneal(
         b = part.class_of[y]
         if b < 0 or a == b:
             continue
+        part.state[WORK] += 4
         limit = heat * logs[draw(random, 1024)]
         learn(joins, part, a)
         learn(joins, part, b)
@@ -75,6 +77,7 @@ def anneal(
                         if change < best:
                             best, chosen, kind = change, z, 3
                 looked += 1
+                part.state[WORK] += 1
                 z = part.after[z]
         if kind == 0:
             continue

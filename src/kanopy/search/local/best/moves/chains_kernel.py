@@ -14,7 +14,7 @@ import numpy as np
 
 from kanopy._arrays import Bytes, IntRows, Ints
 from kanopy._compiler import Arrays, helper, kernel
-from kanopy.search.local.best.partition_kernel import Partition, fit, put, take
+from kanopy.search.local.best.partition_kernel import WORK, Partition, fit, put, take
 from kanopy.search.local.joins_kernel import Joins, holds
 
 
@@ -44,6 +44,8 @@ def _find_witnesses(joins: Joins, part: Partition, chains: Chains, count: int) -
     for a in range(len(chains.witness)):
         for b in range(len(chains.witness)):
             chains.witness[a, b] = -1
+    # Most boxes are seen at their first attribute not to hold a record.
+    part.state[WORK] += (len(part.first) * count) >> 2
     for t in range(len(part.first) - 1):
         found = 0
         for i in range(count):
@@ -63,6 +65,7 @@ def _hop(joins: Joins, part: Partition, chains: Chains, count: int, a: int, b: i
     """Move the witness from class `a` to class `b`, and find others in its place."""
     y = chains.witness[a, b]
     t = part.record[y]
+    part.state[WORK] += count >> 2
     take(part, y)
     put(part, b, y)
     chains.changed[a] = 1
@@ -99,6 +102,7 @@ def _reach(part: Partition, chains: Chains, count: int, target: int) -> int:
                 chains.towards[a] = b
                 chains.queue[found] = a
                 found += 1
+    part.state[WORK] += (found * count) >> 4
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kanopy._arrays import Bytes, Floats, IntRows, Ints, Longs, Words
 from kanopy._compiler import Arrays, helper
-from kanopy.search.local.best.partition_kernel import Partition, drop_class, fit, put, take
+from kanopy.search.local.best.partition_kernel import WORK, Partition, drop_class, fit, put, take
 from kanopy.search.local.joins_kernel import Joins, copy_box, draw, join, joint_weight
 
 
@@ -121,6 +121,8 @@ def cheapest_home(
         target = fresh
     most = len(part.size)
     few = most <= FEW
+    # Where all classes are asked, few of them are looked at closely.
+    part.state[WORK] += 2 + (most >> 3 if few else near.shape[1])
     seen = -1
     for i in range(-1, most - 1 if few else near.shape[1]):
         if few:

@@ -19,7 +19,7 @@ from kanopy.search.local.best.moves.journal_kernel import (
     touch,
     undo,
 )
-from kanopy.search.local.best.partition_kernel import Partition, fit, new_class
+from kanopy.search.local.best.partition_kernel import WORK, Partition, fit, new_class
 from kanopy.search.local.joins_kernel import OWN, Joins, copy_box, draw, join, joint_weight, own_weight
 
 
@@ -138,6 +138,7 @@ def reopen(
     """Try `steps` times to open a class around a random row from its nearest rows; returns the change in cost."""
     items = len(part.record)
     gained = 0.0
+    part.state[WORK] += steps
     for _ in range(steps):
         x = draw(random, items)
         a = part.class_of[x]
@@ -153,6 +154,7 @@ def reopen(
         t = part.record[x]
         limit = heat * logs[draw(random, 1024)]
         entries, rows = _look_around_row(joins, part, near, look, t, k)
+        part.state[WORK] += 3 * entries
         if entries < 2 or rows < k:
             continue
         # The boxes around t that one or two near records span, each judged by the near rows that would pay less.
@@ -180,12 +182,14 @@ def reopen(
                     larger = ((look.levels[one, i] | full) - look.levels[two, i]) & full
                     mask = larger - (larger >> np.uint64(look.field[0] - 1))
                     look.levels[e, i] = (look.levels[one, i] & mask) | (look.levels[two, i] & ~mask)
+            part.state[WORK] += 1 + (rows >> 3)
             gain = _worth(look, e, rows, w, k)
             if gain > best:
                 best, one_best, two_best = gain, one, two
         if best <= -limit:
             continue
         stats[4] += 1
+        part.state[WORK] += rows
         begin(journal)
         fresh = new_class(part)
         touch(part, journal, fresh)
@@ -231,6 +235,7 @@ def dissolve(
     """Try `steps` times to give up the class of a random row; returns the change in cost."""
     items = len(part.record)
     gained = 0.0
+    part.state[WORK] += steps
     for _ in range(steps):
         a = part.class_of[draw(random, items)]
         if a < 0 or part.weight[a] <= 0.0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanopy._arrays import Floats, IntRows, Longs, Words
 from kanopy._compiler import kernel
 from kanopy.search.local.best.agglomerate_kernel import Units, merge_units
-from kanopy.search.local.best.partition_kernel import Partition, drop_class, new_class, put, take
+from kanopy.search.local.best.partition_kernel import WORK, Partition, drop_class, new_class, put, take
 from kanopy.search.local.joins_kernel import Joins, copy_box, draw, own_weight
 
 
@@ -22,6 +22,7 @@ def resplit(
     most = pool.shape[1]
     degree = near.shape[1]
     gained = 0.0
+    part.state[WORK] += steps
     for _ in range(steps):
         a = part.class_of[draw(random, items)]
         if a < 0 or part.weight[a] <= 0.0 or part.size[a] > most // 2:
@@ -60,6 +61,7 @@ def resplit(
                 y = part.after[y]
         if number < 2:
             continue
+        part.state[WORK] += 24 + count * count
         for i in range(count):
             units.size[i] = 1
             copy_box(joins.cells, part.record[pool[0, i]], units.box, i)

@@ -19,7 +19,7 @@ from kanopy.search.local.best.moves.journal_kernel import (
     touch,
     undo,
 )
-from kanopy.search.local.best.partition_kernel import Partition, fit, new_class
+from kanopy.search.local.best.partition_kernel import WORK, Partition, fit, new_class
 from kanopy.search.local.boxes_kernel import LEVELS, VALUES, Boxes, agreement, level_weight
 from kanopy.search.local.joins_kernel import Joins, draw, holds
 from kanopy.search.local.levels_kernel import few_levels
@@ -315,10 +315,13 @@ def widen(
     sums, weight_in = lattice.sums, lattice.weight_in
     items = len(part.record)
     gained = 0.0
+    # What is looked at here is counted in rows, of which several take as long as one box.
+    part.state[WORK] += steps + (items >> 2)
     for t in range(len(part.first) - 1):
         _note(part, lattice, t)
     for _ in range(steps):
         if lattice.state[STEPS] % REFRESH == 0:
+            part.state[WORK] += items
             _refresh(joins, part, lattice, near, k, random)
         lattice.state[STEPS] += 1
         x = draw(random, items)
@@ -333,6 +336,7 @@ def widen(
         free = _prepare(boxes, lattice, t, cells)
         begins, ends = starts[chunk_of[t]], starts[chunk_of[t] + 1]
         _count(lattice, order, begins, ends, cells)
+        part.state[WORK] += ((ends - begins) >> 2) + ((cells * len(lattice.axis)) >> 3) + (len(lattice.word) >> 3)
         # The best by the sum saved, per band of weights by the sum per root of the rows: large boxes tear up classes.
         for i in range(CANDIDATES):
             lattice.best[i, 0] = 0.0
@@ -357,6 +361,7 @@ def widen(
             if cell < 0 or (i > 0 and cell == int(lattice.best[0, 1])):
                 continue
             gain, count = _judge(part, lattice, order, begins, ends, _levels(lattice, cell), free, weight_in[cell], k)
+            part.state[WORK] += (ends - begins) >> 4
             for d in range(count):
                 lattice.taken[lattice.donors[d]] = 0
             if gain > best:
