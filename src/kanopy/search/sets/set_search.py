@@ -56,8 +56,8 @@ class SetJudgement(Judgement):
 class SetJudge:
     """Costs of partitions of one table."""
 
-    def __init__(self, problem: Problem, table: ValueTable, work: Work) -> None:
-        self.work = work
+    def __init__(self, problem: Problem, table: ValueTable, work: Work | None = None) -> None:
+        self.work = work or Work(None)
         self.table, self.k, self.most_gone = table, problem.k, problem.max_suppressed_rows
         self.squares = problem.metric.name == "discernibility"
         self.most = max(table.sizes)
