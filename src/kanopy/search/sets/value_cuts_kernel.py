@@ -96,6 +96,26 @@ def _multipliers(width: int) -> Longs:
     return found
 
 
+@helper
+def _lifted(codes: Ints, lookup: Ints) -> Ints:
+    """Per column the codes that `lookup[j]` gives instead."""
+    lifted = np.empty(codes.shape, np.int32)
+    for e in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            lifted[e, j] = lookup[j, codes[e, j]]
+    return lifted
+
+
+@helper
+def _hashed(codes: Ints, factor: Longs) -> Longs:
+    """A number per row that equal rows share."""
+    hashes = np.zeros(len(codes), np.int64)
+    for e in range(len(codes)):
+        for j in range(len(factor)):
+            hashes[e] += codes[e, j] * factor[j]
+    return hashes
+
+
 @kernel()
 def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, Ints]:
     """Replace `codes[:, j]` by `lookup[j]` of them and unite rows that become equal, in order of first appearance.
@@ -104,14 +124,9 @@ def merge_codes(codes: Ints, counts: Longs, lookup: Ints) -> tuple[Ints, Longs, 
     """
     rows, width = codes.shape
     factor = _multipliers(width)
-    lifted = np.empty((rows, width), np.int32)
-    hashes = np.zeros(rows, np.int64)
-    for e in range(rows):
-        for j in range(width):
-            lifted[e, j] = lookup[j, codes[e, j]]
-            hashes[e] += lifted[e, j] * factor[j]
+    lifted = _lifted(codes, lookup)
     number = np.empty(rows, np.int32)
-    found = _number_rows(lifted, hashes, number)
+    found = _number_rows(lifted, _hashed(lifted, factor), number)
     united = np.empty((found, width), np.int32)
     sums = np.zeros(found, np.int64)
     for e in range(rows):
@@ -136,16 +151,10 @@ def weigh_cuts(codes: Ints, counts: Longs, coarse: Ints, k: int, price: int, out
     out.gone_change[:] = 0
     out.useful[:] = 0
     factor = _multipliers(width)
-    hashes = np.zeros(rows, np.int64)
-    coarse_codes = np.empty((rows, width), np.int32)
-    coarse_hashes = np.zeros(rows, np.int64)
-    for e in range(rows):
-        for j in range(width):
-            coarse_codes[e, j] = coarse[j, codes[e, j]]
-            hashes[e] += codes[e, j] * factor[j]
-            coarse_hashes[e] += coarse_codes[e, j] * factor[j]
+    hashes = _hashed(codes, factor)
+    coarse_codes = _lifted(codes, coarse)
     class_of = np.empty(rows, np.int32)
-    classes = _number_rows(coarse_codes, coarse_hashes, class_of)
+    classes = _number_rows(coarse_codes, _hashed(coarse_codes, factor), class_of)
     total = np.zeros(classes, np.int64)
     member = np.zeros(classes, np.int32)
     for e in range(rows):

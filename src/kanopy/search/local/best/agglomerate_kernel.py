@@ -50,6 +50,17 @@ def _rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, rand
 
 
 @helper
+def _note_rise(joins: Joins, units: Units, k: int, i: int, j: int, noise: float, random: Words) -> None:
+    """Note for either of two units, where it has fewer than k rows, that the other is nearest, if it is."""
+    if units.size[i] < k or units.size[j] < k:
+        d = _rise(joins, units, k, i, j, noise, random)
+        if units.size[i] < k and d < units.rise[i]:
+            units.rise[i], units.nearest[i] = d, j
+        if units.size[j] < k and d < units.rise[j]:
+            units.rise[j], units.nearest[j] = d, i
+
+
+@helper
 def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, random: Words) -> int:
     """Merge the first `count` units until each has `k` rows or one is left; returns how many are left.
 
@@ -64,12 +75,7 @@ def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, ra
         rise[i] = NEVER
     for i in range(count):
         for j in range(i):
-            if size[i] < k or size[j] < k:
-                d = _rise(joins, units, k, i, j, noise, random)
-                if size[i] < k and d < rise[i]:
-                    rise[i], nearest[i] = d, j
-                if size[j] < k and d < rise[j]:
-                    rise[j], nearest[j] = d, i
+            _note_rise(joins, units, k, i, j, noise, random)
     left = count
     while left > 1:
         best = NEVER
@@ -109,12 +115,7 @@ def merge_units(joins: Joins, units: Units, count: int, k: int, noise: float, ra
                 continue
             if nearest[i] == gone or nearest[i] == pick:
                 nearest[i] = -1
-            if size[i] < k or size[pick] < k:
-                d = _rise(joins, units, k, pick, i, noise, random)
-                if size[i] < k and d < rise[i]:
-                    rise[i], nearest[i] = d, pick
-                if size[pick] < k and d < rise[pick]:
-                    rise[pick], nearest[pick] = d, i
+            _note_rise(joins, units, k, pick, i, noise, random)
         left = at
     for i in range(count):
         end = owner[i]

@@ -166,10 +166,15 @@ def settle(
     joins: Joins, part: Partition, journal: Journal, near: IntRows, k: int, fresh: int, old: float, limit: float,
     random: Words,
 ) -> float:  # fmt: skip
-    """Refit the classes that lost rows, give up those below k, and keep the change if its cost is below `limit`.
+    """Refit the new class and those that lost rows, give up those below k, and keep the change if it costs less than
+    `limit`.
 
     Returns the change in cost, 0 if it was undone.
     """
+    if part.size[fresh] < k:
+        undo(part, journal)
+        return 0.0
+    fit(joins, part, fresh)
     donors = journal.state[CLASSES]
     for i in range(donors):
         c = journal.classes[i]

@@ -19,7 +19,7 @@ from kanopy.search.local.best.moves.journal_kernel import (
     touch,
     undo,
 )
-from kanopy.search.local.best.partition_kernel import WORK, Partition, fit, new_class
+from kanopy.search.local.best.partition_kernel import WORK, Partition, new_class
 from kanopy.search.local.joins_kernel import OWN, Joins, copy_box, draw, join, joint_weight, own_weight
 
 
@@ -216,10 +216,6 @@ def reopen(
                     move(part, journal, y, fresh)
             if part.size[fresh] >= k:
                 break
-        if part.size[fresh] < k:
-            undo(part, journal)
-            continue
-        fit(joins, part, fresh)
         change = settle(joins, part, journal, near, k, fresh, old, limit, random)
         if change != 0.0:
             stats[5] += 1

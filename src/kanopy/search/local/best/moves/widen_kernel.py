@@ -17,9 +17,8 @@ from kanopy.search.local.best.moves.journal_kernel import (
     move,
     settle,
     touch,
-    undo,
 )
-from kanopy.search.local.best.partition_kernel import WORK, Partition, fit, new_class
+from kanopy.search.local.best.partition_kernel import WORK, Partition, new_class
 from kanopy.search.local.boxes_kernel import LEVELS, VALUES, Boxes, agreement, level_weight
 from kanopy.search.local.joins_kernel import Joins, draw, holds
 from kanopy.search.local.levels_kernel import few_levels
@@ -390,10 +389,6 @@ def widen(
                         move(part, journal, y, fresh)
         for d in range(count):
             lattice.taken[lattice.donors[d]] = 0
-        if part.size[fresh] < k:
-            undo(part, journal)
-            continue
-        fit(joins, part, fresh)
         change = settle(joins, part, journal, near, k, fresh, old, limit, random)
         if change != 0.0:
             stats[11] += 1
