@@ -153,6 +153,19 @@ def shown_address(source: str) -> str:
     return f"{scheme}://{user}{place}{'?…' if question else ''}{colons}{table}"
 
 
+def called(name: str, known: Iterable[str], what: str, error: type[KanopyError] | None = None) -> str:
+    """The known name that is meant; `-` and `_` are the same. Other names are answered with the near misses.
+
+    >>> called("k_member", ["mondrian", "k-member"], "algorithm")
+    'k-member'
+    """
+    known = list(known)
+    for spelled in (name, name.replace("_", "-"), name.replace("-", "_")):
+        if spelled in known:
+            return spelled
+    raise (error or JobError)(f"There is no {what} called {short(name)}. {near_miss(name, known)}")
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """A hint with the closest known names, or the known names themselves.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
+from kanopy._errors import called
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 
@@ -24,7 +24,7 @@ def algorithms(name: Name = None) -> None:
     listed = entries()
     classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
     if name is not None:
-        chosen = _chosen("algorithm", name, classes)
+        chosen = called(name, classes, "algorithm")
         listed = [{**each, **_declared(classes[chosen] or algorithm_class(chosen))} for each in listed
                   if each["name"] == chosen]  # fmt: skip
 
@@ -55,7 +55,7 @@ def models(name: Name = None) -> None:
     """List the privacy models, each with one sentence and an example."""
     from kanopy.privacy.models import MODELS
 
-    chosen = MODELS if name is None else {(own := _chosen("privacy model", name, MODELS)): MODELS[own]}
+    chosen = MODELS if name is None else {(own := called(name, MODELS, "privacy model")): MODELS[own]}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
         | (_declared(kind) if name is not None else {})
@@ -70,22 +70,13 @@ def methods(name: Name = None) -> None:
     from kanopy._parameters import defaults
     from kanopy.hierarchy.builders.registry import BUILDERS
 
-    chosen = BUILDERS if name is None else {(own := _chosen("method", name, BUILDERS)): BUILDERS[own]}
+    chosen = BUILDERS if name is None else {(own := called(name, BUILDERS, "method")): BUILDERS[own]}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
         | (_declared(kind) if name is not None else {})
         for each, kind in chosen.items()
     ]
     _emit_table("methods", listed, {"method": "name", "what it does": "summary", "parameters": "parameters"})
-
-
-def _chosen(what: str, name: str, known: Mapping[str, Any]) -> str:
-    from kanopy._errors import JobError, near_miss
-
-    for spelled in (name, name.replace("_", "-"), name.replace("-", "_")):
-        if spelled in known:
-            return spelled
-    raise JobError(f"There is no {what} called {name!r}. {near_miss(name, known)}")
 
 
 def _declared(kind: type) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from kanopy._arrays import Floats, Longs
-from kanopy._errors import JobError, near_miss
+from kanopy._errors import called
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
@@ -226,7 +226,4 @@ def metric_named(name: str) -> Metric:
     >>> metric_named("loss")
     Loss()
     """
-    found = METRICS.get(name)
-    if found is None:
-        raise JobError(f"There is no metric called {name!r}. {near_miss(name, METRICS)}")
-    return found()
+    return METRICS[called(name, METRICS, "metric")]()

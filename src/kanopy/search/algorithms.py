@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from kanopy._errors import JobError, near_miss, short
+from kanopy._errors import called
 from kanopy._parameters import make, parameters_of
 from kanopy.search.solution import Algorithm
 
@@ -37,10 +37,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     >>> algorithm_class("k-member").recoding
     'local'
     """
-    path = ALGORITHMS.get(name.replace("_", "-"))
-    if path is None:
-        raise JobError(f"There is no algorithm called {short(name)}. {near_miss(name, ALGORITHMS)}")
-    module, _, kind = path.rpartition(".")
+    module, _, kind = ALGORITHMS[called(name, ALGORITHMS, "algorithm")].rpartition(".")
     found: type[Algorithm] = getattr(importlib.import_module(module), kind)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kanopy._errors import HierarchyError, near_miss
+from kanopy._errors import HierarchyError, called
 from kanopy._parameters import make
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import Cuts, EqualFrequency, EqualWidth, Widths
@@ -35,10 +35,7 @@ def builder_class(method: str) -> type[Builder]:
     >>> builder_class("equal-width").summary
     'split the range into equal parts, again and again'
     """
-    kind = BUILDERS.get(method.replace("-", "_"))
-    if kind is None:
-        raise HierarchyError(f"There is no method {method!r} to build a hierarchy. {near_miss(method, BUILDERS)}")
-    return kind
+    return BUILDERS[called(method, BUILDERS, "method to build hierarchies", HierarchyError)]
 
 
 def make_builder(method: str, **parameters: Any) -> Builder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kanopy._errors import JobError, near_miss
+from kanopy._errors import called
 from kanopy._parameters import make
 from kanopy.masking.algorithms.fusion import Fusion
 from kanopy.masking.algorithms.microaggregation import SemanticMicroaggregation
@@ -24,6 +24,4 @@ def make_masking(name: str, **parameters: Any) -> Masking:
     >>> make_masking("fusion", heuristics="12").heuristics
     '12'
     """
-    if name not in MASKINGS:
-        raise JobError(f"No masking algorithm is called {name!r}. {near_miss(name, MASKINGS)}")
-    return make(MASKINGS[name], parameters)
+    return make(MASKINGS[called(name, MASKINGS, "masking algorithm")], parameters)
