@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -186,3 +187,22 @@ def test_pictures_and_tables(small: Exploration) -> None:
     assert text.count("<figure>") == 1 and "http:" not in text
     assert len(table_csv(points).splitlines()) == 7
     assert json.loads(json.dumps(small.to_dict()))["points"][0]["k"] == 2
+
+
+def test_labels_of_a_column_and_level_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases of one exploration share levels; whether their labels are true is read once for each."""
+    from kanopy.verify import labels
+
+    read = labels.false_labels
+    levels: list[tuple[str, tuple[object, ...]]] = []
+
+    def noted(original: pl.Series, published: pl.Series, *more: object, **options: object) -> object:
+        levels.append((str(original.name), tuple(published.unique().sort().to_list())))
+        return read(original, published, *more, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(labels, "false_labels", noted)
+    job = Job(quasi=["age", "sex", "zip"], k=2)
+    found = explore({name: values for name, values in people().items() if name != "ill"}, job, ks=range(2, 30))
+    releases = len({point.classes for point in found.points})
+    assert releases > 1
+    assert len(levels) == len(set(levels)) < 3 * releases

@@ -143,7 +143,7 @@ def run(
             known = set() if true_labels is None else true_labels
             names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
             remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
-            known |= at_level.items()
+            known.update(at_level.items())  # in place: the caller hands the same set to its next release
         _verify_job(prepared, job, found, published, kept)
     return Result(
         frame=frame,

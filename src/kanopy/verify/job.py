@@ -188,9 +188,9 @@ def _labels(job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, g
     name = before.name
     lowest, highest = job.min_levels.get(name, 0), job.max_levels.get(name, hierarchy.height)
     named = [set(model.nodes) for model in job.models if model.name == "constrained" and model.column == name]
-    there = ~gone & ~missing(before, job.missing_tokens)
-    pairs = pl.DataFrame({"value": before.rename("value"), "label": now.rename("label")}).filter(pl.Series(there))
-    pairs = pairs.unique(maintain_order=True)
+    pairs = pl.DataFrame({"value": before.rename("value"), "label": now.rename("label")})
+    pairs = (pairs.filter(pl.Series(~gone)) if gone.any() else pairs).unique(maintain_order=True)
+    pairs = pairs.filter(pl.Series(~missing(pairs["value"], job.missing_tokens)))
     free = level is None and not named and (lowest, highest) == (0, hierarchy.height)
     if free:  # nothing is said about levels: only what reads as suppressed is looked at
         pairs = pairs.filter(pairs["label"].cast(pl.String) == SUPPRESSED)
