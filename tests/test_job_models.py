@@ -69,7 +69,7 @@ FLOW = [
     "t-equal:ill:0.4", "t-hierarchical:ill:0.4", "t-ordered:pay:0.3", "alpha-k:ill:0.8,3", "delta-disclosure:ill:1.2",
     "beta-basic:ill:1.2", "beta-enhanced:ill:1.2", "epsilon-m:pay:3,2", "delta-presence:0,0.8", "k-map:6",
     "risk-average:0.2", "uniqueness:0", "constrained:zip:1300*", "guarding:ill:guard,0.8", "k:4",
-    "population-uniqueness:0.01,0.1",
+    "population-uniqueness:0.01,0.1", "individual-risk:0.02", "household-risk:0.2", "subset-k:1:20,2:5",
 ]  # fmt: skip
 
 
@@ -77,6 +77,8 @@ def rich(rows: int = 200) -> pl.DataFrame:
     rng = np.random.default_rng(8)
     return named(rows, 6).with_columns(
         pay=pl.Series(rng.integers(1, 60, rows)),
+        weight=pl.Series(rng.integers(5, 60, rows)),
+        home=pl.Series(rng.integers(0, rows // 3, rows)),
         guard=pl.Series([["mild", "grave", None, None][i % 4] for i in range(rows)]),
     )
 
@@ -91,6 +93,8 @@ def test_the_whole_flow_under_every_model(text: str, suppressed: str) -> None:
         changes["k"] = 4
     if "guard" not in text:
         changes["identifiers"] = ["name", "guard"]
+    if "-risk:" in text:
+        changes |= {"sampling_weight": "weight", "household": "home"}
     result = anonymize(rich(), JOB.replaced(**changes), population=everybody)
     assert result.verification.smallest_class >= 3
     assert "guard" not in result.frame.columns

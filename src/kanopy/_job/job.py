@@ -134,7 +134,8 @@ class Job(Declared):
 
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
     name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
-    identifiers that are published as keyed hashes instead of being left out.
+    identifiers that are published as keyed hashes instead of being left out. `sampling_weight` and `household` are
+    columns of a sample survey that models such as individual-risk look at.
 
     All mistakes are told at once:
 
@@ -183,6 +184,12 @@ class Job(Declared):
     rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
     undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
     shuffle: Annotated[bool, Flag(), "publish the rows in another order than they came in"] = False
+    sampling_weight: Annotated[
+        str | None, Maybe(Text("the name of a column")), "the column that says how many people a row stands for"
+    ] = None
+    household: Annotated[
+        str | None, Maybe(Text("the name of a column")), "the column whose equal values belong to one household"
+    ] = None
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -213,6 +220,8 @@ class Job(Declared):
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
             shuffle: bool = False,
+            sampling_weight: str | None = None,
+            household: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -225,7 +234,7 @@ class Job(Declared):
             object.__setattr__(self, "algorithm", default_algorithm(self.local))
         for check, needs in (
             (self._wrong_roles, (*ROLES, "pseudonymize")),
-            (self._wrong_models, (*ROLES, "models", "k")),
+            (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
             (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
         ):
@@ -263,12 +272,30 @@ class Job(Declared):
         for model in self.models:
             for name in model.sensitive:
                 yield from self._claim(name, model.name, "identifiers" if name in hidden else "sensitive")
+            yield from self._wrong_survey(model)
             for name in model.quasi:
                 if name not in self.quasi:
                     yield (
                         f"The model {model.name!r} names {name!r}, which is not a quasi-identifier. "
                         f"{near_miss(name, self.quasi)}"
                     )
+
+    def _wrong_survey(self, model: Model) -> Iterator[str]:
+        """What a model of a sample survey asks for and the job does not say."""
+        from kanopy.metrics.risk.combinations import check_sets
+
+        if model.needs_weights and self.sampling_weight is None:
+            yield f"The model {model.name!r} needs sampling weights: name their column (sampling_weight=…, --weight)."
+        if model.needs_households and self.household is None:
+            yield f"The model {model.name!r} needs households: name their column (household=…, --household)."
+        for name in (self.sampling_weight, self.household):
+            if model.needs_weights and name is not None and name in self.quasi:
+                yield f"{name!r} is a quasi-identifier: it is generalized, so it cannot be a weight or household too."
+        if model.all_quasi and self.quasi:
+            mistakes: list[str] = []
+            with collected(mistakes):
+                check_sets(dict(getattr(model, "every", ())), len(self.quasi))
+            yield from mistakes
 
     def _claim(self, column: str, model: str, role: str) -> Iterator[str]:
         """Give a column the role that a model needs, unless it has another."""

@@ -31,6 +31,8 @@ SETTINGS = (
     "local",
     "missing-tokens",
     "population",
+    "sampling-weight",
+    "household",
     "pseudonymize",
     "models",
     "rest",

@@ -11,7 +11,9 @@ from kanopy.cli.console import counted, emit
 from kanopy.cli.files import hierarchies_in, read_data
 
 
-@o.command("quasi", "k", "sensitive", "model", "population", "hierarchies", "job")
+@o.command(
+    "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "job"
+)
 def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
     """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold."""
     from kanopy._errors import JobError
@@ -29,7 +31,7 @@ def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
     named = [name for each in own for name in (*each.sensitive, *each.quasi)]
     found = look(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
-        hierarchies=hierarchies_in(folder, named),
+        hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
     )  # fmt: skip
 
     def show(out: Any) -> None:

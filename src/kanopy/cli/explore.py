@@ -41,8 +41,8 @@ def parse_ks(text: str) -> list[int]:
 
 
 @o.command(
-    "job", "quasi", "hierarchies", "model", "metric", "population", "sensitive", "identifiers", "missing",
-    "missing_tokens", "output",
+    "job", "quasi", "hierarchies", "model", "metric", "population", "sampling_weight", "household", "sensitive",
+    "identifiers", "missing", "missing_tokens", "output",
 )  # fmt: skip
 def explore(
     data: o.Data,

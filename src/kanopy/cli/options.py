@@ -82,7 +82,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "population", "shuffle",
+    "population", "sampling_weight", "household", "shuffle",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -154,6 +154,7 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
+    models = [*(models or ()), *([f"subset-k:{given['every']}"] if given.get("every") else ())]
     if models:
         changes["models"] = (*own.models, *models)
     wanted = own.replaced(**changes) if changes else own

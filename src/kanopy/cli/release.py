@@ -17,7 +17,8 @@ from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, repor
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "model", "population", *o.OUTPUTS,
+    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "model", "every", "population",
+    "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,

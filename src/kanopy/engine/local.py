@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
-from kanopy._core.classes import Domain, Population, Recoding, Sensitive
+from kanopy._core.classes import Domain, Population, Recoding, Sensitive, Survey
 from kanopy._core.numbering import distinct_tuples
 from kanopy._errors import DataError
 from kanopy._table.column import column_values, kept_rows, nulled, values_as_numbers
@@ -42,6 +42,7 @@ class LocalEngine:
         sensitive: Sequence[str] = (),
         sensitive_hierarchies: Mapping[str, Hierarchy] | None = None,
         population: pl.DataFrame | None = None,
+        survey: Survey | None = None,
         missing: str = "as-value",
         unknown: str = "error",
         missing_tokens: Sequence[str] = (),
@@ -76,6 +77,7 @@ class LocalEngine:
             tuple_of_row=tuple_of_row,
             sensitive=tuple(_sensitive(frame[name], (sensitive_hierarchies or {}).get(name)) for name in sensitive),
             population=people,
+            survey=survey,
         )
         return Counted(domain, columns, below)
 

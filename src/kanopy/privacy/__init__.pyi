@@ -24,3 +24,6 @@ from kanopy.privacy.sizes import KAnonymity as KAnonymity
 from kanopy.privacy.sizes import KMap as KMap
 from kanopy.privacy.sizes import PopulationUniqueness as PopulationUniqueness
 from kanopy.privacy.sizes import Uniqueness as Uniqueness
+from kanopy.privacy.survey import HouseholdRisk as HouseholdRisk
+from kanopy.privacy.survey import IndividualRisk as IndividualRisk
+from kanopy.privacy.survey import SubsetK as SubsetK

@@ -10,7 +10,7 @@ from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
 from kanopy._kinds import collected, refuse
 from kanopy._parameters import make, parameters_of
-from kanopy.privacy import closeness, diversity, personal, sizes
+from kanopy.privacy import closeness, diversity, personal, sizes, survey
 from kanopy.privacy.base import Model
 from kanopy.privacy.sizes import KAnonymity
 
@@ -22,6 +22,7 @@ MODELS: dict[str, type[Model]] = {
         closeness.HierarchicalCloseness, diversity.AlphaK, closeness.DeltaDisclosure, closeness.BasicLikeness,
         closeness.EnhancedLikeness, personal.EpsilonM, sizes.DeltaPresence, sizes.KMap, sizes.AverageRisk,
         sizes.Uniqueness, sizes.PopulationUniqueness, personal.Constrained, personal.Guarding,
+        survey.IndividualRisk, survey.HouseholdRisk, survey.SubsetK,
     )
 }  # fmt: skip
 
@@ -57,6 +58,8 @@ def parse_model(text: str) -> Model:
     names = [each for each in known if each != "column"]
     if "column" in known and len(rest) < 2:
         raise JobError(f"{short(text)} does not name a column and a parameter. {usage}")
+    if kind is survey.SubsetK:  # its numbers are parted by colons and commas
+        return make(kind, {"every": ":".join(rest)}, f" {usage}")
     if "column" not in known and len(rest) != 1:
         raise JobError(f"{short(text)} needs one parameter part. {usage}")
     # A column may have a colon in its name, labels may too: the last part holds the parameters.

@@ -30,7 +30,9 @@ class Every(Kind):
     words: ClassVar[str] = "numbers of columns and of rows that share them, such as 2:10,3:3"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        value = self.read(value) if isinstance(value, str) else dict(value) if isinstance(value, tuple) else value
+        value = self.read(value) if isinstance(value, str) else value
+        if isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+            value = {str(size): rows for size, rows in value}
         if not isinstance(value, Mapping) or len(value) < self.least:
             return self.refuse(value, label, mistakes)
         found = {Whole().read(str(size)): rows for size, rows in value.items()}
@@ -174,7 +176,8 @@ class SubsetK(Model):
     name: ClassVar[str] = "subset-k"
     example: ClassVar[str] = "subset-k:2:10,3:3"
     summary: ClassVar[str] = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
-    monotonic = True
+    # Rows that are safe together stay so when they are generalized, whatever else is published.
+    monotonic_with_suppression = True
 
     @property
     def all_quasi(self) -> bool:
@@ -206,10 +209,6 @@ class SubsetK(Model):
             wrong[left[unsafe]] = True
             left = left[~unsafe]
         return wrong
-
-    def must_go(self, classes: Classes, violated: Mask) -> Longs:
-        # What is unsafe here is unsafe in every finer grouping: the rows of its combination are among its rows there.
-        return np.where(violated, classes.sizes, 0)
 
     def explain(self) -> str:
         told = [f"of any {size} quasi-identifiers by at least {rows} rows" for size, rows in self.every]

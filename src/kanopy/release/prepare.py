@@ -17,7 +17,7 @@ from kanopy.masking.names import MASKING_NAMES
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._core.classes import Domain
+    from kanopy._core.classes import Domain, Survey
     from kanopy._table.encode import SubstitutedColumn
     from kanopy._table.frames import Restore
     from kanopy.engine.local import Counted
@@ -188,6 +188,7 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generaliza
         sensitive=tuple(needed),
         sensitive_hierarchies=confidential,
         population=people,
+        survey=_survey(frame, job),
         missing=job.missing,
         unknown=job.unknown,
         missing_tokens=job.missing_tokens,
@@ -195,6 +196,18 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generaliza
     if not len(counted.domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
     return Generalizable(counted, hierarchies, confidential)
+
+
+def _survey(frame: pl.DataFrame, job: Job) -> Survey | None:
+    """Sampling weights and households, where a model asks for them."""
+    from kanopy._core.classes import Survey
+    from kanopy._table.encode import household_codes, sampling_weights
+
+    if job.sampling_weight is None or not any(model.needs_weights for model in job.models):
+        return None
+    _require(tuple(name for name in (job.sampling_weight, job.household) if name is not None), frame, "table")
+    households = None if job.household is None else household_codes(frame[job.household])[0]
+    return Survey(sampling_weights(frame[job.sampling_weight]), households)
 
 
 def _population(given: Any, job: Job) -> pl.DataFrame | None:

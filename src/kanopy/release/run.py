@@ -375,7 +375,7 @@ def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
 def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
     """What the second opinion compares with; nothing where class sizes decide."""
     from kanopy.masking.result import Masked
-    from kanopy.verify.regroup import Background
+    from kanopy.verify.regroup import Background, SurveyColumns
 
     if not job.models:
         return None
@@ -395,4 +395,9 @@ def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
         assert found.levels is not None, "clusterings refuse models that compare with a population"
         population = table.counted.published_population(found.levels)
     own = zip(table.domain.names, table.domain.hierarchies, strict=True)
-    return Background(frame[needed], {**dict(own), **table.confidential}, unpublished, population)
+    survey = None
+    if any(model.needs_weights for model in job.models):
+        assert isinstance(job, Job)
+        names = [name for name in (job.sampling_weight, job.household) if name is not None]
+        survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
+    return Background(frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey)

@@ -335,7 +335,7 @@ def build_report(facts: Facts) -> Report:
     classes = recoding.classes
     excluded = domain.excluded_rows
     suppressed = recoding.suppressed_rows
-    sized = [model for model in facts.models if not (model.sensitive or model.quasi or model.needs_population)]
+    sized = [model for model in facts.models if model.of_sizes]
     holds = classes.count > 0 and not any(bool(model.violated(classes).any()) for model in sized)
     return Report(
         facts=facts,

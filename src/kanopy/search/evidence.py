@@ -1,15 +1,17 @@
-"""What models look at beyond class sizes: sensitive histograms, the population, published labels."""
+"""What models look at beyond class sizes: sensitive histograms, the population, published labels, sampling weights."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Mask
+from kanopy._arrays import Ints, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, Domain
 from kanopy._core.histograms import Histogram, histogram, summed
-from kanopy._core.numbering import number_rows
+from kanopy._core.numbering import number_keys, number_rows
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy.privacy.models import Model
 from kanopy.search.lattice import Levels
@@ -26,6 +28,8 @@ class Evidence:
         self.domain = domain
         self.columns = tuple(dict.fromkeys(name for model in models for name in model.sensitive))
         self.quasi = tuple(dict.fromkeys(name for model in models for name in model.quasi))
+        if any(model.all_quasi for model in models):
+            self.quasi = domain.names
         known = {column.name: column for column in domain.sensitive}
         for model in models:
             for name in model.sensitive:
@@ -49,6 +53,11 @@ class Evidence:
                 f"The population has {self.population.rows:,} rows, fewer than the {domain.rows:,} rows of the table. "
                 "Give the table of everybody the rows could be about."
             )
+        self.survey = domain.survey if any(model.needs_weights for model in models) else None
+        for model in models:
+            if model.needs_weights and domain.survey is None:
+                raise JobError(f"The model {model.name!r} needs sampling weights (sampling_weight=…, --weight COLUMN).")
+        self.households = self.survey if any(model.needs_households for model in models) else None
         self.widths = [len(column.values) for column in self.sensitive]
         entries = len(domain.counts) * max(1, sum(self.widths))
         if entries > LARGEST_HISTOGRAM:
@@ -78,6 +87,47 @@ class Evidence:
         counts = np.concatenate([domain.counts, np.zeros(extra, np.int64)])
         return Tuples(both[first].astype(np.int32), counts, counted)
 
+    @cached_property
+    def weight_scale(self) -> float:
+        """What weights are multiplied by to be whole numbers, whose sums are exact in any order."""
+        assert self.survey is not None
+        return float(2.0 ** np.floor(52 - np.log2(max(1.0, float(self.survey.weight_of_row.sum())))))
+
+    @cached_property
+    def weight_of_row(self) -> Longs:
+        """Sampling weights as whole numbers; rounded down, so that no risk is estimated too low."""
+        assert self.survey is not None
+        return np.maximum(1, np.floor(self.survey.weight_of_row * self.weight_scale)).astype(np.int64)
+
+    @cached_property
+    def weight_of_tuple(self) -> Longs:
+        """The same summed by distinct tuple."""
+        return summed(
+            self.weight_of_row[self.domain.tuple_of_row >= 0], self._tuple_of_kept_row, len(self.domain.counts)
+        )
+
+    @cached_property
+    def _tuple_of_kept_row(self) -> Ints:
+        return self.domain.tuple_of_row[self.domain.tuple_of_row >= 0]
+
+    def _of_survey(self, table: ClassTable, packing: Packing, levels: Levels, picked: Mask | None) -> dict[str, Any]:
+        """Weights of the (picked) classes and, where a model asks for households, the class of every row."""
+        hierarchies = enumerate(zip(self.domain.hierarchies, levels, strict=True))
+        keys = packing.pack([h.level(level).codes[self.domain.tuples[:, j]] for j, (h, level) in hierarchies])
+        both = np.concatenate([table.keys, keys], axis=1)
+        number = number_keys(both[0]).number if len(both) == 1 else np.unique(both, axis=1, return_inverse=True)[1]
+        place = np.full(int(number.max(initial=0)) + 1, -1, np.int32)
+        place[number.reshape(-1)[: table.count]] = (
+            np.arange(table.count) if picked is None else np.where(picked, np.cumsum(picked) - 1, -1)
+        )
+        of_tuple = place[number.reshape(-1)[table.count :]]
+        count = table.count if picked is None else int(picked.sum())
+        found: dict[str, Any] = {"weights": summed(self.weight_of_tuple, of_tuple, count) / self.weight_scale}
+        if self.households is not None:
+            found["class_of_row"] = np.append(of_tuple, np.int32(-1))[self.domain.tuple_of_row]
+            found["household_of_row"] = self.households.household_of_row
+        return found
+
     def by_column(self, side_by_side: Histogram) -> dict[str, Histogram]:
         """The histogram of each column, taken from a table with all of them."""
         ends = np.cumsum([0, *self.widths]).tolist()
@@ -101,4 +151,5 @@ class Evidence:
             hierarchy = self.domain.hierarchies[j]
             codes = (keys >> packing.shift[j]) & packing.mask[j]
             labels[name] = ClassLabels(codes, hierarchy.labels_at(levels[j]), hierarchy)
-        return Classes(sizes, histograms=histograms, facts=self.facts, population=population, labels=labels)
+        survey = {} if self.survey is None else self._of_survey(table, packing, levels, picked)
+        return Classes(sizes, histograms=histograms, facts=self.facts, population=population, labels=labels, **survey)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kanopy.search.problem import Problem
 
 SCORE_TOLERANCE = 1e-12
+WEIGHTS = "\0weights"
+"""Sampling weights, in whole numbers, go with the histograms as a column of one value: they are added up alike."""
 Numbers = npt.NDArray[np.integer[Any]]
 Candidate = TypeVar("Candidate", contravariant=True)
 
@@ -126,6 +128,13 @@ class ClassJudge:
         histogram = evidence.tuples().histogram if evidence.columns else None
         return histogram if self._unit_of_tuple is None or histogram is None else self._of_units(histogram)
 
+    @cached_property
+    def _weights(self) -> Longs | None:
+        evidence = self.problem.evidence
+        if evidence.survey is None:
+            return None
+        return evidence.weight_of_tuple if self._unit_of_tuple is None else self._of_units(evidence.weight_of_tuple)
+
     def _of_units(self, counted: Numbers) -> Longs:
         assert self._unit_of_tuple is not None
         return summed(counted, self._unit_of_tuple, int(self._unit_of_tuple.max()) + 1)
@@ -139,16 +148,20 @@ class ClassJudge:
         def total(counted: Numbers) -> Longs:
             return summed(counted if members is None else counted[members], class_of_tuple, count)
 
-        histograms: Mapping[str, Histogram] = {}
+        histograms: dict[str, Histogram] = {}
         if not self.problem.of_sizes and self._histogram is not None:
             histograms = self.problem.evidence.by_column(total(self._histogram))
+        if self._weights is not None:
+            histograms[WEIGHTS] = total(self._weights)[:, None]
         return self.unsafe_classes(total(self._counts), histograms)
 
     def unsafe_classes(self, sizes: Longs, histograms: Mapping[str, Histogram]) -> Mask:
         """The same for classes whose rows and values of sensitive columns are counted already."""
         wrong = sizes < self.problem.k
         if not self.problem.of_sizes:
-            classes = Classes(sizes, histograms=histograms, facts=self.problem.evidence.facts)
+            evidence, weights = self.problem.evidence, histograms.get(WEIGHTS)
+            people = None if weights is None else weights[:, 0] / evidence.weight_scale
+            classes = Classes(sizes, histograms=histograms, facts=evidence.facts, weights=people)
             for model in self.problem.models:
                 wrong |= model.violated(classes)
         return np.asarray(wrong & (sizes > 0), np.bool_)
@@ -160,4 +173,9 @@ class ClassJudge:
 
     def histograms(self, groups: Numbers, count: int, rows: Numbers | None = None) -> dict[str, Histogram]:
         """What the models look at, counted by group; `groups` has an entry per row of the table, or of `rows`."""
-        return sensitive_histograms(self.problem.evidence.sensitive, groups, count, rows)
+        evidence = self.problem.evidence
+        found = sensitive_histograms(evidence.sensitive, groups, count, rows)
+        if evidence.survey is not None:
+            own = evidence.weight_of_row if rows is None else evidence.weight_of_row[rows]
+            found[WEIGHTS] = summed(own, groups, count)[:, None]
+        return found

@@ -181,6 +181,15 @@ class Problem:
         wrong = np.zeros(classes.count, np.bool_)
         for _, own in opinions:
             wrong |= own
+        others = [model for model in self.models if model.of_others]
+        left = wrong.copy()
+        while others and left.any():
+            # What is left once these classes are gone may be unsafe without them.
+            kept = large.copy()
+            kept[large] = ~wrong
+            classes_left = self.evidence.classes(table, self.full_tables.packing, levels, kept)
+            left = np.any([model.violated(classes_left) for model in others], axis=0)
+            wrong[np.flatnonzero(~wrong)[left]] = True
         violated = ~large
         violated[large] = wrong
         least = int(table.sizes.sum() - classes.sizes.sum())
@@ -190,7 +199,9 @@ class Problem:
                 np.maximum(gone, model.must_go(classes, own), out=gone)
             least += int(np.minimum(gone, classes.sizes).sum())
         safe = self._safe_together(levels, table, violated)
-        if not safe and self.max_suppressed_rows == 0 and all(m.monotonic for m in self.models if m.of_release):
+        broken = not safe and all(m.monotonic for m in self.models if m.of_release)
+        broken |= any(bool(own.any()) for model, own in opinions if model.monotonic)
+        if broken and self.max_suppressed_rows == 0:
             least = max(least, 1)
         return Verdict(violated, safe, least)
 
@@ -199,7 +210,8 @@ class Problem:
 
         What follows for finer candidates is only worked out with `bound=True`.
         """
-        if self.evidence.quasi or any(model.of_release for model in self.models) or len(candidates) < 2:
+        evidence, of_release = self.evidence, any(model.of_release for model in self.models)
+        if evidence.quasi or evidence.survey is not None or of_release or len(candidates) < 2:
             return [self.verdict(levels, table, bound=bound) for levels, table in candidates]
         tables = [table for _, table in candidates]
         sizes = np.concatenate([table.sizes for table in tables])

@@ -51,7 +51,7 @@ class About:
     """What `kanopy algorithms` says of an algorithm; the contract tests hold every word of it to be true.
 
     `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
-    that judge one class at a time by its rows: no population, no limits on generalization, nothing release-wide);
+    that judge one class at a time by its rows: no population, no labels, no households, nothing release-wide);
     "rows" (those and what judges the release as a whole by its rows); "sizes" (k-anonymity alone); or
     "none". `search` is how
     it looks for a release, `lowers` the measure it tries to make small (nothing: the job's metric). `proves` says
@@ -80,7 +80,11 @@ class About:
         if self.models == "sizes":
             return self.models == "sizes" and isinstance(model, KAnonymity)
         return self.models == "any" or not (
-            model.needs_population or model.quasi or (model.of_release and self.models == "classes")
+            model.needs_population
+            or model.quasi
+            or model.all_quasi
+            or model.needs_households
+            or (model.of_release and self.models == "classes")
         )
 
     def require(self, name: str, problem: Problem) -> None:
@@ -104,6 +108,12 @@ class About:
             reason = "it judges the release as a whole, and this algorithm looks at one class at a time"
             if broken[0].needs_population:
                 reason = "it counts people of a population, and this algorithm knows only the rows of the table"
+            elif broken[0].needs_households:
+                reason = (
+                    "members of a household are in several classes, and this algorithm looks at one class at a time"
+                )
+            elif broken[0].all_quasi:
+                reason = "it counts values over all classes, and this algorithm looks at one class at a time"
             elif broken[0].quasi:
                 reason = "it limits how far values are generalized, and uniting classes generalizes further"
             raise JobError(

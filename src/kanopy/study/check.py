@@ -84,11 +84,14 @@ def check(
     models: Sequence[ModelSource] = (),
     population: Any = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    sampling_weight: str | None = None,
+    household: str | None = None,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
 
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
-    Models such as t-closeness compare with the table as given, `*` rows included.
+    Models such as t-closeness compare with the table as given, `*` rows included. `sampling_weight` and `household` are
+    the columns that models such as individual-risk look at.
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
@@ -101,9 +104,10 @@ def check(
     frame, _ = to_polars(data)
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
-    require_columns(frame, [*quasi, *sensitive])
+    survey = [name for name in (sampling_weight, household) if name is not None]
+    require_columns(frame, [*quasi, *sensitive, *survey])
     rows = number_rows(frame, quasi)
-    judged = _judged(frame, quasi, make_models(models), population, hierarchies or {}, rows)
+    judged = _judged(frame, quasi, make_models(models), population, hierarchies or {}, rows, survey)
     sizes = rows.sizes
     kept = int(sizes.sum())
     return Check(
@@ -128,10 +132,11 @@ def _judged(
     population: Any,
     hierarchies: Mapping[str, Hierarchy],
     numbered: NumberedRows,
+    survey: Sequence[str] = (),
 ) -> tuple[ModelCheck, ...]:
     from kanopy._table.frames import to_polars
     from kanopy.privacy.models import failing
-    from kanopy.verify.regroup import Background, column_facts, labels_of_values, published
+    from kanopy.verify.regroup import Background, SurveyColumns, column_facts, labels_of_values, published
 
     if not models:
         return ()
@@ -164,7 +169,12 @@ def _judged(
     facts = {name: column_facts(frame[name], hierarchies.get(name)) for name in needed}
     for model in models:
         model.check(facts)
-    if people is None and not any(model.quasi for model in models):
+    weighted = [model for model in models if model.needs_weights]
+    if weighted and len(survey) < 1 + any(model.needs_households for model in weighted):
+        wanted = "a household (household=…, --household) besides its weights" if survey else "sampling weights"
+        raise DataError(f"The model {weighted[-1].name!r} needs {wanted} (sampling_weight=…, --weight COLUMN).")
+    labelled = any(model.quasi or model.all_quasi or model.needs_weights for model in models)
+    if people is None and not labelled:
         classes = _classes(frame, facts, numbered, hierarchies)
         firsts = frame[list(quasi)]
 
@@ -172,7 +182,8 @@ def _judged(
             row = firsts[int(numbered.first[number])]
             return {name: str(labels_of_values(row[name])[0]) for name in quasi}
     else:
-        background = Background(frame[needed], hierarchies, population=people)
+        columns = SurveyColumns(*(frame[name] for name in survey)) if weighted else None
+        background = Background(frame[needed], hierarchies, population=people, survey=columns)
         classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
 
         def shown(number: int) -> dict[str, str]:

@@ -8,17 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL
+from kanopy._arrays import MISSING_LABEL, Ints, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._table.column import values_as_numbers
+from kanopy._table.encode import household_codes, sampling_weights
 from kanopy.hierarchy.column import canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import Model
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyColumns:
+    """The sampling weights and the households of the rows of a release, in its order."""
+
+    weight: pl.Series
+    household: pl.Series | None = None
+
+    def without(self, gone: Mask) -> SurveyColumns:
+        """The same without the rows that are suppressed."""
+        kept = pl.Series(~gone)
+        return SurveyColumns(self.weight.filter(kept), None if self.household is None else self.household.filter(kept))
+
+    def of_classes(self, class_of_row: Ints, count: int) -> dict[str, Any]:
+        """What models look at, counted from the class of every row (-1: none)."""
+        used = class_of_row >= 0
+        weights = np.bincount(class_of_row[used], sampling_weights(self.weight)[used], count)
+        if self.household is None:
+            return {"weights": weights}
+        households = household_codes(self.household)[0]
+        return {"weights": weights, "class_of_row": class_of_row, "household_of_row": households}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +51,14 @@ class Background:
 
     `original` holds the sensitive columns of the table before anything was suppressed. `unpublished` holds columns
     that models need but that do not leave, row by row beside the release. `population` carries the labels that the
-    release would publish for its people.
+    release would publish for its people. `survey` has sampling weights and households, row by row beside the release.
     """
 
     original: pl.DataFrame
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     unpublished: pl.DataFrame | None = None
     population: pl.DataFrame | None = None
+    survey: SurveyColumns | None = None
 
 
 def missing_label(*columns: pl.Series, hierarchy: Hierarchy | None = None) -> str:
@@ -173,12 +198,21 @@ def published(
         histograms[name] = counted.astype(np.int64).reshape(len(sizes), width)
     shown_labels = grouped.select(pl.col(key).alias(name) for name, key in zip(quasi, keys, strict=True))
     labels: dict[str, ClassLabels] = {}
-    for name in dict.fromkeys(name for model in models for name in model.quasi):
+    asked = dict.fromkeys(name for model in models for name in (quasi if model.all_quasi else model.quasi))
+    for name in asked:
         if name not in quasi:
             raise JobError(f"{name!r} is not a quasi-identifier. {near_miss(name, quasi)}")
         texts = tuple(shown_labels[name].to_list())
         labels[name] = ClassLabels(np.arange(len(texts)), texts, background.hierarchies.get(name))
-    found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels)
+    survey: dict[str, Any] = {}
+    if background.survey is not None:
+        rows = pl.DataFrame(
+            [labels_of_values(column, gaps[key]).alias(key) for column, key in zip(named, keys, strict=True)]
+        )
+        numbered = grouped.select(keys).with_row_index("\0class")
+        joined = rows.join(numbered, on=keys, how="left", maintain_order="left")["\0class"]
+        survey = background.survey.of_classes(joined.cast(pl.Int32).fill_null(-1).to_numpy(), len(sizes))
+    found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)
     return found, shown_labels
 
 

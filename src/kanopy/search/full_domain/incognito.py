@@ -84,7 +84,7 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         people = Population(people.tuples[:, subset], people.counts)
     part = Domain(
         tuple(domain.names[j] for j in subset), hierarchies, domain.tuples[first][:, subset],
-        summed(domain.counts, number, len(first)), of_row, domain.sensitive, people,
+        summed(domain.counts, number, len(first)), of_row, domain.sensitive, people, domain.survey,
     )  # fmt: skip
     lowest, highest = ([ends[j] for j in subset] for ends in (problem.lattice.lowest, problem.lattice.highest))
     return problem.changed(domain=part, metric=None, weights=None, lowest_levels=lowest, highest_levels=highest)
