@@ -7,37 +7,78 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 Row = tuple[Any, ...]
 STAR = "*"
+ILLS = {"a": "x", "b": "x", "c": "y", "d": "y", "e": "y"}
+"""The groups of illnesses, for models that look at a hierarchy of them."""
 
 
-def classes_of(labels: Sequence[Row], allowed: int, k: int) -> tuple[dict[Row, list[int]], int]:
-    """Rows by published labels, and how many are suppressed: rows of stars, if that few may be."""
+def classes_of(labels: Sequence[Row], allowed: int, emptied: Sequence[bool]) -> tuple[dict[Row, list[int]], list[int]]:
+    """Rows by published labels, and those that are suppressed: rows of stars, if that few may be.
+
+    Where more rows are of stars, those of them that lost their sensitive values (`emptied`) are suppressed.
+    """
     classes: dict[Row, list[int]] = defaultdict(list)
     for number, row in enumerate(labels):
         classes[row].append(number)
     stars = tuple(STAR for _ in labels[0]) if labels else ()
-    hidden = len(classes.get(stars, ()))
-    if hidden and hidden <= allowed:
-        del classes[stars]
-        return classes, hidden
-    return classes, 0
+    all_stars = classes.pop(stars, [])
+    if len(all_stars) <= allowed:
+        return classes, all_stars
+    hidden = [i for i in all_stars if emptied[i]]
+    if rest := [i for i in all_stars if not emptied[i]]:
+        classes[stars] = rest
+    return classes, hidden
 
 
-def broken_models(classes: dict[Row, list[int]], models: dict[str, Any], sensitive: Sequence[Any], k: int) -> list[str]:
-    """The promises that some class does not keep."""
+def broken_models(
+    classes: dict[Row, list[int]], models: dict[str, Any], columns: dict[str, list[Any]], k: int
+) -> list[str]:
+    """The promises that some class does not keep; members of classes are numbers of rows of the whole table."""
+    sensitive = columns["ill"]
     whole = Counter(sensitive)
     rows = len(sensitive)
     wrong = []
-    for members in classes.values():
+    for labels, members in classes.items():
         counts = Counter(sensitive[i] for i in members)
         size = len(members)
         if size < k:
             wrong.append(f"a class of {size} rows, k is {k}")
         if "l-distinct" in models and len(counts) < models["l-distinct"]:
             wrong.append(f"{len(counts)} different values, l is {models['l-distinct']}")
+        if "p-sensitive" in models and len(counts) < models["p-sensitive"]:
+            wrong.append(f"{len(counts)} different values, p is {models['p-sensitive']}")
+        for value, least in models.get("l-plus", {}).items():
+            if counts[value] / size > 1 / least + 1e-9:
+                wrong.append(f"{value} has {counts[value]} of {size}, l is {least}")
+        for name in ("beta-basic", "beta-enhanced"):
+            for value, number in counts.items() if name in models else ():
+                share = whole[value] / rows
+                gain = models[name] if name == "beta-basic" else min(models[name], -math.log(share))
+                if (number / size - share) / share > gain + 1e-9:
+                    wrong.append(f"{value} gains {(number / size - share) / share:.4f}, beta is {models[name]}")
+        if "t-ordered" in models and (distance := _ordered(columns["pay"], members)) > models["t-ordered"] + 1e-9:
+            wrong.append(f"ordered distance {distance:.4f}, t is {models['t-ordered']}")
+        if "t-hierarchical" in models and (distance := _nested(sensitive, members)) > models["t-hierarchical"] + 1e-9:
+            wrong.append(f"nested distance {distance:.4f}, t is {models['t-hierarchical']}")
+        if "epsilon-m" in models:
+            epsilon, m = models["epsilon-m"]
+            pay = [columns["pay"][i] for i in members]
+            near = max(sum(abs(x - y) <= epsilon for y in pay) for x in pay)
+            if near / size > 1 / m + 1e-9:
+                wrong.append(f"{near} of {size} within {epsilon}, m is {m}")
+        if "k-map" in models and size * models["k-map"][1] < models["k-map"][0]:
+            wrong.append(f"{size * models['k-map'][1]} people, k-map asks for {models['k-map'][0]}")
+        if "constrained" in models and labels and labels[models["constrained"]] == STAR:
+            wrong.append("a label above those that may be published")
+        for i in members if "guarding" in models else ():
+            guard = columns["guard"][i]
+            under = sum(guard in (sensitive[j], ILLS[sensitive[j]], STAR) for j in members)
+            if under / size > models["guarding"] + 1e-9:
+                wrong.append(f"{under} of {size} under {guard}, {models['guarding']} may be")
         if "l-entropy" in models:
             entropy = -sum(c / size * math.log(c / size) for c in counts.values())
             if entropy < math.log(models["l-entropy"]) - 1e-9:
@@ -58,11 +99,34 @@ def broken_models(classes: dict[Row, list[int]], models: dict[str, Any], sensiti
                 share = counts[v] / size
                 if share == 0 or abs(math.log(share / (whole[v] / rows))) >= models["delta-disclosure"] + 1e-9:
                     wrong.append(f"{v} at {share:.3f} is disclosed")
-    if "risk-average" in models and classes:
+    if "risk-average" in models and classes and () not in classes:
         average = len(classes) / sum(map(len, classes.values()))
         if average > models["risk-average"] + 1e-9:
             wrong.append(f"average risk {average:.4f}")
     return wrong
+
+
+def _ordered(values: Sequence[Any], members: Sequence[int]) -> float:
+    """Earth mover's distance between some rows and all, from one value to the next: (m - 1) steps are 1."""
+    order, whole, part = sorted(set(values)), Counter(values), Counter(values[i] for i in members)
+    total = moved = 0.0
+    for value in order[:-1]:
+        moved += part[value] / len(members) - whole[value] / len(values)
+        total += abs(moved)
+    return total / max(1, len(order) - 1)
+
+
+def _nested(values: Sequence[Any], members: Sequence[int]) -> float:
+    """Earth mover's distance over the groups of illnesses: half a step within a group, a whole one between groups."""
+    part, whole = Counter(values[i] for i in members), Counter(values)
+    extra = {ill: part[ill] / len(members) - whole[ill] / len(values) for ill in ILLS}
+    groups = {group: [extra[ill] for ill in ILLS if ILLS[ill] == group] for group in set(ILLS.values())}
+    within = sum(
+        min(sum(each for each in found if each > 0), -sum(each for each in found if each < 0))
+        for found in groups.values()
+    )
+    between = sum(total for found in groups.values() if (total := sum(found)) > 0)
+    return 0.5 * within + between
 
 
 # ---- labels -----------------------------------------------------------------------------------------------------
@@ -80,15 +144,23 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
     if _text(value) == text:
         return True
     if text.startswith("{") and text.endswith("}"):
-        items = text[1:-1].split(", ")
+        items = [*text[1:-1].split(", "), *re.findall('"([^"]*)"', text)]
         return any(_text(value) == item or _in_range(value, item.replace(" - ", "–")) is True for item in items)
     inside = _in_range(value, text)
     if inside is not None:
         return inside
+    first, dash, last = text.partition("–")
+    if dash and len({_shape(code) for code in (first, last, _text(value))}) == 1 and "0" in _shape(first):
+        return first <= _text(value) <= last
     if STAR in text:
         pattern = "".join("." if letter == STAR else re.escape(letter) for letter in text)
         return re.fullmatch(pattern, _text(value)) is not None
     return above is not None and text in above(_text(value))
+
+
+def _shape(code: str) -> str:
+    """Codes of one shape have an order."""
+    return "".join("0" if letter.isdigit() else "A" if letter.isalpha() else letter for letter in code)
 
 
 def _says_missing(label: str) -> bool:
@@ -99,6 +171,8 @@ def _says_missing(label: str) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, dt.datetime):
+        return value.isoformat()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -107,10 +181,20 @@ def _in_range(value: Any, label: str) -> bool | None:
     key = _number_or_day(value)
     if key is None:
         return None
+    if isinstance(key, (dt.timedelta, dt.time)):
+        ends = re.fullmatch(r"\[((?:-?\d+ days?, )?[\d:.]+), ((?:-?\d+ days?, )?[\d:.]+)\]", label)
+        low, high = (None, None) if ends is None else (_clock(ends[1], key), _clock(ends[2], key))
+        return None if low is None or high is None else low <= key <= high
     for sign, holds in (("≤", lambda end: key <= end), ("≥", lambda end: key >= end)):
         if label.startswith(sign):
             end = _number_or_day(label[1:].strip())
             return None if end is None or type(end) is not type(key) else holds(end)
+    if isinstance(key, dt.datetime):
+        key, whole = key.date(), key
+        ends = _ENDS.fullmatch(label)
+        moments = [] if ends is None else [_moment(ends[1]), _moment(ends[2])]
+        if moments and None not in moments:
+            return bool(moments[0] <= whole <= moments[1])  # type: ignore[operator]
     if isinstance(key, dt.date) and (period := _period(label)) is not None:
         return period[0] <= key < period[1]
     if match := _ENDS.fullmatch(label):
@@ -125,13 +209,31 @@ def _in_range(value: Any, label: str) -> bool | None:
     return None
 
 
-def _number_or_day(value: Any) -> float | dt.date | None:
+def _moment(text: str) -> dt.datetime | None:
+    try:
+        return dt.datetime.fromisoformat(text) if ":" in text else None
+    except ValueError:
+        return None
+
+
+def _clock(text: str, like: dt.timedelta | dt.time) -> Any:
+    """A duration or a time of the day as it is written in Python."""
+    if isinstance(like, dt.time):
+        return dt.time.fromisoformat(text)
+    days, _, rest = text.rpartition(", ")
+    hours, minutes, seconds = rest.split(":")
+    return dt.timedelta(
+        days=int(days.split()[0]) if days else 0, hours=int(hours), minutes=int(minutes), seconds=float(seconds)
+    )
+
+
+def _number_or_day(value: Any) -> Any:
     if isinstance(value, bool):
         return None
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         return float(value)
-    if isinstance(value, dt.datetime):
-        return value.date()
+    if isinstance(value, (dt.datetime, dt.timedelta, dt.time)):
+        return value
     if isinstance(value, dt.date):
         return value
     text = str(value).strip()

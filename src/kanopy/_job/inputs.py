@@ -135,6 +135,11 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
     }
 
 
+def chosen_automatically(source: HierarchySource | None) -> bool:
+    """Whether a column's hierarchy is chosen by looking at the column, for the k of the job."""
+    return source is None or (isinstance(source, Mapping) and source.get("method") == "auto" and "k" not in source)
+
+
 def resolve_hierarchy(
     name: str,
     source: HierarchySource | None,

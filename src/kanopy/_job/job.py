@@ -135,7 +135,8 @@ class Job(Declared):
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
     name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
     identifiers that are published as keyed hashes instead of being left out. `sampling_weight` and `household` are
-    columns of a sample survey that models such as individual-risk look at.
+    columns of a sample survey that models such as individual-risk look at. `neutralize_formulas` is about delimited
+    text that Kanopy writes, not about `Result.data`.
 
     All mistakes are told at once:
 
@@ -190,6 +191,9 @@ class Job(Declared):
     household: Annotated[
         str | None, Maybe(Text("the name of a column")), "the column whose equal values belong to one household"
     ] = None
+    neutralize_formulas: Annotated[bool, Flag(), "an apostrophe before texts that spreadsheets take for formulas"] = (
+        False
+    )
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -222,6 +226,7 @@ class Job(Declared):
             shuffle: bool = False,
             sampling_weight: str | None = None,
             household: str | None = None,
+            neutralize_formulas: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -37,6 +37,7 @@ SETTINGS = (
     "models",
     "rest",
     "shuffle",
+    "neutralize-formulas",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

@@ -13,21 +13,21 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency, near_miss, short, shown_address, some
-from kanopy._table.dialects import check_names
+from kanopy._table.dialects import Read, distinct_names
 
 _QUERY = re.compile(r"\s*(select|with|from|values|table)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _WRITES = re.compile(r"\b(into|delete\s+from|update\s+\S+\s+set)\b", re.IGNORECASE)
 
 
-def read_duckdb(path: Path, table: str | None, query: str | None) -> pl.DataFrame:
+def read_duckdb(path: Path, table: str | None, query: str | None) -> Read:
     """One table of a DuckDB file, or the answer to a query on it.
 
     >>> import duckdb, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "people.duckdb"
     ...     with duckdb.connect(file) as made: _ = made.execute("create table people as select 41 as age")
-    ...     read_duckdb(file, "people", None).rows()
+    ...     read_duckdb(file, "people", None)[0].rows()
     [(41,)]
     """
     try:
@@ -47,14 +47,15 @@ def read_duckdb(path: Path, table: str | None, query: str | None) -> pl.DataFram
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
                 raise _not_one_query(statement, str(path))
             answer = connection.sql(statement)
-            check_names(list(answer.columns), str(path))
-            frame: pl.DataFrame = answer.pl()
-            return frame
+            names, notes = distinct_names(list(answer.columns))
+            if notes:
+                answer = connection.sql(f"select * from (\n{statement}\n) as answer({', '.join(map(_quoted, names))})")
+            return answer.pl(), notes
     except duckdb.Error as error:
         raise _refused(str(path), error) from None
 
 
-def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFrame:
+def read_sqlite(path: Path, table: str | None, query: str | None) -> Read:
     """One table of an SQLite file, or the answer to a query on it.
 
     >>> import tempfile
@@ -62,7 +63,7 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFram
     ...     file = Path(folder) / "people.sqlite"
     ...     with contextlib.closing(sqlite3.connect(file)) as made:
     ...         _ = made.execute("create table people as select 41 age")
-    ...     read_sqlite(file, "people", None).rows()
+    ...     read_sqlite(file, "people", None)[0].rows()
     [(41,)]
     """
     address = f"file:{urllib.parse.quote(str(path.resolve()))}?mode=ro"
@@ -72,12 +73,11 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> pl.DataFram
                 "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1"
             ).fetchall()
             cursor = connection.execute(_statement(_tables(listed), table, query, str(path)))
-            names = [column[0] for column in cursor.description or ()]
-            check_names(names, str(path))
+            names, notes = distinct_names([column[0] for column in cursor.description or ()])
             columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     except sqlite3.Error as error:
         raise _refused(str(path), error) from None
-    return pl.DataFrame([_sqlite_column(name, values) for name, values in zip(names, columns, strict=True)])
+    return pl.DataFrame([_sqlite_column(name, values) for name, values in zip(names, columns, strict=True)]), notes
 
 
 def _sqlite_column(name: str, values: Sequence[Any]) -> pl.Series:
@@ -96,7 +96,7 @@ def _sqlite_column(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values)
 
 
-def read_postgres(address: str) -> pl.DataFrame:
+def read_postgres(address: str) -> Read:
     """One table, or the answer to a query: `postgresql://user@host/database::table` or `…::SELECT …`."""
     try:
         from adbc_driver_postgresql import dbapi
@@ -128,8 +128,8 @@ def read_postgres(address: str) -> pl.DataFrame:
             answer = cursor.fetch_arrow_table()
     except dbapi.Error as error:
         raise _refused(shown, error) from None
-    check_names(list(answer.column_names), shown)
-    return pl.DataFrame([_postgres_column(name, answer.column(name)) for name in answer.column_names])
+    names, notes = distinct_names(list(answer.column_names))
+    return pl.DataFrame([_postgres_column(name, answer.column(i)) for i, name in enumerate(names)]), notes
 
 
 def _postgres_column(name: str, values: Any) -> pl.Series:
@@ -149,12 +149,11 @@ def _tables(listed: Iterable[Sequence[str]], usual: str = "") -> dict[str, str]:
     >>> _tables([("main", "a.b"), ("old", "c")], "main")
     {'a.b': '"main"."a.b"', 'old.c': '"old"."c"'}
     """
-    return {
-        ".".join(parts[1:] if parts[0] == usual else parts): ".".join(
-            '"' + part.replace('"', '""') + '"' for part in parts
-        )
-        for parts in listed
-    }
+    return {".".join(parts[1:] if parts[0] == usual else parts): ".".join(map(_quoted, parts)) for parts in listed}
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _statement(tables: Mapping[str, str], table: str | None, query: str | None, where: str) -> str:

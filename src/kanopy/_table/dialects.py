@@ -9,7 +9,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from kanopy._errors import DataError, listed, short, some
+import polars as pl
+
+from kanopy._errors import DataError, listed, short
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_RECORDS = 200
@@ -203,6 +205,10 @@ def header_of(sample: bytes, dialect: Dialect) -> list[str]:
     return []
 
 
+Read = tuple[pl.DataFrame, tuple[str, ...]]
+"""What a reader gives: a table whose columns have names that differ, and what it says of those it renamed."""
+
+
 def distinct_names(header: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """A header whose names are there and differ, and what was said to be changed for that.
 
@@ -222,12 +228,3 @@ def distinct_names(header: list[str]) -> tuple[list[str], tuple[str, ...]]:
         was = f"has the name of another, {name!r}," if name else "has no name"
         changed.append(f"column {place} {was} and is read as {names[-1]!r}")
     return names, (f"Columns were renamed: {listed(changed)}.",) if changed else ()
-
-
-def check_names(names: list[str], where: str) -> None:
-    """Raise if a column name occurs twice."""
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataError(
-            f"{where} has several columns of the same name: {some(twice)}. Rename them so that each name occurs once."
-        )

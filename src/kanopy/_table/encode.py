@@ -90,7 +90,7 @@ def encode_column(
 
     `missing`: `as-value` gives missing values a leaf of their own, `suppress` marks their rows, `error` refuses.
     `unknown`: `error` refuses values that the hierarchy does not have, `suppress` marks their rows, `add` puts them
-    directly under the top.
+    directly under the top. A number or date that lies in an interval of the hierarchy is not unknown.
 
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> column = encode_column(pl.Series("sex", ["m", "f", None]), Hierarchy.flat(["f", "m"]))
@@ -109,7 +109,12 @@ def encode_column(
         stray = [
             label for label in labels_of(plain.filter(pl.Series(unknown_rows)).unique(maintain_order=True)) if label
         ]
-        unknown_values = list(dict.fromkeys(stray))
+        more = hierarchy.placed(stray)
+        if more is not hierarchy:
+            hierarchy = more
+            codes, missing_rows, unknown_rows = _leaves(plain, hierarchy, tokens)
+        unknown_values = [label for label in dict.fromkeys(stray) if label not in hierarchy.index]
+    if unknown_rows is not None:
         if unknown == "error":
             raise _unknown_error(name, unknown_values, int(unknown_rows.sum()), hierarchy)
         if unknown == "add":
@@ -167,9 +172,10 @@ def _unknown_error(name: str, values: Sequence[str], rows: int, hierarchy: Hiera
     spaced = [value for value in values if value.strip() in hierarchy.index]
     hint = f" Without the spaces around it, {spaced[0]!r} is known." if spaced else ""
     known = f" It knows {some(hierarchy.values, hierarchy.size)}."
+    where = f"{rows:,} row{'s' * (rows > 1)}"
     return DataError(
-        f"The hierarchy of {name!r} does not know {len(values):,} of the column's values ({rows:,} rows): "
-        f"{some(values)}.{hint}{known} Add them to the hierarchy, or choose unknown='suppress' or unknown='add'."
+        f"The hierarchy of {name!r} does not know {len(values):,} of the column's values ({where}): {some(values)}."
+        f"{hint}{known} Add them to the hierarchy, or choose unknown='suppress' or unknown='add'."
     )
 
 

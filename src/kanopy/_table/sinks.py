@@ -14,6 +14,7 @@ import polars as pl
 from kanopy import _files
 from kanopy._errors import DataError, MissingDependency, some
 from kanopy._files import Target
+from kanopy._table.column import is_text
 from kanopy._table.dialects import Dialect
 
 EXCEL_ROWS = 1_048_575
@@ -21,12 +22,17 @@ EXCEL_LETTERS = 32_767
 
 
 def write_table(
-    frame: pl.DataFrame, target: Target, *, dialect: Dialect | None = None, forbidden: Iterable[Target] = ()
+    frame: pl.DataFrame,
+    target: Target,
+    *,
+    dialect: Dialect | None = None,
+    forbidden: Iterable[Target] = (),
+    neutralize: bool = False,
 ) -> None:
     """Write a frame in the format of the target's suffix, whole or not at all.
 
     `dialect` gives delimited text the separator and line end of the input. `forbidden` are the inputs, which are
-    never overwritten.
+    never overwritten. `neutralize` puts an apostrophe before what a spreadsheet would run as a formula.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +41,7 @@ def write_table(
     b'zip\\n007\\n\\n'
     """
     with staged(forbidden=forbidden) as release:
-        release.table(frame, target, dialect=dialect)
+        release.table(frame, target, dialect=dialect, neutralize=neutralize)
 
 
 def check_writable(target: Target, forbidden: Iterable[Target] = (), *, table: bool = True) -> Path:
@@ -56,9 +62,13 @@ def check_writable(target: Target, forbidden: Iterable[Target] = (), *, table: b
 class Release(_files.Release):
     """Tables and other files that are published together; made by `staged`."""
 
-    def table(self, frame: pl.DataFrame, target: Target, *, dialect: Dialect | None = None) -> None:
+    def table(
+        self, frame: pl.DataFrame, target: Target, *, dialect: Dialect | None = None, neutralize: bool = False
+    ) -> None:
         """Stage a table in the format of its target's suffix."""
         write = writer_of(Path(target))
+        if neutralize and formulas(frame, target):
+            frame = neutralized(frame)
 
         def written(place: Path) -> None:
             try:
@@ -84,6 +94,54 @@ def staged(*, forbidden: Iterable[Target] = ()) -> Iterator[Release]:
     release = Release(forbidden)
     with release.published():
         yield release
+
+
+# ---- formulas ---------------------------------------------------------------------------------------------------
+
+_FORMULA = r"(?s)^[=+\-@\t\r\n＝＋－＠]."
+_NUMBER = r"^[+-]?[\d.,\s]*\d(?:[eE][+-]?\d+)?\s?%?$"
+
+
+def formulas(frame: pl.DataFrame, target: Target) -> list[str]:
+    """The columns of delimited text that hold, or are called, what a spreadsheet that opens it would run as a formula.
+
+    Other formats say of each cell that it is text. Numbers with a sign are no formulas.
+
+    >>> table = pl.DataFrame({"a": ["=1+1", "x"], "b": ["-5", "+49 30"], "@c": [1, 2]})
+    >>> formulas(table, "out.csv"), formulas(table, "out.xlsx")
+    (['a', '@c'], [])
+    """
+    if not {suffix.lower() for suffix in Path(target).suffixes[-2:]} & _DELIMITED:
+        return []
+    named = _like_formula(pl.Series(frame.columns, dtype=pl.String)).to_list()
+    return [name for name, sign in zip(frame.columns, named, strict=True) if sign or _like_formula(frame[name]).any()]
+
+
+def neutralized(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before every text, and every column's name, that reads like a formula.
+
+    >>> neutralized(pl.DataFrame({"a": ["=1+1", "x", None, "-5"]}))["a"].to_list()
+    ["'=1+1", 'x', None, '-5']
+    """
+
+    def safe(texts: pl.Series) -> pl.Series:
+        signs, texts = _like_formula(texts), texts.cast(pl.String)
+        return pl.select(pl.when(signs).then("'" + texts).otherwise(texts)).to_series()
+
+    names = safe(pl.Series(frame.columns, dtype=pl.String)).to_list()
+    columns = [safe(column) if is_text(column) else column for column in map(_unnamed, frame.get_columns())]
+    return pl.DataFrame([column.rename(name) for column, name in zip(columns, names, strict=True)])
+
+
+def _unnamed(column: pl.Series) -> pl.Series:
+    return column.rename("")  # names such as `*` are patterns to the dataframe library
+
+
+def _like_formula(column: pl.Series) -> pl.Series:
+    if not is_text(column):
+        return pl.Series([False])
+    texts = _unnamed(column).cast(pl.String)
+    return (texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)).fill_null(False)
 
 
 # ---- formats ------------------------------------------------------------------------------------------------
@@ -144,6 +202,7 @@ WRITERS: dict[str, Writer] = {
 }
 """File suffixes and what writes them."""
 
+_DELIMITED = {".csv", ".txt", ".tsv", ".tab"}
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 

@@ -20,7 +20,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ import polars as pl
 from kanopy._errors import DataError, MissingDependency, shown_address, some
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
-from kanopy._table.dialects import Dialect, check_names
+from kanopy._table.dialects import Dialect, Read, distinct_names
 
 KINDS: dict[str, str] = {
     ".csv": "csv",
@@ -62,13 +62,14 @@ URL_SCHEMES = ("http://", "https://", "file://")
 class Source:
     """A table that was read: its frame, how it was written (text files), what kind it is, and where it lies.
 
-    `path` is the local file, or `None` for an address or a server.
+    `path` is the local file, or `None` for an address or a server; `notes` say which columns the reader renamed.
     """
 
     frame: pl.DataFrame
     dialect: Dialect | None
     kind: str
     path: Path | None
+    notes: tuple[str, ...] = ()
 
 
 def is_source(data: object) -> bool:
@@ -103,7 +104,8 @@ def read_source(
     if text.startswith(POSTGRES):
         from kanopy._table.databases import read_postgres
 
-        return _checked(Source(read_postgres(text), None, "postgresql", None), shown_address(text), wanted)
+        found, notes = read_postgres(text)
+        return _checked(Source(found, None, "postgresql", None, notes), shown_address(text), wanted)
     if text.startswith(URL_SCHEMES):
         return _read_url(text, wanted, encoding, separator)
     path, inner, query = _split(text)
@@ -113,8 +115,9 @@ def read_source(
         if inner or query:
             raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
         frame, dialect = read_delimited(path, str(path), columns=wanted, encoding=encoding, separator=separator)
-        return Source(frame, dialect, kind, path)
-    return _checked(Source(_READERS[kind](path, inner, query, wanted), None, kind, path), str(path), wanted)
+        return Source(frame, dialect, kind, path, dialect.notes)
+    frame, notes = _READERS[kind](path, inner, query, wanted)
+    return _checked(Source(frame, None, kind, path, notes), str(path), wanted)
 
 
 def check_source(source: str | os.PathLike[str]) -> None:
@@ -199,32 +202,32 @@ def _checked(source: Source, name: str, columns: list[str] | None) -> Source:
         raise DataError(f"{name} has no columns.")
     if frame.height == 0:
         raise DataError(f"{name} has columns but no records. Give a table with at least one record.")
-    return Source(frame, source.dialect, source.kind, source.path)
+    return replace(source, frame=frame)
 
 
-def _read_parquet(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _read_parquet(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     try:
         places = None
         if columns is not None:
             names = list(pl.read_parquet_schema(path))
             check_columns(columns, names, str(path))
             places = [names.index(column) for column in columns]  # some names would be taken for patterns
-        return pl.read_parquet(path, columns=places, glob=False, hive_partitioning=False)
+        return pl.read_parquet(path, columns=places, glob=False, hive_partitioning=False), ()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _unreadable(path, "Parquet", error) from None
 
 
-def _read_arrow(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _read_arrow(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     try:
-        return pl.read_ipc(path)
+        return pl.read_ipc(path), ()
     except (pl.exceptions.PolarsError, OSError) as file_error:
         try:
-            return pl.read_ipc_stream(path)
+            return pl.read_ipc_stream(path), ()
         except (pl.exceptions.PolarsError, OSError):
             raise _unreadable(path, "Arrow", file_error) from None
 
 
-def _read_excel(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _read_excel(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     fastexcel = _optional("fastexcel", "excel", "Excel files")
     try:
         book = fastexcel.read_excel(path)
@@ -234,27 +237,29 @@ def _read_excel(path: Path, inner: str | None, query: str | None, columns: list[
     if inner is not None and inner not in sheets:
         raise DataError(f"{path} has no sheet {inner!r}. Its sheets: {some(sheets)}.")
     sheet = inner if inner is not None else sheets[0]
-    first = book.load_sheet(sheet, header_row=None, n_rows=1).to_polars()
+    first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
     if first.height == 0:
         raise DataError(f"The sheet {sheet!r} of {path} is empty. Put the column names into its first row.")
-    check_names([str(name) for name in first.row(0) if name is not None], f"The sheet {sheet!r} of {path}")
+    names, notes = distinct_names([name or "" for name in first.row(0)])
     frame: pl.DataFrame = book.load_sheet(sheet).to_polars()
-    return frame
+    if notes and len(names) == frame.width:
+        frame.columns = names
+    return frame, notes
 
 
-def _read_duckdb(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _read_duckdb(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     from kanopy._table.databases import read_duckdb
 
     return read_duckdb(path, inner, query)
 
 
-def _read_sqlite(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _read_sqlite(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     from kanopy._table.databases import read_sqlite
 
     return read_sqlite(path, inner, query)
 
 
-Reader = Callable[[Path, str | None, str | None, list[str] | None], pl.DataFrame]
+Reader = Callable[[Path, str | None, str | None, list[str] | None], Read]
 _READERS: dict[str, Reader] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
@@ -300,4 +305,4 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
                 f"Cannot fetch {shown}: {error}. Check the address, or download the file yourself."
             ) from None
         found = read_source(copy, columns=columns, encoding=encoding, separator=separator)
-    return Source(found.frame, found.dialect, found.kind, None)
+    return replace(found, path=None)

@@ -26,8 +26,8 @@ def read_data(data: str, encoding: str | None = None, columns: list[str] | None 
         from kanopy._table.delimited import read_delimited
 
         frame, dialect = read_delimited(sys.stdin.buffer.read(), "standard input", columns=columns, encoding=encoding)
-        source = Source(frame, dialect, "csv", None)
-    for line in source.dialect.notes if source.dialect is not None else ():
+        source = Source(frame, dialect, "csv", None, dialect.notes)
+    for line in source.notes:
         note(line)
     return source
 
@@ -59,6 +59,19 @@ def check_outputs(
         if place in places:
             raise DataError(f"Two outputs have the same name {str(target)!r}. Give each one of its own.")
         places[place] = str(target)
+
+
+def write_release(release: Any, frame: Any, output: str, dialect: Any, neutralize: bool) -> list[str]:
+    """Stage the published table; returns what is to be said of its texts that a spreadsheet would run."""
+    from kanopy._errors import some
+    from kanopy._table.sinks import formulas
+
+    release.table(frame, output, dialect=dialect, neutralize=neutralize)
+    found = [] if neutralize else formulas(frame, output)
+    return found and [
+        f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(found)} for formulas. "
+        "--neutralize-formulas puts an apostrophe before them."
+    ]
 
 
 def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing_tokens", "report",
-    k=5, ontology="wordnet", missing="as-value", seed=0,
+    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing_tokens",
+    "neutralize_formulas", "report", k=5, ontology="wordnet", missing="as-value", seed=0,
 )  # fmt: skip
 def mask(
     data: o.Data,

@@ -61,6 +61,12 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "population": (TEXT, "The table of everybody, for models such as k-map."),
     "missing": (TEXT, "Missing values: as-value, suppress or error."),
     "missing_tokens": (COLUMNS, f"Texts that mean missing, such as '?,NA', {SEVERAL}."),
+    "unknown": (TEXT, "Values a hierarchy lacks: error, suppress or add."),
+    "neutralize_formulas": (
+        FLAG,
+        "Text files: an apostrophe before what a spreadsheet would run.",
+        "--neutralize-formulas",
+    ),
     "param": (list[str] | None, "A parameter of algorithm or method: name=value; repeatable.", "--param", "-p"),
     "seed": (int, "Settles what is left to chance."),
     "budget": (TEXT, "How long a search may take, e.g. 1s, 30s or 5m (best and some others)."),
@@ -82,7 +88,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "population", "sampling_weight", "household", "shuffle",
+    "unknown", "population", "sampling_weight", "household", "shuffle", "neutralize_formulas",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""

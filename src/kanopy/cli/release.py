@@ -12,13 +12,13 @@ import typer
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, progress_bar
-from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes
+from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes, write_release
 
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "model", "every", "population",
-    "sampling_weight", "household", *o.OUTPUTS,
+    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "unknown", "neutralize_formulas", "model", "every",
+    "population", "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,
@@ -31,7 +31,6 @@ def anonymize(
         bool, typer.Option("--bound", help="Also prove how far from the best possible the release is (takes a while).")
     ] = False,
     bound_budget: Annotated[str | None, typer.Option(help="How long proving the bound may take, e.g. 60s.")] = None,
-    unknown: Annotated[str | None, typer.Option(help="Values a hierarchy lacks: error, suppress or add.")] = None,
     drop_suppressed: Annotated[bool, typer.Option(help="Leave suppressed rows out instead of writing *.")] = False,
     pseudonymize: Annotated[
         list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
@@ -46,7 +45,7 @@ def anonymize(
     from kanopy.release.run import anonymize as release_of
 
     settings: dict[str, Any] = {
-        "algorithm": algorithm, "local": local or None, "unknown": unknown, "pseudonymize": pseudonymize,
+        "algorithm": algorithm, "local": local or None, "pseudonymize": pseudonymize,
         "suppressed_rows": "drop" if drop_suppressed else None,
     }  # fmt: skip
     if given["param"]:
@@ -61,7 +60,7 @@ def anonymize(
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
 
 
-@o.command("suppress", "rest", "shuffle", "population", *o.OUTPUTS)
+@o.command("suppress", "rest", "shuffle", "unknown", "neutralize_formulas", "population", *o.OUTPUTS)
 def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
@@ -72,14 +71,15 @@ def apply(
     """Publish new rows at the levels of an earlier solution.
 
     The new rows are judged like a table of their own: every model must hold among them, and what is about to leave is
-    verified. A value that the hierarchies do not know is an error.
+    verified. A number or date that was not there before is published in the interval that holds it; any other value
+    that the hierarchies do not know is an error, unless --unknown says otherwise.
     """
     from kanopy.release.run import anonymize as release_of
     from kanopy.release.solution_file import read_solution
 
     wanted = read_solution(solution)
-    changes = {name: given[name] for name in ("suppress", "population", "rest") if given[name] is not None}
-    wanted = wanted.replaced(**changes, **({"shuffle": True} if given["shuffle"] else {}))
+    fields = ("suppress", "population", "rest", "unknown", "shuffle", "neutralize_formulas")
+    wanted = wanted.replaced(**{name: given[name] for name in fields if given[name] not in (None, False)})
     publish(data, output, wanted, encoding, given, release_of, read=[solution, wanted.population])
 
 
@@ -101,10 +101,11 @@ def publish(
     from kanopy._kinds import as_share
     from kanopy._progress import Clock, Step
     from kanopy._table.delimited import check_columns
-    from kanopy._table.sinks import staged
+    from kanopy._table.sinks import neutralized, staged
     from kanopy.release.solution_file import check_reusable
 
     clock = Clock()
+    neutralize = given["neutralize_formulas"] or getattr(job, "neutralize_formulas", False)
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
     inputs = inputs_of(data, key_file, *read, *job.hierarchies.values())
@@ -120,7 +121,7 @@ def publish(
         result = run(source.frame, job, progress=show, clock=clock, source=data, key=key)
         with clock.stage("write"), staged(forbidden=inputs) as release:
             show(Step("writing"))
-            release.table(result.frame, output, dialect=source.dialect)
+            said = write_release(release, result.frame, output, source.dialect, neutralize)
             recorded = {"output": (Path(output).name, release.place_of(output))}
             if own := inputs_of(data):
                 recorded = {"input": (own[0].name, own[0]), **recorded}
@@ -129,12 +130,13 @@ def publish(
                 found = result.full_report(files=recorded, sampling_fraction=share, target=target)
                 release.bytes(report, report_bytes(found, report, values=bool(values)))
             if mapping is not None:
-                release.bytes(mapping, result.mapping().write_csv().encode("utf-8"))
+                mapped = result.mapping()
+                release.bytes(mapping, (neutralized(mapped) if neutralize else mapped).write_csv().encode("utf-8"))
             if solution is not None:
                 release.bytes(solution, result.solution_json().encode("utf-8"))
             if manifest is not None:
                 release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
-    for line in result.notes:
+    for line in (*result.notes, *said):
         note(line)
     named = result.masked is not None or values or (report is not None and report.suffix == ".py")
     _keep_inside(mapping, solution, report if named else None)

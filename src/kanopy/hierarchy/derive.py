@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -113,6 +114,60 @@ def with_value(h: Hierarchy, value: str) -> Hierarchy:
         high=_with_point(h.high, h.node_count, h.height, h.high),
     )
     return from_table_of(source, np.hstack([h.table, column]), h.name)
+
+
+def placed(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
+    """Also those of `values` whose place is plain because an interval of the hierarchy holds them; others are left out.
+
+    At each level a value lies in the interval of that level, or of the first level above that has one for it: never in
+    a narrower one. Leaves stay in ascending order.
+    """
+    new = _numbers_like(h, [value for value in values if value not in h.index])
+    points = np.array(list(new.values()))
+    table = np.full((h.height + 1, len(points)), -1, np.int64)
+    for level in range(h.height, 0, -1):
+        nodes = h.nodes_at(level)
+        nodes = nodes[nodes >= h.size]
+        if not len(nodes) or h.low is None or h.high is None:
+            continue
+        nodes = nodes[np.argsort(h.low[nodes], kind="stable")]
+        node = nodes[np.maximum(np.searchsorted(h.low[nodes], points, side="right") - 1, 0)]
+        open_end = np.array([h.labels[each].endswith(")") for each in node.tolist()], np.bool_)
+        inside = (h.low[node] <= points) & np.where(open_end, points < h.high[node], points <= h.high[node])
+        table[level] = np.where(inside, node, table[level + 1] if level < h.height else -1)
+    found = table[-1] >= 0
+    if h.height == 0 or not found.any():
+        return h
+    known = [value for value, at in zip(new, found.tolist(), strict=True) if at]
+    points, table = points[found], table[:, found]
+    table[0] = np.arange(len(known)) + h.node_count
+    low, high = (np.append(ends, points) for ends in (h.low, h.high))  # type: ignore[arg-type]
+    source = h.changed(labels=(*h.labels, *known), low=low, high=high, level_of=None)
+    order = np.argsort(np.append(h.low[: h.size], points), kind="stable")  # type: ignore[index]
+    return from_table_of(source, np.hstack([h.table, table])[:, order].astype(np.int32), h.name)
+
+
+def _numbers_like(h: Hierarchy, values: Sequence[str]) -> dict[str, Any]:
+    """The numbers of those values that can be read as the leaves of a hierarchy over numbers, dates or moments are."""
+    from kanopy.hierarchy.column import EPOCH, MICROSECOND, column_of, days_of, iso_moment
+
+    if h.low is None or not h.nested:
+        return {}
+    column = column_of(h.values).inferred()
+    numbers: list[Any]
+    if column.kind == "date":
+        read = [value for value in values if days_of([value]) is not None]
+        days = days_of([*h.values, *read]) or []
+        numbers = [day.toordinal() for day in days]
+    elif column.numbers is not None:
+        read = [value for value in values if column_of([value]).inferred().kind in ("integer", "decimal", "real")]
+        numbers = [float(value) if "." in value or "e" in value.lower() else int(value) for value in (*h.values, *read)]
+    else:
+        read = [value for value in values if iso_moment(value) is not None]
+        moments = [iso_moment(value) for value in (*h.values, *read)]
+        numbers = [] if None in moments else [(moment - EPOCH) // MICROSECOND for moment in moments if moment]
+    same = len(numbers) and np.allclose(numbers[: h.size], h.low[: h.size].astype(np.float64), rtol=1e-12, atol=0)
+    return dict(zip(read, numbers[h.size :], strict=True)) if same else {}
 
 
 def _with_point(bounds: Bounds | None, at: int, times: int, high: Bounds | None) -> Bounds | None:

@@ -415,6 +415,10 @@ class Hierarchy(Drawn):
         """A copy that also knows `value`, as a leaf directly under the root at every level but the top."""
         return derive.with_value(self, value)
 
+    def placed(self, values: Iterable[str]) -> Hierarchy:
+        """A copy that also knows those of `values` (numbers, dates) that its intervals hold."""
+        return derive.placed(self, values)
+
     def rooted(self, top: str = SUPPRESSED_LABEL) -> Hierarchy:
         """A copy with one common top above several roots; unchanged if there is one already."""
         return derive.rooted(self, top)

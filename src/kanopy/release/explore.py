@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
+from kanopy._job.inputs import SEARCHES_OVER_LEVELS, chosen_automatically
 from kanopy._job.job import Job
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
@@ -129,21 +130,19 @@ def explore(
     """
     tell = Progress(progress)
     grid = _grid(job, ks, limits, models, algorithms)
-    every_model = tuple(dict.fromkeys(model for case in grid for model in case.job.models))
-    asked = job.replaced(k=min(ks), models=every_model, pseudonymize=())
-    prepared = prepare(data, asked, population=population, progress=tell, generalize=True)
-    domain = prepared.domain
+    pools = _Pools(data, job, grid, population, tell)
+    domain = pools.first.prepared.domain
     if max(ks) > domain.rows:
         raise JobError(f"k goes up to {max(ks):,} but the table has only {domain.rows:,} rows. Choose smaller ones.")
     book = _Book(state, _fingerprint(domain, job))
-    pool = _Pool(prepared, tell)
     total = sum(len(case.ks) * len(case.limits) for case in grid)
     for case in grid:
-        for point in pool.points(case, book.points, lambda: len(book.points) / total):
-            book.add(point)
+        for pool, part in pools.parts(case):
+            for point in pool.points(part, book.points, lambda: len(book.points) / total):
+                book.add(point)
     wanted = [key for case in grid for key in case.point_keys()]
     found = [book.points[key] for key in wanted]
-    return Exploration(_marked(found), job.metric, domain.rows, pool.judged)
+    return Exploration(_marked(found), job.metric, domain.rows, pools.judged)
 
 
 @dataclass(frozen=True)
@@ -204,6 +203,45 @@ def _short(model: Model) -> str:
     name = parts.pop("name")
     rest = ",".join(str(value) for value in parts.values())
     return ":".join(str(part) for part in (name, column, rest) if part)
+
+
+class _Pools:
+    """A pool for each set of hierarchies: those that are chosen automatically may differ with k and algorithm, and a
+    point is the release that `anonymize` gives."""
+
+    def __init__(self, data: Any, job: Job, grid: Sequence[_Case], population: Any, tell: Progress) -> None:
+        self._models = tuple(dict.fromkeys(model for case in grid for model in case.job.models))
+        self._population, self._tell = population, tell
+        self._pools: dict[str, _Pool] = {}
+        self._known: dict[tuple[int, bool], _Pool] = {}
+        self._chosen = any(chosen_automatically(job.hierarchies.get(name)) for name in job.quasi)
+        self._data = data
+        case = grid[0]
+        self.first = self._pool(case, case.ks[0])
+        self._data = self.first.prepared.frame
+
+    @property
+    def judged(self) -> int:
+        """Candidates judged in all of them."""
+        return sum(pool.judged for pool in self._pools.values())
+
+    def parts(self, case: _Case) -> Iterator[tuple[_Pool, _Case]]:
+        """The points of a case by the pool they come from."""
+        found: dict[int, tuple[_Pool, list[int]]] = {}
+        for k in case.ks:
+            pool = self._pool(case, k)
+            found.setdefault(id(pool), (pool, []))[1].append(k)
+        for pool, ks in found.values():
+            yield pool, replace(case, ks=tuple(ks))
+
+    def _pool(self, case: _Case, k: int) -> _Pool:
+        key = (k, case.job.algorithm in SEARCHES_OVER_LEVELS) if self._chosen else (0, True)
+        if key not in self._known:
+            job = case.job.replaced(k=k, models=self._models)
+            prepared = prepare(self._data, job, population=self._population, progress=self._tell, generalize=True)
+            pool = _Pool(prepared, self._tell)
+            self._known[key] = self._pools.setdefault(_fingerprint(prepared.domain, job), pool)
+        return self._known[key]
 
 
 class _Pool:
@@ -287,8 +325,6 @@ class _Pool:
 
 def _marked(points: Sequence[Point]) -> tuple[Point, ...]:
     """The points with those marked that no other beats in both loss and risk."""
-    from dataclasses import replace
-
     solved = [point for point in points if point.loss is not None]
     order = sorted(solved, key=lambda p: (p.highest_risk, p.loss))
     front: set[str] = set()

@@ -298,17 +298,20 @@ class Result:
 
         return solution_json(self)
 
-    def apply(self, rows: Any, *, progress: Callback | None = None, key: bytes | None = None) -> Result:
+    def apply(
+        self, rows: Any, *, unknown: str = "error", progress: Callback | None = None, key: bytes | None = None
+    ) -> Result:
         """Publish other rows at the same levels, and verify that release like any other.
 
         A recoding promises nothing about rows it has not seen: classes of the new rows that break a model are
-        suppressed, `NoSolution` is raised if that takes more rows than the job allows, and a value that the
-        hierarchies do not know is an error.
+        suppressed, and `NoSolution` is raised if that takes more rows than the job allows. A number or date that was
+        not there before is published in the interval that holds it; any other value that the hierarchies do not know
+        is an error, or what `unknown` says.
         """
         from kanopy.release.run import anonymize
         from kanopy.release.solution_file import reusable_job
 
-        job = reusable_job(self)
+        job = reusable_job(self).replaced(unknown=unknown)
         return anonymize(rows, job, progress=progress, key=key, population=self.prepared.population)
 
     def _repr_html_(self) -> str:

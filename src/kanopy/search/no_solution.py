@@ -14,8 +14,10 @@ def no_solution(problem: Problem) -> NoSolution:
     top = problem.evaluate(problem.lattice.highest)
     rows = problem.domain.rows
     allowed = problem.max_suppressed_rows
+    fixed = problem.lattice.lowest == problem.lattice.highest
+    where = "At the given levels" if fixed else "Even with every quasi-identifier at its highest allowed level"
     reason = (
-        f"Even with every quasi-identifier at its highest allowed level, {top.suppressed_rows:,} of {rows:,} rows "
+        f"{where}, {top.suppressed_rows:,} of {rows:,} rows "
         f"would have to be suppressed, and the limit allows {allowed:,}."
     )
     blamed = _blamed(problem)
@@ -39,7 +41,9 @@ def no_solution(problem: Problem) -> NoSolution:
         )
         if level < hierarchy.height or hierarchy.level(level).size > 1
     ]
-    if capped:
+    if capped and fixed:
+        advice.append("let levels be chosen for these rows: anonymize them on their own, or with the earlier ones")
+    elif capped:
         advice.append(f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)")
     return NoSolution(reason, best=top, advice=advice)
 

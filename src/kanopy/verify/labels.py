@@ -173,6 +173,8 @@ def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[
     if value is None or label is None:
         # A missing value may be called missing; nothing else may be said of it, and no value may go missing.
         return value is None and label is not None and any(item == "" or item[0] == "(" for item in _items(label))
+    if value.startswith(label) and label in of_groups(value):
+        return True  # the beginning of a code, though it may read as another number
     inner, outer = span(value), span(label)
     if inner is not None and outer is not None:
         return outer[0] <= inner[0] and inner[1] <= outer[1]
@@ -216,6 +218,8 @@ def _readings(values: Sequence[str]) -> list[Read]:
         found.append(_ranges_of(lambda text: _point(_number(text))))
     forms = [form for form in _DAYS if values and all(_moment(text, form) is not None for text in values)]
     found += [_ranges_of(_periods(form)) for form in forms]
+    if values and all(_duration(text) is not None for text in values):
+        found.append(_ranges_of(lambda text: _point(_duration(text))))
     if not found:
         found.append(_ranges_of(lambda text: _point(_number(text))))
     return found
@@ -227,6 +231,20 @@ def _number(text: str) -> float | None:
         return None
     number = float(plain.replace(",", ""))
     return number if math.isfinite(number) else None
+
+
+def _duration(text: str) -> int | None:
+    """A duration, or a time of the day, as whole microseconds.
+
+    >>> _duration("1 day, 0:00:01"), _duration("24:00:00.5")
+    (86401000000, 86400500000)
+    """
+    match = re.fullmatch(r"(?:(-?\d+) days?, )?(\d+):(\d\d):(\d\d)(?:\.(\d{1,9}))?", text.strip())
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[:4])
+    part = int((match[5] or "0").ljust(6, "0")[:6])
+    return days * _DAY + ((hours * 60 + minutes) * 60 + seconds) * _SECOND + part
 
 
 def _point(number: float | None) -> Range | None:

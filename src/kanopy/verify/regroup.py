@@ -107,7 +107,9 @@ def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> Colum
     values = tuple(found)
     if hierarchy is not None:
         if missing in found:
-            hierarchy = hierarchy.with_value(missing)
+            # A further value needs one top: several roots, and values with nothing above them, get one.
+            flat = hierarchy.height == 0
+            hierarchy = (type(hierarchy).flat(hierarchy.values) if flat else hierarchy.rooted()).with_value(missing)
         strangers = [value for value in found if value not in hierarchy.index]
         if strangers:
             raise DataError(f"The hierarchy of {series.name!r} does not know {some(strangers)}. Add them to it.")

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import polars as pl
 
+from kanopy._table.column import as_labels
+
 SAMPLE = 2_000
 MOSTLY = 0.8
 FEWEST_ROWS_TO_JUDGE = 20
@@ -84,7 +86,7 @@ class Values:
     @cached_property
     def sample(self) -> pl.Series:
         """Different values as texts, the missing-value words left out."""
-        values = self.column.drop_nulls().unique(maintain_order=True).head(SAMPLE).cast(pl.String).str.strip_chars()
+        values = as_labels(self.column.drop_nulls().unique(maintain_order=True).head(SAMPLE)).str.strip_chars()
         return values.filter((values != "") & ~values.str.to_lowercase().is_in(list(MISSING_WORDS)))
 
     @cached_property
@@ -118,7 +120,7 @@ class Values:
     def dates(self) -> bool:
         """Whether the values are dates."""
         if self.column.dtype.is_temporal():
-            return self.column.dtype != pl.Time
+            return self.column.dtype not in (pl.Time, pl.Duration)
         return self.text and self.share(DATES) >= MOSTLY
 
     @cached_property
@@ -173,7 +175,7 @@ class Values:
         """Texts and numbers that stand for a missing value."""
         if self.nested:
             return ()
-        values = self.column.drop_nulls().unique().cast(pl.String)
+        values = as_labels(self.column.drop_nulls().unique()).drop_nulls()
         found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS))).to_list()
         if self.numeric and len(self.numbers) > 5:
             rest = self.numbers.filter(~self.numbers.is_in(list(MISSING_NUMBERS)))
