@@ -82,3 +82,68 @@ def test_a_report_never_overwrites_the_table(shell: Shell) -> None:
     run = shell("risk", "people.csv", "-q", "zip", "--report", "people.csv")
     assert run.status == 2
     assert (shell.folder / "people.csv").read_text() == TABLE
+
+
+SAMPLE = "zip,sex,w,home\n1,f,100,a\n1,m,50.5,a\n2,f,20,b\n2,f,20,b\n2,f,20,c\n3,,10,\n"
+
+
+def test_risk_of_a_sample(shell: Shell) -> None:
+    shell.write("sample.csv", SAMPLE)
+    run = shell(
+        "risk", "sample.csv", "-q", "zip,sex", "--weight", "w", "--household", "home", "--missing-means", "any",
+        "--suda", "2", "--every", "1:2,2:2", "--row-risks", "rows.csv", "--combinations", "unsafe.csv",
+        "--report", "risk.html", "--json",
+    )  # fmt: skip
+    assert run.status == 0, run.error
+    survey = run.json["survey"]
+    assert survey["represented"] == 220.5 and survey["household"]["households"] == 4
+    assert survey["household"]["alone"] == 1 and survey["sample_uniques"] == 3
+    assert run.json["special_uniques"]["largest"] == 1 and run.json["every"]["rows"] == 3
+    lines = (shell.folder / "rows.csv").read_text().splitlines()
+    assert len(lines) == 7 and lines[0].startswith("row,rows_alike,people_alike,individual_risk,household_risk,suda")
+    unsafe = (shell.folder / "unsafe.csv").read_text()
+    assert "sex,m,1,2" in unsafe and "zip,3,1,2" in unsafe and "zip + sex,1 + f,1,2" in unsafe
+    page = (shell.folder / "risk.html").read_text()
+    assert "What the sampling weights say" in page and "Rows that few columns single out" in page
+    words = shell("risk", "sample.csv", "-q", "zip,sex", "--weight", "w", "--household", "home", "--suda", "2",
+                  "--every", "1:2")  # fmt: skip
+    for told in ("By the sampling weights", "With their households", "Special uniques", "too few share"):
+        assert told in words.out
+
+
+def test_a_release_of_a_sample(shell: Shell) -> None:
+    shell.write(
+        "sample.csv", "".join(["age,sex,w,home\n", *(f"{20 + i},{'fm'[i % 2]},{9 + i},{i // 3}\n" for i in range(60))])
+    )
+    asked = ("-q", "age,sex", "--weight", "w", "--household", "home", "--model", "individual-risk:0.01", "--model",
+             "household-risk:0.02", "--every", "1:8")  # fmt: skip
+    run = shell("anonymize", "sample.csv", *asked, "-k", "2", "--insensitive", "w,home", "-o", "release.csv", "--json")
+    assert run.status == 0, run.error
+    assert [model["name"] for model in run.json["models"]] == ["individual-risk", "household-risk", "subset-k"]
+    assert shell("check", "release.csv", *asked).status == 0
+    assert shell("check", "sample.csv", *asked).status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--household", "home"], "no sampling weights"),
+        (["--weight", "home"], "hold 'a'"),
+        (["--weight", "zero"], "missing, zero or negative in 2 rows"),
+        (["--weight", "ww"], "no column 'ww'"),
+        (["--weight", "w", "--missing-means", "none"], "'any' or 'value'"),
+        (["--row-risks", "rows.csv"], "ask for it"),
+        (["--combinations", "rows.csv"], "--every 2:10,3:3"),
+        (["--every", "3:2"], "there are only 2"),
+        (["--every", "two"], "such as 2:10,3:3"),
+        (["--suda", "2", "--row-risks", "sample.csv"], "sample.csv"),
+        (["--suda", "2", "--every", "1:2", "--row-risks", "x.csv", "--combinations", "x.csv"], "same name"),
+        (["--suda", "2", "--row-risks", "x.pdf"], "x.pdf"),
+    ],
+)  # fmt: skip
+def test_bad_input_about_samples(shell: Shell, arguments: list[str], words: str) -> None:
+    shell.write("sample.csv", "zip,sex,w,home,zero\n1,f,1,a,0\n2,m,1,a,-3\n2,m,1,a,5\n")
+    run = shell("risk", "sample.csv", "-q", "zip,sex", *arguments)
+    assert run.status == 2, run.out
+    assert words in " ".join(run.error.split())
+    assert sorted(path.name for path in shell.folder.iterdir()) == ["sample.csv"]

@@ -211,8 +211,10 @@ class SubsetK(Model):
         return wrong
 
     def explain(self) -> str:
-        told = [f"of any {size} quasi-identifiers by at least {rows} rows" for size, rows in self.every]
-        return f"Every published combination {', '.join(told)} is shared."
+        (first, least), *rest = self.every
+        noun = "quasi-identifier" if first == 1 else "quasi-identifiers"
+        more = "".join(f", of any {size} by at least {rows}" for size, rows in rest)
+        return f"Every published combination of any {first} {noun} is shared by at least {least} rows{more}."
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "every": ",".join(f"{size}:{rows}" for size, rows in self.every)}
