@@ -289,7 +289,7 @@ def test_statistics_that_give_a_rare_value_away_are_withheld(people, release, pa
     bounds = release.report.findings.utility["bounds"]
     assert {each["column"] for each in bounds} == {"age", "pay"}
     hidden = [each for each in bounds if each["column"] == "pay"]
-    assert all(each["low"] is None and each["high"] is None for each in hidden), "the highest pay is one person's"
+    assert all(each["high"] is None and each["estimate"] is None for each in hidden), "the highest pay is one person's"
     mean = next(each for each in hidden if each["statistic"] == "mean")
     assert mean["truth"] == pytest.approx(people["pay"].mean())
     assert "Withheld are numbers" in page
@@ -326,3 +326,17 @@ def test_a_release_under_every_model_has_its_page(people, name):
     page = made.report.to_html()
     assert cells(page, "Privacy models")[name][1] == "holds" and 'class="hero"' in page
     assert RARE_TOWN not in page and "flu=" not in page.split('id="made"')[0]
+
+
+def test_a_mean_that_gives_the_few_hidden_values_away_is_withheld():
+    """The mean of all, less the values that are published as they are, is that of the rows that are not."""
+    table = pl.DataFrame({"town": ["Lyon"] * 60 + ["Rome"], "pay": [1000, 2000, 3000] * 20 + [987_654]})
+    towns = kanopy.Hierarchy.flat(["Lyon", "Rome"])
+    pays = kanopy.Hierarchy.flat(["1000", "2000", "3000", "987654"])
+    wanted = kanopy.Job(quasi=["town", "pay"], k=5, suppress=0.1, hierarchies={"town": towns, "pay": pays})
+    made = kanopy.anonymize(table, wanted)
+    assert made.suppressed == 1
+    mean = next(each for each in made.report.findings.utility["bounds"] if each["statistic"] == "mean")
+    assert mean["truth"] is None and mean["high"] is None
+    none_hidden = kanopy.anonymize(table.head(60), wanted.replaced(suppress=0.0))
+    assert all(each["truth"] is not None for each in none_hidden.report.findings.utility["bounds"])

@@ -65,6 +65,33 @@ def job_to_dict(job: Job) -> dict[str, Any]:
     return {**plain, "columns": columns}
 
 
+def without_values(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """A job as plain data without values of the table: what builders and models name of them is only counted.
+
+    >>> tree = {"method": "groups", "groups": {"France": ["Lyon", "Nice"]}}
+    >>> without_values({"k": 5, "columns": {"town": {"hierarchy": tree}}})["columns"]["town"]
+    {'hierarchy': {'method': 'groups', 'groups': 1}}
+    """
+    columns = {
+        name: {key: _counted(value) if isinstance(value, Mapping) else value for key, value in settings.items()}
+        for name, settings in plain.get("columns", {}).items()
+    }
+    models = {"models": [_counted(model) for model in plain["models"]]} if "models" in plain else {}
+    return {**plain, **models, "columns": columns}
+
+
+def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers of a builder (widths, cuts) are parameters and no values; lists of texts and tables may hold values."""
+    numbers = (list, tuple)
+    return {
+        key: len(value)
+        if isinstance(value, (Mapping, *numbers))
+        and not (isinstance(value, numbers) and all(isinstance(each, (int, float)) for each in value))
+        else value
+        for key, value in settings.items()
+    }
+
+
 def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     """A job from plain data; paths are taken relative to `folder`."""
     if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
@@ -115,7 +142,12 @@ def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path |
 
 def job_to_toml(job: Job) -> str:
     """A job as the text of a TOML file."""
-    plain = job_to_dict(job)
+    return plain_to_toml(job_to_dict(job))
+
+
+def plain_to_toml(plain: Mapping[str, Any]) -> str:
+    """A job as plain data as the text of a TOML file."""
+    plain = dict(plain)
     columns, models = plain.pop("columns"), plain.pop("models", [])
     lines = [f"{key} = {toml_value(value)}" for key, value in plain.items()]
     for name, settings in columns.items():

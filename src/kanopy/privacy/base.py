@@ -126,6 +126,11 @@ class Model(Declared):
         """One sentence for the report."""
         raise NotImplementedError
 
+    def promise(self) -> str:
+        """What it promises, without values of the table, which some models name."""
+        named = any(isinstance(value, (dict, list)) for value in self.to_dict().values())
+        return self.summary if named else self.explain()
+
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         """Refuse what the data cannot fulfil, before any work is done."""
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kanopy._job.job import Job
+from kanopy._job.job_file import without_values
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
@@ -54,11 +55,9 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         source = job.hierarchies.get(name)
         if "hierarchy" in settings and isinstance(source, (str, Path)):
             settings["hierarchy"] = {"file": Path(source).name}
-        elif isinstance(settings.get("hierarchy"), dict):
-            settings["hierarchy"] = _value_free(settings["hierarchy"])
     if "population" in plain:
         plain["population"] = Path(plain["population"]).name
-    plain["models"] = [_value_free(model.to_dict()) for model in job.all_models]
+    plain = without_values({**plain, "models": [model.to_dict() for model in job.all_models]})
     content = {
         "format": MANIFEST_FORMAT,
         "version": 1,
@@ -73,7 +72,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         "result": {key: summary[key] for key in RESULT_KEYS if key in summary},
         "verified": {
             "second_count": result.verification.to_dict(),
-            "models": [{"name": model.name, "says": _says(model), "holds": True} for model in job.all_models],
+            "models": [{"name": model.name, "says": model.promise(), "holds": True} for model in job.all_models],
             "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
             "left_out": sorted(name for name in result.prepared.at_home if name not in job.identifiers),
             "pseudonymized": sorted(job.pseudonymize),
@@ -81,25 +80,6 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         "proved_optimal": summary["optimal"],
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _value_free(model: dict[str, Any]) -> dict[str, Any]:
-    """Models and builders that may name values of the table are reduced to how many they name."""
-    return {
-        key: value if not isinstance(value, (dict, list, tuple)) or _only_numbers(value) else len(value)
-        for key, value in model.items()
-    }
-
-
-def _only_numbers(value: Any) -> bool:
-    """Numbers of a builder (widths, cuts) are parameters, not values; a mapping may name values."""
-    return isinstance(value, (list, tuple)) and all(isinstance(each, (int, float)) for each in value)
-
-
-def _says(model: Any) -> str:
-    named = any(isinstance(value, (dict, list)) for value in model.to_dict().values())
-    said: str = model.summary if named else model.explain()
-    return said
 
 
 def _hierarchy_checksum(hierarchy: Hierarchy) -> str:

@@ -31,6 +31,7 @@ MOST_TUPLES_FOR_CURVES = 5_000
 def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **told: Any) -> Report:
     """The report of a release that generalizes; `told` goes to the closer look at both tables."""
     from kanopy import __version__
+    from kanopy._job.job_file import plain_to_toml, without_values
     from kanopy.report.report import Facts, Preview, build_report
 
     job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
@@ -64,8 +65,10 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             seconds=result.clock.total(),
             source=prepared.source,
             job_toml=job.shown().to_toml(),
+            public_job_toml=plain_to_toml(without_values(job.shown().to_dict())),
             version=__version__,
-            notes=result.notes,
+            notes=tuple(note for note in result.notes if note not in result.private_notes),
+            private_notes=result.private_notes,
             look=_closer_look(result, job, **told),
             manifest=lambda: result.manifest(files),
             bound=result.bound,

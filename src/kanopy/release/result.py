@@ -53,6 +53,8 @@ class Result:
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
     kept: Mask | None = None
     """Which original rows are in the release (`None`: all)."""
+    private_notes: tuple[str, ...] = ()
+    """Those of the notes that name values of the table: for the steward, not for pages that are handed on."""
     order: Longs | None = None
     """Which of these rows stands where in the release, if they were shuffled."""
     about_suppressed: tuple[str, ...] = ()

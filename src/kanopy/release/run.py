@@ -156,6 +156,7 @@ def run(
         bound=proved,
         prepared=prepared,
         kept=kept,
+        private_notes=remarks,
         order=order,
         published_population=None if background is None else background.population,
     )

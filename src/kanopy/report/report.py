@@ -79,6 +79,7 @@ class Facts(Short):
     per quasi-identifier. `look` finds out more about both tables when the page is made, `manifest` gives the value-free
     manifest as JSON text, and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
     which sensitive values suppressed rows are published with. Rows that were `shuffled` are numbered as published.
+    `job_toml` and `private_notes` may name values of the table: only the steward's own page shows them.
     """
 
     domain: Domain
@@ -108,6 +109,8 @@ class Facts(Short):
     bound: Bound | None = None
     about_suppressed: tuple[str, ...] = ()
     shuffled: bool = False
+    public_job_toml: str = ""
+    private_notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,7 @@ class Report(Short):
                 "verified": self.verified,
                 "seconds": facts.seconds,
                 "verdict": {"holds": self.holds, "sentence": self.sentence, "untouched": self.untouched},
-                "models": [{"name": model.name, "explanation": model.explain()} for model in facts.models],
+                "models": [{"name": model.name, "explanation": model.promise()} for model in facts.models],
                 "recoding": "local" if levels is None else "full-domain",
                 "published": self.published_rows,
                 "roles": facts.roles,
@@ -295,7 +298,7 @@ class Report(Short):
                 "class_sizes": {"before": _bins(self.sizes_before), "after": _bins(self.sizes_after)},
                 "verification": facts.verification,
                 "source": facts.source,
-                "job": facts.job_toml,
+                "job": facts.public_job_toml or facts.job_toml,
                 "notes": self.notes,
                 "version": facts.version,
             }

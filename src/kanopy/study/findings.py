@@ -7,6 +7,7 @@ hand on: values that fewer than k rows have are not named.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from kanopy._arrays import Mask
 from kanopy._errors import KanopyError
+from kanopy.metrics.utility.published_values import parse_interval
 from kanopy.report.report import Findings
 from kanopy.study.assess import assess_matched
 from kanopy.study.match import Matched, match_tables
@@ -141,10 +143,12 @@ def _safe_bounds(bounds: Sequence[Mapping[str, Any]], matched: Matched, least: i
     safe = []
     for each in bounds:
         column = matched.columns[each["column"]]
+        low, high = _told_ends(column, matched, least)
         shown = dict(each)
-        if _ends_are_rare(column, matched, least):
-            shown |= {"low": None, "high": None, "estimate": None}
-        if each["statistic"] != "mean" and not _is_common(column, each["truth"], least):
+        shown |= {} if low else {"low": None, "estimate": None}
+        shown |= {} if high else {"high": None, "estimate": None}
+        known = _mean_is_safe(column, matched, least) if each["statistic"] == "mean" else None
+        if known is False or (known is None and not _is_common(column, each["truth"], least)):
             shown["truth"] = None
         safe.append(shown)
     return safe
@@ -156,9 +160,29 @@ def _is_common(column: PublishedColumn, number: float, least: int) -> bool:
     return int(domain.counts[domain.numbers == number].sum()) >= least
 
 
-def _ends_are_rare(column: PublishedColumn, matched: Matched, least: int) -> bool:
-    """Whether bounds tell an end of the column that few rows have: they do if some cells may be anything."""
-    hidden = np.array([kind == "anything" for kind in column.covers.kinds])
-    if not matched.left_out and not hidden[column.labels].any():
-        return False
-    return not all(_is_common(column, end, least) for end in column.covers.domain.ends())
+def _mean_is_safe(column: PublishedColumn, matched: Matched, least: int) -> bool:
+    """Whether the mean, less the values that are published as they are, is that of no row or of `least` rows."""
+    exact = np.array([kind == "value" for kind in column.covers.kinds])
+    present = column.values < column.covers.domain.present
+    partner = matched.partner[present]
+    open_rows = int((partner < 0).sum()) + int((~exact[column.labels[partner[partner >= 0]]]).sum())
+    return open_rows == 0 or open_rows >= least
+
+
+def _told_ends(column: PublishedColumn, matched: Matched, least: int) -> tuple[bool, bool]:
+    """Whether the lower, and the upper, ends of all labels may be told: each says its own, or `least` rows have it.
+
+    A label such as `≤ 19` or `old` does not say where the values end that it stands for; nor does a hidden cell.
+    """
+    covers = column.covers
+    ends = covers.domain.ends()
+    told = [not matched.left_out or _is_common(column, end, least) for end in ends]
+    for place in np.unique(column.labels).tolist():
+        kind, label = covers.kinds[place], str(covers.labels[place])
+        if kind in ("value", "other number", "missing"):
+            continue
+        said = parse_interval(label)
+        own = (False, False) if said is None else (math.isfinite(said.low), math.isfinite(said.high))
+        for side, end in enumerate((covers.low[place], covers.high[place])):
+            told[side] &= own[side] or math.isnan(end) or _is_common(column, float(end), least)
+    return told[0], told[1]

@@ -16,7 +16,6 @@ from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, pa
 from kanopy.report.words import Markup, esc, figure, lines, listed, percent, plural, seconds, sentence, told, whole
 
 if TYPE_CHECKING:
-    from kanopy.privacy.models import Model
     from kanopy.report.report import ColumnReport, Report
 
 MOST_CHIPS = 10
@@ -28,22 +27,11 @@ def promises(report: Report, values: bool) -> str:
     facts = report.facts
     state = facts.verification.get("verified")
     word = {True: "holds", False: "does not hold"}.get(state if isinstance(state, bool) else None, "not checked")  # type: ignore[arg-type]
-    rows = [[model.name, model.explain() if values else value_free(model), word] for model in facts.models]
+    rows = [[model.name, model.explain() if values else model.promise(), word] for model in facts.models]
     gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
     if gone:
         rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(gone, 12)), word])
     return part("release.promises", table("Privacy models", ["Model", "In words", "Verified"], rows))
-
-
-def value_free(model: Model) -> str:
-    """What a model promises, without values of the table that it may name.
-
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> value_free(KAnonymity(3))
-    'Every published combination of quasi-identifiers is shared by at least 3 rows.'
-    """
-    named = any(isinstance(value, (dict, list)) for value in model.to_dict().values())
-    return model.summary if named else model.explain()
 
 
 def losses(report: Report) -> str:
@@ -230,9 +218,12 @@ def search(report: Report, values: bool) -> str:
         if isinstance(value, (bool, int, float, np.number)) or (values and isinstance(value, str))
     ]
     again = sentence("release.search.again")
+    notes = [*report.notes, *(facts.private_notes if values else ())]
+    if facts.private_notes and not values:
+        notes.append(sentence("release.search.private", count=len(facts.private_notes)))
     times = [[name, seconds(value)] for name, value in facts.seconds.items()]
     tables = pair(table(again, ["", ""], checks or [["none", ""]]), table("Time", ["", ""], times, [1]))
-    return part("release.search", explained(entries), bullets(report.notes), tables)
+    return part("release.search", explained(entries), bullets(notes), tables)
 
 
 def again(report: Report) -> str:
