@@ -81,3 +81,40 @@ def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: py
         wrong = failing(model, classes)
         assert (own.failing_classes, own.failing_rows) == (wrong.sum(), classes.sizes[wrong].sum())
         assert own.failing_classes and len(own.examples) == min(5, own.failing_classes)
+
+
+def test_two_releases_give_away_together_what_neither_does_alone() -> None:
+    one = pl.DataFrame({"age": ["2*", "2*", "3*", "3*", "*"], "id": list("abcde")})
+    two = pl.DataFrame({"age": ["20-24", "20-24", "25-34", "25-34", "20-24"], "id": list("abdce"), "more": range(5)})
+    found = kanopy.check(one, "age", beside=two, models=["k:2"])
+    assert found.beside is not None
+    assert (found.beside.joined_by, found.beside.rows, found.beside.classes) == ("row", 5, 3)
+    assert (found.beside.unique_rows, found.beside.rows_below, found.beside.unique_alone) == (1, 1, 0)
+    assert not found.holds and all(model.holds for model in found.models)
+    by_key = kanopy.check(one, "age", beside=two.sample(fraction=1, shuffle=True, seed=1), key="id").beside
+    assert by_key is not None and (by_key.joined_by, by_key.classes, by_key.unique_rows) == ("id", 3, 1)
+    same = kanopy.check(one[:4], "age", beside=one[:4], models=["k:2"])
+    assert same.holds and same.to_dict()["beside"]["classes"] == 2
+    assert "beside" not in kanopy.check(one, "age").to_dict()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_two_releases_are_counted_by_pairs_of_labels(pairs: list[tuple[int, int]]) -> None:
+    frames = [pl.DataFrame({"a": [str(pair[side]) for pair in pairs]}) for side in (0, 1)]
+    found = kanopy.check(frames[0], "a", beside=frames[1]).beside
+    sizes = Counter(pairs)
+    assert found is not None and found.classes == len(sizes) and found.smallest_class == min(sizes.values())
+    assert found.unique_rows == found.rows_below == sum(size == 1 for size in sizes.values())
+
+
+def test_releases_that_cannot_be_joined_are_refused() -> None:
+    one = pl.DataFrame({"age": ["2*", "2*"], "id": [1, 2]})
+    for other, key, message in (
+        ({"age": ["2*"]}, None, "2 and 1 rows"),
+        ({"sex": ["f", "m"]}, None, "none of the columns 'age'"),
+        ({"age": ["2*", "2*"], "id": [1, 1]}, "id", "several rows"),
+        ({"age": ["2*", "2*"], "id": [3, 4]}, "id", "No value of 'id'"),
+        ({"age": ["2*", "2*"]}, "id", "no column 'id'"),
+    ):
+        with pytest.raises(DataError, match=message):
+            kanopy.check(one, "age", beside=other, key=key)

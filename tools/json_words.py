@@ -53,6 +53,12 @@ MEANINGS = {
     "explore:reason": "why there is no release, where there is none",
     # check
     "unique_rows": "rows that are alone in their class",
+    "beside": "beside an earlier release of the same people: what both say together",
+    "joined_by": "the column that rows were joined by, or row: in the same order",
+    "check:columns": "quasi-identifiers that both releases have",
+    "classes_below": "classes of fewer rows than k",
+    "rows_below": "rows in such classes",
+    "unique_alone": "rows that are unique in one of the releases already",
     "average_class": "rows of an average class",
     "largest_class": "rows of the largest class",
     "highest_risk": "the highest chance of singling out a row",

@@ -188,7 +188,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "init": ("people.csv",),
     "anonymize": ("people.csv", *RELEASE, "-o", "release.csv", "--solution", "solution.json"),
     "apply": ("solution.json", "people.csv", "-o", "applied.csv"),
-    "check": ("release.csv", "-q", "age,sex", "-k", "5", "-s", "ill"),
+    "check": ("release.csv", "-q", "age,sex", "-k", "5", "-s", "ill", "--beside", "release.csv"),
     "risk": (
         "people.csv",
         "-q",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,15 @@ from kanopy.cli.files import hierarchies_in, read_data
 @o.command(
     "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "job"
 )
-def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
+def check(
+    data: o.Data,
+    encoding: o.Encoding = None,
+    beside: Annotated[
+        str | None, typer.Option(help="An earlier release of the same people: what do both give away together?")
+    ] = None,
+    key: o.LinkingKey = None,
+    **given: Any,
+) -> None:
     """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold."""
     from kanopy._errors import JobError
     from kanopy._progress import Clock
@@ -32,6 +40,7 @@ def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
     found = look(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
         hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
+        beside=beside and read_data(beside, encoding).frame, key=key,
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -52,10 +61,30 @@ def check(data: o.Data, encoding: o.Encoding = None, **given: Any) -> None:
             out.print(Text(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}."))
         for each in found.models:
             _show_model(out, each)
+        if found.beside is not None:
+            _show_beside(out, found.beside)
 
     emit({"k": asked, **found.to_dict(), "seconds": clock.total()}, show)
     if not found.holds:
         raise typer.Exit(1)
+
+
+def _show_beside(out: Any, both: Any) -> None:
+    from rich.text import Text
+
+    mark = Text("✓ ", style="bold green") if both.holds else Text("✗ ", style="bold red")
+    how = "row by row, as if in the same order" if both.joined_by == "row" else f"by {both.joined_by}"
+    said = (
+        f"Beside the earlier release (joined {how}): {counted(both.rows, 'row')}, {counted(both.classes, 'class')}; "
+        f"the smallest has {counted(both.smallest_class, 'row')}."
+    )
+    out.print(mark.append(said, style="default"))
+    if not both.holds:
+        below = f"{counted(both.rows_below, 'row')} in {counted(both.classes_below, 'class')} of fewer than {both.k}"
+        more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
+        out.print(
+            Text(f"  {below}; {more} Publish one of the two, or make the new one with the same job as the first.")
+        )
 
 
 def _show_model(out: Any, each: Any) -> None:

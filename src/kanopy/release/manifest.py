@@ -78,6 +78,12 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             "pseudonymized": sorted(job.pseudonymize),
         },
         "proved_optimal": summary["optimal"],
+        "beside_others": {
+            "rows": "shuffled" if job.shuffle else "in the order of the input",
+            "seed": getattr(job, "seed", 0),
+            "keys": sorted(job.pseudonymize),
+            "quasi": list(job.quasi),
+        },
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

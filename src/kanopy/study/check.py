@@ -12,6 +12,8 @@ from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import DataError, near_miss, some
 from kanopy._shown import Plain, Short
 from kanopy.privacy.models import ModelSource, make_models
+from kanopy.study.beside import Beside
+from kanopy.study.beside import beside as both_releases
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,17 +60,21 @@ class Check(Plain, Short):
     average_risk: float
     sensitive: dict[str, dict[str, int]]
     models: tuple[ModelCheck, ...] = ()
+    beside: Beside | None = None
 
     json_names = {"k": "smallest_class", "suppressed_rows": "suppressed"}  # noqa: RUF012
 
     @property
     def holds(self) -> bool:
-        """Whether every model asked for holds."""
-        return all(model.holds for model in self.models)
+        """Whether every model asked for holds, also beside an earlier release where there is one."""
+        return all(model.holds for model in self.models) and (self.beside is None or self.beside.holds)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `kanopy check --json` prints."""
-        return {**super().to_dict(), "holds": self.holds}
+        plain = {**super().to_dict(), "holds": self.holds}
+        if self.beside is None:
+            del plain["beside"]
+        return plain
 
     def _repr_html_(self) -> str:
         from kanopy.report import notebook
@@ -86,12 +92,15 @@ def check(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     sampling_weight: str | None = None,
     household: str | None = None,
+    beside: Any = None,
+    key: str | None = None,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
 
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
     Models such as t-closeness compare with the table as given, `*` rows included. `sampling_weight` and `household` are
-    the columns that models such as individual-risk look at.
+    the columns that models such as individual-risk look at. `beside` is an earlier release of the same people: what
+    both say together is counted as well, rows joined by the column `key`, else in order.
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
@@ -107,9 +116,14 @@ def check(
     survey = [name for name in (sampling_weight, household) if name is not None]
     require_columns(frame, [*quasi, *sensitive, *survey])
     rows = number_rows(frame, quasi)
-    judged = _judged(frame, quasi, make_models(models), population, hierarchies or {}, rows, survey)
+    asked = make_models(models)
+    judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, survey)
     sizes = rows.sizes
     kept = int(sizes.sum())
+    together = None
+    if beside is not None:
+        k = max((model.least_size for model in asked), default=2)
+        together = both_releases(frame, to_polars(beside)[0], quasi, k=k, key=key)
     return Check(
         rows=frame.height,
         classes=len(sizes),
@@ -122,6 +136,7 @@ def check(
         average_risk=len(sizes) / kept if kept else 0.0,
         sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in sensitive if len(sizes)},
         models=judged,
+        beside=together,
     )
 
 
