@@ -17,7 +17,7 @@ import polars as pl
 
 from kanopy._errors import VerificationFailed
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.verify.labels import SUPPRESSED, written
+from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
 AT_HOME = ("identifier", "undecided")
@@ -115,7 +115,7 @@ def _rows(
     if not dropped and suppressed.any():
         hidden = published.filter(pl.Series(suppressed[rows]))
         for name in hierarchies:
-            if not (hidden[name].rename("").cast(pl.String) == SUPPRESSED).fill_null(False).all():
+            if not (as_text(hidden[name].rename("")) == SUPPRESSED).fill_null(False).all():
                 raise _failed(f"Some suppressed rows still show {name!r}")
 
 
@@ -193,7 +193,7 @@ def _labels(job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, g
     pairs = pairs.filter(pl.Series(~missing(pairs["value"], job.missing_tokens)))
     free = level is None and not named and (lowest, highest) == (0, hierarchy.height)
     if free:  # nothing is said about levels: only what reads as suppressed is looked at
-        pairs = pairs.filter(pairs["label"].cast(pl.String) == SUPPRESSED)
+        pairs = pairs.filter(as_text(pairs["label"]) == SUPPRESSED)
     for value, shown in pairs.iter_rows():
         label = None if shown is None else written(shown)
         labels = labels_above(hierarchy, written(value)) if free else labels_by_level(hierarchy, written(value))

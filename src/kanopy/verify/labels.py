@@ -93,12 +93,12 @@ def false_labels(
     """The labels of a column that are not true of their rows, or `None`; `trusted` groups are true as they are."""
     # Grouped as they are, and only the few different pairs made texts; names of their own, which are no patterns.
     value = original.alias("value")
-    value = _as_text(value) if isinstance(value.dtype, pl.Object) or value.dtype.is_nested() else value
+    value = as_text(value) if isinstance(value.dtype, pl.Object) or value.dtype.is_nested() else value
     counted = pl.DataFrame({"value": value, "label": published.alias("label")}).group_by("value", "label").len()
-    texts, names = _as_text(counted["value"]), dict[str, str]()
+    texts, names = as_text(counted["value"]), dict[str, str]()
     if not isinstance(value.dtype, (pl.String, pl.Categorical, pl.Enum)):
         names = dict(zip(texts.to_list(), map(written, counted["value"].to_list()), strict=True))
-    counted = counted.with_columns(texts, counted["label"].cast(pl.String))
+    counted = counted.with_columns(texts, as_text(counted["label"]))
     counted = counted.with_columns(counted["value"].set(counted["value"].is_in(["", *missing_tokens]), None))
     counted = counted.filter(pl.col("label").is_null() | (pl.col("label") != SUPPRESSED))
     open_pairs = counted.filter(~pl.col("value").eq_missing(pl.col("label")))
@@ -118,7 +118,7 @@ def false_labels(
     return FalseLabels(original.name, sum(count for *_, count in best), tuple((v, p) for v, p, _ in shown))
 
 
-def _as_text(column: pl.Series) -> pl.Series:
+def as_text(column: pl.Series) -> pl.Series:
     """The values as texts; what is not a number counts as missing."""
     if column.dtype.is_float():
         column = column.fill_nan(None)

@@ -70,7 +70,8 @@ class Dates(Builder):
         size = column.size
         table = [np.arange(size, dtype=np.int32)]
         labels = list(column.labels())
-        starts, stops = list(moments), [moment + self._unit(column) for moment in moments]
+        unit = dt.timedelta(days=1) if column.kind == "date" else MICROSECOND
+        starts, lasts = list(moments), list(moments)
         for granularity in self.granularities:
             index: dict[str, int] = {}
             codes = []
@@ -80,13 +81,13 @@ class Dates(Builder):
                     index[label] = len(labels)
                     labels.append(label)
                     starts.append(start)
-                    stops.append(stop)
+                    lasts.append(stop if stop == dt.datetime.max else stop - unit)
                 codes.append(index[label])
             table.append(np.array(codes, np.int32))
         table.append(np.full(size, len(labels), np.int32))
         labels.append(SUPPRESSED_LABEL)
         starts.append(min(starts))
-        stops.append(max(stops))
+        lasts.append(max(lasts))
         codes_table = np.array(table, np.int32)
         parent, broken = parents_of_table(codes_table, len(labels))
         if broken:
@@ -97,7 +98,7 @@ class Dates(Builder):
                 f"one {upper}. Leave one of the two granularities out (weeks nest in iso_year only)."
             )
         low = np.array([_position(column, start) for start in starts], np.int64)
-        high = np.array([_position(column, stop - self._unit(column)) for stop in stops], np.int64)
+        high = np.array([_position(column, last) for last in lasts], np.int64)
         cyclic = any("%" in granularity for granularity in self.granularities)
         return Hierarchy(
             size,
@@ -108,10 +109,6 @@ class Dates(Builder):
             low=None if cyclic else low,
             high=None if cyclic else high,
         )
-
-    @staticmethod
-    def _unit(column: Column) -> dt.timedelta:
-        return dt.timedelta(days=1) if column.kind == "date" else MICROSECOND
 
     def dates(self, column: Column) -> Column:
         """The column as dates: as it is, or read from text."""
@@ -167,21 +164,22 @@ def period(granularity: str, moment: dt.datetime) -> Span:
     """
     day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     if "%" in granularity:
-        return moment.strftime(granularity), day, day + dt.timedelta(days=1)
+        return moment.strftime(granularity), day, _later(day, days=1)
     if match := _MULTIPLE.fullmatch(granularity):
         return _multiple(int(match[1]), match[2], day)
     if granularity in ("minute", "hour"):
         start = moment.replace(minute=moment.minute if granularity == "minute" else 0, second=0, microsecond=0)
         units = f"{granularity}s"
-        return start.isoformat(timespec=units), start, start + dt.timedelta(**{units: 1})
+        return start.isoformat(timespec=units), start, _later(start, **{units: 1})
     if granularity == "week":
         start = day - dt.timedelta(days=day.weekday())
         year, week, _ = day.isocalendar()
-        return f"{year:04}-W{week:02}", start, start + dt.timedelta(days=7)
+        return f"{year:04}-W{week:02}", start, _later(start, days=7)
     if granularity == "iso_year":
         year = day.isocalendar().year
-        begin, end = (dt.date.fromisocalendar(each, 1, 1) for each in (year, year + 1))
-        return f"ISO {year:04}", dt.datetime.combine(begin, dt.time()), dt.datetime.combine(end, dt.time())
+        begin = dt.datetime.fromisocalendar(year, 1, 1)
+        end = dt.datetime.fromisocalendar(year + 1, 1, 1) if year < dt.MAXYEAR else dt.datetime.max
+        return f"ISO {year:04}", begin, end
     if granularity not in _CALENDAR:
         raise HierarchyError(
             f"There is no granularity {granularity!r}. {near_miss(granularity, GRANULARITIES)} Multiples such as "
@@ -202,8 +200,9 @@ def _multiple(number: int, unit: str, day: dt.datetime) -> Span:
     one = dt.timedelta(days=1)
     if unit == "day":
         start = dt.datetime.combine(dt.date.fromordinal((day.toordinal() - 1) // number * number + 1), dt.time())
-        stop = start + number * one
-        label = f"{start.date()}–{(stop - one).date()}" if number > 1 else f"{start.date()}"
+        stop = _later(start, days=number)
+        last = stop if stop == dt.datetime.max else stop - one
+        label = f"{start.date()}–{last.date()}" if number > 1 else f"{start.date()}"
         return label, start, stop
     if unit == "month":
         index = (day.year * 12 + day.month - 1) // number * number
@@ -213,6 +212,14 @@ def _multiple(number: int, unit: str, day: dt.datetime) -> Span:
     year = day.year // number * number
     label = f"{year:04}" + (f"–{year + number - 1:04}" if number > 1 else "")
     return label, _month(year * 12), _month((year + number) * 12)
+
+
+def _later(start: dt.datetime, **span: int) -> dt.datetime:
+    """A moment so much later; the last one of the calendar where it ends before."""
+    try:
+        return start + dt.timedelta(**span)
+    except OverflowError:
+        return dt.datetime.max
 
 
 def _month(index: int) -> dt.datetime:
