@@ -287,6 +287,7 @@ MEANINGS = {
     "level_limits": "whether lowest and highest levels are kept",
     "depends_on_row_order": "whether the order of the rows may change the release",
     "seeded": "whether it takes a seed",
+    "units": "whether it counts people where several rows may be about one",
     "anytime": "whether it can be stopped at any time",
     "example": "how it is written",
     "definition": "its definition and paper",

@@ -288,7 +288,10 @@ def json_page() -> str:
         "With `--json` a command prints one object on standard output and nothing else; remarks go to standard error. "
         "The words are the same everywhere: `k` is what was asked for, `smallest_class` what was found, `suppressed` "
         "how many rows, `models` the privacy models, `seconds` the time (a table per stage with its `total`). A field "
-        "may be `null` where it does not apply. Errors: `error.kind` and `error.message`, with the exit status of the "
+        "may be `null` where it does not apply. With a unit, `smallest_class` and risks count what `counted` names "
+        "(people or households), `units` is how many there are, `known` how many rows of one others may know, and "
+        "`suppressed_units` how many have no row left. Errors: `error.kind` and `error.message`, with the exit status "
+        "of the "
         "[command](commands.md).\n",
     ]
     with tempfile.TemporaryDirectory() as folder:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
+from kanopy._core.units import Units
 from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -34,6 +35,8 @@ class ColumnFacts:
     totals: Longs
     numbers: Floats | None = None
     hierarchy: Hierarchy | None = None
+    people: int = 0
+    """Units of the table, where values are counted once per unit; 0 where rows are counted."""
 
     @property
     def present(self) -> npt.NDArray[np.bool_]:
@@ -42,8 +45,13 @@ class ColumnFacts:
 
     @property
     def distribution(self) -> Floats:
-        """The share of the original rows that hold each value."""
+        """The share that each value has of all, adding up to 1."""
         return np.asarray(self.totals / max(1, int(self.totals.sum())), np.float64)
+
+    @property
+    def shares(self) -> Floats:
+        """The share of the original rows, or units, that hold each value; a unit may hold several."""
+        return np.asarray(self.totals / self.people, np.float64) if self.people else self.distribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +113,20 @@ class Domain(Short):
     sensitive: tuple[Sensitive, ...] = ()
     population: Population | None = None
     survey: Survey | None = None
+    units: Units | None = None
+    """Whose rows these are, where several may be about the same person."""
 
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:
         """By sensitive column, what models may know of it."""
-        return {column.name: column.facts for column in self.sensitive}
+        return {column.name: self._facts(column) for column in self.sensitive}
+
+    def _facts(self, column: Sensitive) -> ColumnFacts:
+        if self.units is None:
+            return column.facts
+        whole = np.zeros(self.rows, np.int32)
+        totals = self.units.histogram(whole, column.code_of_row, 1, len(column.values))[0]
+        return replace(column.facts, totals=totals, people=self.units.count)
 
     def part(self, rows: npt.NDArray[np.integer[Any]]) -> Domain:
         """The domain of some of its rows; what models may know of sensitive columns stays that of the whole table.
@@ -124,10 +141,29 @@ class Domain(Short):
         columns = tuple(replace(column, code_of_row=column.code_of_row[rows]) for column in self.sensitive)
         for column, whole in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = whole.facts
+        units = None if self.units is None else self.units.part(rows)
         return Domain(
             self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population,
-            None if self.survey is None else self.survey.part(rows),
+            None if self.survey is None else self.survey.part(rows), units,
         )  # fmt: skip
+
+    @property
+    def counted(self) -> str:
+        """What promises count: rows, or what units are called."""
+        return "rows" if self.units is None else self.units.called
+
+    @property
+    def counted_before(self) -> Classes:
+        """The classes of the original tuples in what promises count."""
+        sizes = self.counts if self.units is None else self.units.people(self.tuple_of_row, len(self.counts))
+        return Classes(sizes, suppressed_rows=self.excluded_rows)
+
+    def counted_classes(self, recoding: Recoding) -> Classes:
+        """The classes of a release in what promises count, suppressed rows left out."""
+        if self.units is None:
+            return recoding.classes
+        classes, class_of_row = recoding.classes, np.append(recoding.class_of_group, -1)[recoding.group_of_row]
+        return replace(classes, sizes=self.units.people(class_of_row, classes.count))
 
     @property
     def rows(self) -> int:
@@ -209,7 +245,7 @@ class ClassLabels:
 
 @dataclass(frozen=True, eq=False)
 class Classes(Short):
-    """Groups of rows that are equal in the quasi-identifiers.
+    """Groups of rows that are equal in the quasi-identifiers; where rows have units, sizes and histograms count these.
 
     `histograms[name]` is a dense `[class, value]` table of a sensitive column, where one is needed, and
     `facts[name]` what is known of that column beyond the classes. `population` counts, per class, the people of the
@@ -235,7 +271,7 @@ class Classes(Short):
 
     @property
     def rows(self) -> int:
-        """Published rows."""
+        """Published rows; with units, the units of every class added up."""
         return int(self.sizes.sum())
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from kanopy._core.units import KNOWN_ALL, known_rows
 from kanopy._errors import JobError, near_miss, short, shown_address, some
 from kanopy._kinds import (
     Anything,
@@ -102,6 +103,17 @@ class _Source(Kind):
         return value
 
 
+class _Known(Kind):
+    words = f"a whole number of at least 1, or {KNOWN_ALL!r}"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        if value == KNOWN_ALL:
+            return value
+        wrong: list[str] = []
+        found = Whole(1).take(Whole(1).read(value) if isinstance(value, str) else value, label, wrong)
+        return self.refuse(value, label, mistakes) if wrong else found
+
+
 class _Place(Kind):
     words = "a file or an address"
 
@@ -137,6 +149,9 @@ class Job(Declared):
     identifiers that are published as keyed hashes instead of being left out. `sampling_weight` and `household` are
     columns of a sample survey that models such as individual-risk look at. `neutralize_formulas` is about delimited
     text that Kanopy writes, not about `Result.data`.
+
+    `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
+    then `k` counts these, not rows. `known` is how many rows of one person others may know: 1, more, or "all".
 
     All mistakes are told at once:
 
@@ -194,6 +209,10 @@ class Job(Declared):
     neutralize_formulas: Annotated[bool, Flag(), "an apostrophe before texts that spreadsheets take for formulas"] = (
         False
     )
+    unit: Annotated[
+        tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
+    ] = ()
+    known: Annotated[int | str, _Known(), "rows of one person that others may know: 1, more, or all"] = 1
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -227,6 +246,8 @@ class Job(Declared):
             sampling_weight: str | None = None,
             household: str | None = None,
             neutralize_formulas: bool = False,
+            unit: Columns = (),
+            known: int | str = 1,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -240,6 +261,7 @@ class Job(Declared):
         for check, needs in (
             (self._wrong_roles, (*ROLES, "pseudonymize")),
             (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
+            (self._wrong_unit, ("unit", "known", "pseudonymize")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
             (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
         ):
@@ -254,7 +276,7 @@ class Job(Declared):
                 if column in roles:
                     yield f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one."
                 roles.setdefault(column, role)
-        strangers = [name for name in self.pseudonymize if name not in self.identifiers]
+        strangers = [name for name in self.pseudonymize if name not in (*self.identifiers, *self.unit)]
         for name in strangers:
             if name in self.roles:
                 yield f"Only identifiers can be pseudonymized; {name!r} is a {self.roles[name]}."
@@ -324,6 +346,13 @@ class Job(Declared):
         elif has == "insensitive":
             yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
 
+    def _wrong_unit(self) -> Iterator[str]:
+        if self.known != 1 and not self.unit:
+            yield (
+                f"known = {self.known!r} says how many rows of one person others may know; name the column that says "
+                "whose row it is (unit=…, --unit)."
+            )
+
     def _wrong_columns(self) -> Iterator[str]:
         for name in ("min_levels", "max_levels", "weights"):
             if strangers := [column for column in getattr(self, name) if column not in self.quasi]:
@@ -359,6 +388,11 @@ class Job(Declared):
         from kanopy.privacy.models import KAnonymity
 
         return (KAnonymity(self.k), *self.models)
+
+    @property
+    def known_rows(self) -> int:
+        """`known` as a number: 0 where all rows of a unit may be known."""
+        return known_rows(self.known)
 
     @property
     def target(self) -> str | None:

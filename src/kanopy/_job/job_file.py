@@ -38,9 +38,12 @@ SETTINGS = (
     "rest",
     "shuffle",
     "neutralize-formulas",
+    "known",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
+_UNSAID = {"rest": LEAVE_OUT, "known": 1}
+"""What is not written down."""
 _ALWAYS = ("suppress", "metric", "missing", "unknown", "suppressed-rows")
 
 
@@ -60,7 +63,7 @@ def job_to_dict(job: Job) -> dict[str, Any]:
                 plain[key] = value
         elif key == "models":
             plain |= {key: [model.to_dict() for model in value]} if value else {}
-        elif key in _ALWAYS or key in job._said or (key != "k" and value and value != LEAVE_OUT):
+        elif key in _ALWAYS or key in job._said or (key != "k" and value and value != _UNSAID.get(key)):
             plain[key] = list(value) if isinstance(value, tuple) else value
     return {**plain, "columns": columns}
 

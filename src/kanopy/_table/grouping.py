@@ -7,7 +7,7 @@ looking at a table; what is about to leave is regrouped by `kanopy.verify.verify
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ import polars as pl
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs, Mask
 from kanopy._core import numbering
 from kanopy._core.numbering import SMALL_ALONE
+from kanopy._core.units import Units
 from kanopy._errors import DataError, near_miss, some
 
 WIDEST_RANGE = 1 << 22
@@ -117,7 +118,8 @@ def _coded(column: pl.Series, name: str) -> CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class NumberedRows:
-    """Classes numbered by first appearance: the class of every row (-1: suppressed), a row of each, and sizes."""
+    """Classes numbered by first appearance: the class of every row (-1: suppressed), a row of each, and sizes: rows, or
+    units where it is known whose rows they are."""
 
     class_of_row: Ints
     first: Longs
@@ -126,10 +128,12 @@ class NumberedRows:
     @property
     def suppressed(self) -> int:
         """Rows that are in no class."""
-        return len(self.class_of_row) - int(self.sizes.sum())
+        return int((self.class_of_row < 0).sum())
 
 
-def number_rows(frame: pl.DataFrame, names: Sequence[str], suppressed: Mask | None = None) -> NumberedRows:
+def number_rows(
+    frame: pl.DataFrame, names: Sequence[str], suppressed: Mask | None = None, units: Units | None = None
+) -> NumberedRows:
     """The classes of some columns; rows with `*` in all of them (or those marked) are suppressed.
 
     >>> found = number_rows(pl.DataFrame({"a": ["x", "*", "y", "x"]}), ["a"])
@@ -146,4 +150,30 @@ def number_rows(frame: pl.DataFrame, names: Sequence[str], suppressed: Mask | No
             suppressed = None
     if suppressed is not None and suppressed.any():
         codes[0] = np.where(suppressed, -1, codes[0])
-    return NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
+    found = NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
+    return found if units is None else replace(found, sizes=units.people(found.class_of_row, len(found.sizes)))
+
+
+def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence[str] = ()) -> tuple[Ints, int]:
+    """The unit of every row by the columns that say whose it is, and how many rows do not say: those stand alone.
+
+    >>> numbers, alone = units_of(pl.DataFrame({"patient": ["a", "b", None, "a", None]}), ["patient"])
+    >>> numbers.tolist(), alone
+    ([0, 1, 2, 0, 3], 2)
+    """
+    from kanopy._table.column import column_values
+
+    require_columns(frame, names)
+    codes = [column_values(frame[name], missing_tokens=missing_tokens).codes for name in names]
+    missing = np.logical_or.reduce([column < 0 for column in codes])
+    # Rows that do not say whose they are get a number of their own in one more column.
+    alone = np.where(missing, np.cumsum(missing), 0).astype(np.int32)
+    known = [np.where(missing, 0, column).astype(np.int32) for column in codes]
+    return numbering.number_rows([*known, alone]).number, int(missing.sum())
+
+
+def units_in(frame: pl.DataFrame, names: Sequence[str], known: int = 1) -> Units | None:
+    """Whose rows a table has, by the columns that say it; `None` where none are named."""
+    from kanopy._table.roles import called
+
+    return Units(units_of(frame, names)[0], known, called(names)) if names else None

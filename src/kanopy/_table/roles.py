@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ class Role(StrEnum):
     """Neither; published as it is."""
     UNDECIDED = "undecided"
     """Nobody knows yet; not published until somebody decides."""
+    UNIT = "unit"
+    """Whose row it is, where several rows are about the same person or household; the promise counts its values, and it
+    is not published."""
 
 
 ROLES = {
@@ -32,14 +36,31 @@ ROLES = {
     "identifiers": Role.IDENTIFIER.value,
     "insensitive": Role.INSENSITIVE.value,
     "undecided": Role.UNDECIDED.value,
+    "unit": Role.UNIT.value,
 }
 """The fields of jobs that name columns, and the role of these columns as job files and reports call it."""
 
-AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value)
+AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.UNIT.value)
 """The roles of columns that do not leave."""
 
 LEAVE_OUT, PUBLISH = REST = ("leave out", "publish")
 """What becomes of columns that nobody named."""
+
+
+HOUSEHOLD_WORDS = frozenset(
+    {"household", "households", "hh", "hhid", "hhnr", "hid", "haushalt", "hogar", "menage", "db"}
+)
+
+
+def called(unit: Sequence[str]) -> str:
+    """What the units of these columns are called in sentences.
+
+    >>> called(["patient"]), called(["household_id"])
+    ('people', 'households')
+    """
+    from kanopy._table.guessing.names import words_of
+
+    return "households" if any(HOUSEHOLD_WORDS & set(words_of(name)) for name in unit) else "people"
 
 
 def identifying_name(name: str) -> str | None:

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit
+from kanopy.cli.console import counted, emit, of_units
 from kanopy.cli.files import hierarchies_in, read_data
 
 
 @o.command(
-    "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "job"
-)
+    "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "unit",
+    "known", "job",
+)  # fmt: skip
 def check(
     data: o.Data,
     encoding: o.Encoding = None,
@@ -41,6 +42,7 @@ def check(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
         hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
         beside=beside and read_data(beside, encoding).frame, key=key,
+        unit=wanted.unit, known=wanted.known,
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -48,19 +50,25 @@ def check(
 
         verdict = "[bold green]✓[/]" if found.k >= 2 and found.holds else "[bold red]✗[/]"
         falls = "falls" if found.rows == 1 else "fall"
+        of_whom = "" if found.units is None else f" of {found.units:,} {found.counted}"
         out.print(
-            f"{verdict} {counted(found.rows, 'row')} {falls} into {counted(found.classes, 'class')}; the smallest has "
-            f"{counted(found.k, 'row')}."
+            f"{verdict} {counted(found.rows, 'row')}{of_whom} {falls} into {counted(found.classes, 'class')}; the "
+            f"smallest has {of_units(found.k, found.counted)}."
+        )
+        alone = (
+            f"{counted(found.unique_rows, 'row')} ({found.unique_rows / found.rows:.2%}) unique"
+            if found.units is None
+            else f"{counted(found.unique_rows, 'class')} of one alone"
         )
         out.print(
-            f"{counted(found.unique_rows, 'row')} ({found.unique_rows / found.rows:.2%}) unique, "
-            f"{found.suppressed_rows:,} suppressed. An average class has {found.average_class:,.1f} rows."
+            f"{alone}, {counted(found.suppressed_rows, 'row') if found.units is not None else found.suppressed_rows} "
+            f"suppressed. An average class has {found.average_class:,.1f} {found.counted}."
         )
         out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")
         for name, numbers in found.sensitive.items():
             out.print(Text(f"{name}: every class has at least {counted(numbers['distinct'], 'different value')}."))
         for each in found.models:
-            _show_model(out, each)
+            _show_model(out, each, found.counted)
         if found.beside is not None:
             _show_beside(out, found.beside)
 
@@ -87,13 +95,13 @@ def _show_beside(out: Any, both: Any) -> None:
         )
 
 
-def _show_model(out: Any, each: Any) -> None:
+def _show_model(out: Any, each: Any, what: str) -> None:
     from rich.text import Text
 
     mark = Text("✓ ", style="bold green") if each.holds else Text("✗ ", style="bold red")
     out.print(mark.append(f"{each.model}: {each.explanation}", style="default"))
     if not each.holds:
-        classes, rows = counted(each.failing_classes, "class"), counted(each.failing_rows, "row")
+        classes, rows = counted(each.failing_classes, "class"), of_units(each.failing_rows, what)
         out.print(Text(f"  {classes} with {rows} {'fails' if each.failing_classes == 1 else 'fail'}, among them:"))
         for example in each.examples:
             out.print(Text("    " + ", ".join(f"{name} {label}" for name, label in example.items())))

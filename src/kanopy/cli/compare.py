@@ -13,9 +13,8 @@ from kanopy.cli.files import SUFFIXES, check_outputs, drawn, inputs_of, read_dat
 
 
 @o.command(
-    "job", "quasi", "k", "suppress", "hierarchies", "metric", "sensitive", "identifiers", "model", "population",
-    "sampling_weight", "household",
-    "missing", "missing_tokens", "output", budget="5s",
+    "job", "quasi", "k", "suppress", "hierarchies", "metric", "sensitive", "identifiers", "unit", "known", "model",
+    "population", "sampling_weight", "household", "missing", "missing_tokens", "output", budget="5s",
 )  # fmt: skip
 def compare(
     data: o.Data,

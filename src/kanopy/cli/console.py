@@ -83,6 +83,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {plural}"
 
 
+def of_units(number: int, what: str) -> str:
+    """A count of rows, people or households.
+
+    >>> of_units(1, "people"), of_units(1200, "rows")
+    ('1 person', '1,200 rows')
+    """
+    one = {"people": "person"}.get(what, what.removesuffix("s"))
+    return f"{number:,} {one if number == 1 else what}"
+
+
 _SPOKEN = re.compile(
     r"\b(quasi|text|sensitive|identifiers|missing|unknown|suppress|algorithm|embedding|encoding|population|measure)"
     r"=(?:'([^']*)'|(…))"

@@ -42,7 +42,7 @@ def parse_ks(text: str) -> list[int]:
 
 @o.command(
     "job", "quasi", "hierarchies", "model", "metric", "population", "sampling_weight", "household", "sensitive",
-    "identifiers", "missing", "missing_tokens", "output",
+    "identifiers", "unit", "known", "missing", "missing_tokens", "output",
 )  # fmt: skip
 def explore(
     data: o.Data,

@@ -53,6 +53,8 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
     "shuffle": (FLAG, "Publish rows in another order: the one they came in may tell who is who.", "--shuffle"),
+    "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
+    "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
     "k": (int | None, "Rows that must share each published combination.", "-k"),
     "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
@@ -89,6 +91,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
     "unknown", "population", "sampling_weight", "household", "shuffle", "neutralize_formulas",
+    "unit", "known",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""

@@ -11,14 +11,14 @@ import typer
 
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, note, progress_bar
+from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes, write_release
 
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "shuffle", "missing", "missing_tokens", "unknown", "neutralize_formulas", "model", "every",
-    "population", "sampling_weight", "household", *o.OUTPUTS,
+    "insensitive", "rest", "shuffle", "unit", "known", "missing", "missing_tokens", "unknown", "neutralize_formulas",
+    "model", "every", "population", "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,
@@ -163,8 +163,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     judged = f" · {solution.judged:,} of {solution.candidates:,} candidates judged" if solution.candidates else ""
     out.print(
         f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} is "
-        f"shared by at least [bold]{counted(verification.smallest_class, 'row')}[/] (k = {result.job.k}), checked "
-        "again on what is published."
+        f"shared by at least [bold]{of_units(verification.smallest_class, result.counted)}[/] (k = {result.job.k}), "
+        "checked again on what is published."
     )
     show_untouched(out, result)
     levels = result.levels
@@ -175,12 +175,19 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         lines.append((name, *level, Text(f"{loss:.3f} ").append(f"{'█' * round(loss * 20):<20}", style="cyan")))
     out.print(grid(("column", *((">level", ">of") if levels else ()), ">loss"), lines))
     for model in result.job.models:
-        out.print(Text("✓ ", style="bold green").append(model.explain(), style="not bold default"))
+        out.print(Text("✓ ", style="bold green").append(model.said(result.counted), style="not bold default"))
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
         f"{result.job.metric} {result.score:.4f} · {counted(rows, 'row')} · {counted(verification.classes, 'class')} · "
         f"{suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved}{judged}"
     )
+    if units := result.prepared.units:
+        known = "all rows" if not units.known else counted(units.known, "row")
+        lost = units.count - (verification.people or 0)
+        out.print(
+            f"Counted are {units.count:,} {units.called}, whose {known} others may know; {lost:,} of them have no row "
+            "left."
+        )
     if result.bound is not None:
         loss = result.losses["loss"]
         out.print(

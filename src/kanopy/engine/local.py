@@ -11,6 +11,7 @@ import polars as pl
 from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
 from kanopy._core.classes import Domain, Population, Recoding, Sensitive, Survey
 from kanopy._core.numbering import distinct_tuples
+from kanopy._core.units import Units
 from kanopy._errors import DataError
 from kanopy._table.column import column_values, kept_rows, nulled, values_as_numbers
 from kanopy._table.encode import EncodedColumn, encode_column
@@ -46,6 +47,7 @@ class LocalEngine:
         missing: str = "as-value",
         unknown: str = "error",
         missing_tokens: Sequence[str] = (),
+        units: Units | None = None,
     ) -> Counted:
         """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples.
 
@@ -78,6 +80,7 @@ class LocalEngine:
             sensitive=tuple(_sensitive(frame[name], (sensitive_hierarchies or {}).get(name)) for name in sensitive),
             population=people,
             survey=survey,
+            units=units,
         )
         return Counted(domain, columns, below)
 

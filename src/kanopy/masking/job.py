@@ -138,7 +138,7 @@ class MaskJob(Declared):
             mistakes.append("Name the columns to mask (text=…).")
         roles: dict[str, str] = {}
         for role in ("text", *ROLES):
-            for column in getattr(self, role):
+            for column in getattr(self, role, ()):
                 if column in roles:
                     mistakes.append(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
                 roles.setdefault(column, role)
@@ -199,7 +199,7 @@ class MaskJob(Declared):
         """The role of every column that was given one."""
         return {
             **dict.fromkeys(self.text, "text"),
-            **{column: role for name, role in ROLES.items() for column in getattr(self, name)},
+            **{column: role for name, role in ROLES.items() for column in getattr(self, name, ())},
         }
 
     def make(self) -> Masking:
@@ -291,6 +291,7 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     wanted = {
         "suppresses nothing: leave suppress out": job.suppress,
         "has no levels: leave the lowest and highest ones out": job.min_levels or job.max_levels,
+        "counts rows, not people: leave unit out, or use algorithm 'optimal'": job.unit,
         "neither suppresses nor adds values that a hierarchy lacks: leave unknown out": job.unknown != "error",
     }
     refuse([f"The algorithm {job.algorithm!r} substitutes values and {why}." for why, asked in wanted.items() if asked])

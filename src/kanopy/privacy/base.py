@@ -13,6 +13,7 @@ Two promises let a search prune, and a test hunts for counter-examples to both:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar
@@ -51,6 +52,12 @@ class Model(Declared):
     @property
     def monotonic_with_suppression(self) -> bool:
         """Whether a union of a class that satisfies the model with any class always satisfies it."""
+        return False
+
+    @property
+    def monotonic_with_units(self) -> bool:
+        """Whether `monotonic_with_suppression` also holds where a class counts units, of which two classes may share
+        some: then neither sizes nor counts of values add up."""
         return False
 
     @property
@@ -126,10 +133,21 @@ class Model(Declared):
         """One sentence for the report."""
         raise NotImplementedError
 
-    def promise(self) -> str:
+    def said(self, called: str = "rows") -> str:
+        """`explain()`, of people where units are counted.
+
+        >>> from kanopy.privacy.models import parse_model
+        >>> parse_model("k:5").said("households")
+        'Every published combination of quasi-identifiers is shared by at least 5 households.'
+        """
+        text = self.explain()
+        one = {"rows": "row", "people": "person"}.get(called, called.removesuffix("s"))
+        return re.sub(r"\brows\b", called, re.sub(r"\brow\b", one, text))
+
+    def promise(self, called: str = "rows") -> str:
         """What it promises, without values of the table, which some models name."""
         named = any(isinstance(value, (dict, list)) for value in self.to_dict().values())
-        return self.summary if named else self.explain()
+        return self.summary if named else self.said(called)
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         """Refuse what the data cannot fulfil, before any work is done."""
@@ -164,8 +182,13 @@ class SensitiveModel(Model):
         return classes.histograms[self.column]
 
     def shares(self, classes: Classes) -> Floats:
-        """The share of each value in each class."""
+        """The share of the rows (or units, which may hold several values) of each class that hold each value."""
         return np.asarray(self.counts(classes) / np.maximum(classes.sizes, 1)[:, None], np.float64)
+
+    def distribution(self, classes: Classes) -> Floats:
+        """The share that each value has of all values in each class, adding up to 1."""
+        counts = self.counts(classes)
+        return np.asarray(counts / np.maximum(counts.sum(axis=1), 1)[:, None], np.float64)
 
     def facts(self, facts: Mapping[str, ColumnFacts]) -> ColumnFacts:
         """What is known of the column; an error if nothing is."""

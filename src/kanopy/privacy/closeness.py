@@ -76,7 +76,7 @@ class EqualCloseness(Closeness):
         from kanopy.privacy.distances_kernel import total_variation
 
         counts = np.ascontiguousarray(self.counts(classes), np.int32)
-        return total_variation(counts, classes.sizes, whole)
+        return total_variation(counts, counts.sum(axis=1, dtype=np.int64), whole)
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         from kanopy.privacy.distances_kernel import most_kept
@@ -118,7 +118,7 @@ class OrderedCloseness(Closeness):
         order = order[facts.present[order]]
         if len(order) < 2:
             return np.zeros(classes.count)
-        shares, whole = self.shares(classes)[:, order], facts.distribution[order]
+        shares, whole = self.distribution(classes)[:, order], facts.distribution[order]
         moved = np.cumsum(shares - whole, axis=1)
         return np.asarray(np.abs(moved).sum(axis=1) / (len(order) - 1))
 
@@ -148,7 +148,7 @@ class HierarchicalCloseness(Closeness):
     def distances(self, classes: Classes) -> Floats:
         facts = self.facts(classes.facts)
         hierarchy = _rooted(facts, self.column)
-        extra = self.shares(classes) - facts.distribution
+        extra = self.distribution(classes) - facts.distribution
         total = np.zeros(classes.count)
         height = hierarchy.height
         current = hierarchy.level(0)
@@ -223,7 +223,7 @@ class DeltaDisclosure(SensitiveModel):
     def violated(self, classes: Classes) -> Mask:
         facts = self.facts(classes.facts)
         there = facts.present
-        gain = self.shares(classes)[:, there] / facts.distribution[there]
+        gain = self.shares(classes)[:, there] / facts.shares[there]
         most = np.exp(self.delta) * (1 + TOLERANCE)
         too_rare = gain < 1 / most
         if self.absent == "ignored":
@@ -232,7 +232,7 @@ class DeltaDisclosure(SensitiveModel):
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         facts = self.facts(classes.facts)
-        needed = excess_rows(self.counts(classes), classes.sizes, facts.distribution * np.exp(self.delta))
+        needed = excess_rows(self.counts(classes), classes.sizes, facts.shares * np.exp(self.delta))
         return np.maximum(needed, violated) if self.monotonic else needed
 
     def explain(self) -> str:
@@ -258,7 +258,7 @@ class BasicLikeness(LimitedShares):
     summary: ClassVar[str] = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
 
     def limits(self, facts: ColumnFacts) -> Floats:
-        return np.minimum(1.0, facts.distribution * (1 + self.beta))
+        return np.minimum(1.0, facts.shares * (1 + self.beta))
 
     def explain(self) -> str:
         return (
@@ -281,7 +281,7 @@ class EnhancedLikeness(BasicLikeness):
     summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
 
     def limits(self, facts: ColumnFacts) -> Floats:
-        whole = facts.distribution
+        whole = facts.shares
         gain = np.full(len(whole), float(self.beta))
         there = whole > 0
         gain[there] = np.minimum(self.beta, -np.log(whole[there]))

@@ -20,6 +20,7 @@ class DifferentValues(SensitiveModel):
     """What the models share that ask for `least_size` different sensitive values in every class."""
 
     monotonic_with_suppression = True
+    monotonic_with_units = True
 
     def violated(self, classes: Classes) -> Mask:
         return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.least_size)
@@ -81,7 +82,7 @@ class EntropyDiversity(SensitiveModel):
     monotonic = True
 
     def violated(self, classes: Classes) -> Mask:
-        shares = self.shares(classes)
+        shares = self.distribution(classes)
         terms = np.zeros_like(shares)
         np.log(shares, out=terms, where=shares > 0)
         return np.asarray(-(shares * terms).sum(axis=1) < np.log(self.l) - 1e-10)

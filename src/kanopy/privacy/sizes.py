@@ -30,6 +30,7 @@ class KAnonymity(Model):
     sized_by: ClassVar[str] = "k"
     summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
     monotonic_with_suppression = True
+    monotonic_with_units = True
 
     def violated(self, classes: Classes) -> Mask:
         return classes.sizes < self.k
@@ -58,6 +59,7 @@ class KMap(Model):
     example: ClassVar[str] = "k-map:10"
     summary: ClassVar[str] = "k-map: every published combination fits at least k people of a population table."
     monotonic_with_suppression = True
+    monotonic_with_units = True
     needs_population = True
 
     def violated(self, classes: Classes) -> Mask:

@@ -263,7 +263,13 @@ class _Pool:
         if not open_keys:
             return
         problem = self._problem(case.job, min(case.ks), 0.0)
-        shared = case.job.algorithm == "optimal" and not case.job.models and not isinstance(problem.metric, ClassMetric)
+        by_rows = self.prepared.units is None
+        shared = (
+            by_rows
+            and case.job.algorithm == "optimal"
+            and not case.job.models
+            and not isinstance(problem.metric, ClassMetric)
+        )
         if shared and problem.lattice.size <= Optimal(**case.job.parameters).most_candidates:
             yield from self._together(case, problem, known)
             return
@@ -342,7 +348,8 @@ def _marked(points: Sequence[Point]) -> tuple[Point, ...]:
 def _fingerprint(domain: Domain, job: Job) -> str:
     """Tells one table and job from another, without keeping anything of them."""
     digest = hashlib.sha256()
-    for part in (domain.tuples, domain.counts, *(column.code_of_row for column in domain.sensitive)):
+    units = () if domain.units is None else (domain.units.of_row,)
+    for part in (domain.tuples, domain.counts, *units, *(column.code_of_row for column in domain.sensitive)):
         digest.update(np.ascontiguousarray(part).tobytes())
     for hierarchy in domain.hierarchies:
         digest.update(hierarchy.table.tobytes() if hierarchy.has_table else hierarchy.tree().tobytes())

@@ -22,7 +22,7 @@ MANIFEST_FORMAT = "kanopy-manifest"
 LIBRARIES = ("numpy", "polars", "numba", "narwhals")
 RESULT_KEYS = (
     "algorithm", "levels", "metric", "score", "losses", "column_losses", "rows", "suppressed", "classes",
-    "smallest_class", "judged", "candidates", "guarantees_k",
+    "smallest_class", "counted", "known", "units", "suppressed_units", "judged", "candidates", "guarantees_k",
 )  # fmt: skip
 
 
@@ -72,9 +72,13 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         "result": {key: summary[key] for key in RESULT_KEYS if key in summary},
         "verified": {
             "second_count": result.verification.to_dict(),
-            "models": [{"name": model.name, "says": model.promise(), "holds": True} for model in job.all_models],
+            "models": [
+                {"name": model.name, "says": model.promise(result.counted), "holds": True} for model in job.all_models
+            ],
             "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
-            "left_out": sorted(name for name in result.prepared.at_home if name not in job.identifiers),
+            "left_out": sorted(
+                name for name in result.prepared.at_home if name not in (*job.identifiers, *job.pseudonymize)
+            ),
             "pseudonymized": sorted(job.pseudonymize),
         },
         "proved_optimal": summary["optimal"],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._core.classes import Domain, Survey
+    from kanopy._core.units import Units
     from kanopy._table.encode import SubstitutedColumn
     from kanopy._table.frames import Restore
     from kanopy.engine.local import Counted
@@ -83,6 +84,11 @@ class Prepared:
         return self.frame[[name for name in self.frame.columns if name not in self.at_home]]
 
     @property
+    def units(self) -> Units | None:
+        """Whose rows these are, where several may be about one person or household."""
+        return self.table.domain.units if isinstance(self.table, Generalizable) else None
+
+    @property
     def domain(self) -> Domain:
         """The distinct tuples with their counts, for algorithms that generalize."""
         assert isinstance(self.table, Generalizable), "maskings have no hierarchies"
@@ -128,7 +134,9 @@ def prepare(
         with clock.stage("encode"):
             prepare_kernels(first_kernels(job), progress)
             progress("encoding")
-            table = _generalizable(frame, job, population)
+            units, about = units_for(frame, job)
+            notes = (*notes, *about)
+            table = _generalizable(frame, job, population, units)
     else:
         table, more = _substitutable(frame, job, clock, progress)
         notes = (*notes, *more)
@@ -164,7 +172,43 @@ def _substitutable(
     return Substitutable(tuple(columns), guide, judged), masking_notes(columns, judged, job)
 
 
-def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generalizable:
+def units_for(frame: pl.DataFrame, job: Job) -> tuple[Units | None, tuple[str, ...]]:
+    """Whose rows these are, where the job says so, and what to tell about it; `None` where every row stands alone."""
+    from kanopy._core.units import Units
+    from kanopy._table.grouping import units_of
+    from kanopy._table.roles import called
+
+    if not job.unit:
+        return None, ()
+    of_row, alone = units_of(frame, job.unit, job.missing_tokens)
+    found = Units(of_row, job.known_rows, called(job.unit))
+    said, rows, longest = some(job.unit), frame.height, int(found.rows_of.max())
+    if alone == rows:
+        raise DataError(f"The unit {said} has no values: nothing says whose rows these are. Name another column.")
+    if found.count == 1:
+        raise DataError(
+            f"The unit {said} has one value in all rows: then all rows are about the same one, and no release of them "
+            "is safe. Name the column that tells people apart."
+        )
+    notes = []
+    if alone:
+        lacking = "1 row, which stands" if alone == 1 else f"{alone:,} rows, which stand"
+        notes.append(f"The unit {said} is missing in {lacking} alone: each counts as one of the {found.called}.")
+    if longest == 1:
+        return None, (*notes, f"Every row has a unit of its own ({said}): counting {found.called} changes nothing.")
+    if found.known > longest:
+        raise JobError(
+            f"known is {found.known:,}, and nobody has more than {longest:,} rows ({said}). Choose known of at most "
+            f"{longest:,}, or 'all'."
+        )
+    if job.k > found.count:
+        raise JobError(
+            f"k is {job.k:,} but the table is about only {found.count:,} {found.called}. Choose a smaller k."
+        )
+    return found, tuple(notes)
+
+
+def _generalizable(frame: pl.DataFrame, job: Job, population: Any, units: Units | None) -> Generalizable:
     """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
     from kanopy.engine.local import LocalEngine
 
@@ -192,6 +236,7 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any) -> Generaliza
         missing=job.missing,
         unknown=job.unknown,
         missing_tokens=job.missing_tokens,
+        units=units,
     )
     if not len(counted.domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")

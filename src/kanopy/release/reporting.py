@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._core.classes import Classes
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
 from kanopy._shown import Short
@@ -60,7 +59,7 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             before=Preview(tuple(before.columns), _as_text(before), tuple(shown.tolist())),
             after=Preview(tuple(result.frame.columns), _as_text(result.frame.head(PREVIEW_ROWS)), tuple(rows.tolist())),
             shuffled=result.order is not None,
-            classes_before=Classes(domain.counts, suppressed_rows=domain.excluded_rows),
+            classes_before=domain.counted_before,
             verification={"verified": True, **result.verification.to_dict()},
             seconds=result.clock.total(),
             source=prepared.source,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock
@@ -127,8 +128,13 @@ class Result:
         return self.verification.classes
 
     @property
+    def counted(self) -> str:
+        """What the promise counts: rows, or people where the job names a unit."""
+        return "rows" if self.domain is None else self.domain.counted
+
+    @property
     def smallest_class(self) -> int:
-        """Rows that share the rarest published combination, counted on what is published."""
+        """Rows (or people) that share the rarest published combination, counted on what is published."""
         return self.verification.smallest_class
 
     # ---- numbers ------------------------------------------------------------------------------------------
@@ -190,7 +196,8 @@ class Result:
     def figures(self) -> dict[str, Any]:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
         classes over published rows."""
-        published = self.rows - self.suppressed
+        published = self.verification.members
+        published = self.rows - self.suppressed if published is None else published
         return {
             "classes": self.classes,
             "smallest_class": self.smallest_class,
@@ -221,6 +228,7 @@ class Result:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
+            **self._of_units,
             **(self._of_masking() if solution is None else {}),
             "judged": 0 if solution is None else solution.judged,
             "candidates": 0 if solution is None else solution.candidates,
@@ -229,6 +237,16 @@ class Result:
             "notes": list(self.notes),
             "seconds": self.clock.total(),
         }
+
+    @property
+    def _of_units(self) -> dict[str, Any]:
+        """What is counted, where it is not rows: how many units there are, and how many lost all their rows."""
+        units = self.prepared.units
+        if units is None:
+            return {}
+        people = self.verification.people or 0
+        known = KNOWN_ALL if units.known == ALL else units.known
+        return {"counted": units.called, "known": known, "units": units.count, "suppressed_units": units.count - people}
 
     def _of_masking(self) -> dict[str, Any]:
         job: Any = self.job
@@ -321,6 +339,7 @@ class Result:
 
     def __repr__(self) -> str:
         return (
-            f"<Result: {self.rows:,} rows, {self.classes:,} classes, smallest {self.smallest_class:,}, "
+            f"<Result: {self.rows:,} rows, {self.classes:,} classes, smallest {self.smallest_class:,}"
+            f"{'' if self.counted == 'rows' else ' ' + self.counted}, "
             f"{self.suppressed:,} suppressed, {self.metric} {self.score:.4f}>"
         )

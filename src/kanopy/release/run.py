@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kanopy.masking.result import Masked
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
+    from kanopy.verify.people import Whose
     from kanopy.verify.regroup import Background
     from kanopy.verify.verify import Verification
 
@@ -135,7 +136,7 @@ def run(
         background = _background(prepared, job, found)
         if order is not None:  # what is about to leave, beside the rows it was made from
             published = frame[np.argsort(order)]
-        verification = _verify(prepared, job, found, published, background)
+        verification = _verify(prepared, job, found, published, background, kept)
         remarks: tuple[str, ...] = ()
         if isinstance(prepared.table, Generalizable):
             levels = getattr(found, "levels", None)
@@ -221,6 +222,7 @@ def _guard_suppressed(
     hold for them, would tell what the people behind them have.
     """
     from kanopy._core.classes import Classes
+    from kanopy._core.histograms import histogram
     from kanopy._errors import some
     from kanopy._table.column import emptied
     from kanopy.masking.result import Masked
@@ -233,20 +235,27 @@ def _guard_suppressed(
     rows = int(gone.sum())
     if not rows:
         return published, ()
-    columns = prepared.domain.sensitive
-    counts = {each.name: np.bincount(each.code_of_row[gone], minlength=len(each.values))[None] for each in columns}
-    alone = Classes(np.array([rows]), histograms=counts, facts=prepared.domain.facts)
+    columns, units = prepared.domain.sensitive, prepared.units
+    one = np.where(gone, 0, -1)
+    if units is None:
+        many = rows
+        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
+    else:
+        many = int(units.people(one, 1)[0])
+        counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
+    alone = Classes(np.array([many]), histograms=counts, facts=prepared.domain.facts)
     unsafe = [
         name
         for name in sensitive
-        if rows < job.k
+        if many < job.k
         or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
     ]
     kept = [name for name in sensitive if name not in unsafe]
     told = []
     who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
     if unsafe:
-        why = f"there are fewer than k = {job.k:,}" if rows < job.k else "a model does not hold for them"
+        who_are = "" if units is None else f" {units.called} behind them"
+        why = f"there are fewer than k = {job.k:,}{who_are}" if many < job.k else "a model does not hold for them"
         told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
     if kept:
         told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
@@ -259,6 +268,7 @@ def _verify(
     found: Solution | Masked,
     published: pl.DataFrame,
     background: Background | None,
+    kept: Mask | None,
 ) -> Verification:
     """The second opinion on the labels that are about to be published; raises if it disagrees."""
     from kanopy.masking.result import Masked
@@ -286,6 +296,7 @@ def _verify(
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
+        claims["whose"] = _whose(prepared, job, kept)
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -345,6 +356,21 @@ def _seed(job: Job | MaskJob) -> int:
     return int(job.parameters.get("seed") or 0) if isinstance(job, Job) else job.seed
 
 
+def _whose(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
+    """Whose rows are published, read from the original table; `None` where every row stands alone."""
+    import polars as pl
+
+    from kanopy._core.units import ALL
+    from kanopy.verify.people import Whose
+
+    units = prepared.units
+    if units is None:
+        return None
+    columns = prepared.frame[list(job.unit)]
+    columns = columns if kept is None else columns.filter(pl.Series(kept))
+    return Whose(columns, None if units.known == ALL else units.known, units.called, job.missing_tokens)
+
+
 def _verify_labels(
     prepared: Prepared,
     table: Generalizable,
@@ -401,4 +427,8 @@ def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
         assert isinstance(job, Job)
         names = [name for name in (job.sampling_weight, job.household) if name is not None]
         survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
-    return Background(frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey)
+    whose = _whose(prepared, job) if isinstance(job, Job) else None
+    return Background(
+        frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
+        original_units=None if whose is None else whose.units,
+    )  # fmt: skip

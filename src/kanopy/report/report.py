@@ -193,7 +193,12 @@ class Report(Short):
     @property
     def published_rows(self) -> int:
         """Rows whose quasi-identifiers are in the release."""
-        return self.classes.rows
+        return self.facts.solution.recoding.classes.rows
+
+    @property
+    def counted(self) -> str:
+        """What promises count: rows, or what units are called."""
+        return self.facts.domain.counted
 
     @property
     def verified(self) -> bool:
@@ -286,7 +291,7 @@ class Report(Short):
                 "verified": self.verified,
                 "seconds": facts.seconds,
                 "verdict": {"holds": self.holds, "sentence": self.sentence, "untouched": self.untouched},
-                "models": [{"name": model.name, "explanation": model.promise()} for model in facts.models],
+                "models": [{"name": model.name, "explanation": model.promise(self.counted)} for model in facts.models],
                 "recoding": "local" if levels is None else "full-domain",
                 "published": self.published_rows,
                 "roles": facts.roles,
@@ -335,7 +340,7 @@ class Report(Short):
 def build_report(facts: Facts) -> Report:
     """Compute a report from its facts. Risks leave out suppressed rows (`kanopy.metrics.risk.class_sizes` says why)."""
     domain, recoding = facts.domain, facts.solution.recoding
-    classes = recoding.classes
+    classes = domain.counted_classes(recoding)
     excluded = domain.excluded_rows
     suppressed = recoding.suppressed_rows
     sized = [model for model in facts.models if model.of_sizes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from kanopy._core.units import ALL
 from kanopy._errors import NoSolution
 from kanopy.privacy.models import failing
 from kanopy.search.problem import Problem
@@ -53,6 +54,9 @@ def _blamed(problem: Problem) -> str:
     if problem.of_sizes:
         return ""
     levels = problem.lattice.highest
+    if problem.people is not None:
+        called = problem.people.judge.units.called
+        return f"Counted are {called}: {_in_words(problem.people.judge.units.known)} of their rows may be known."
     table = problem.full_tables.table(levels)
     classes = problem.evidence.classes(table, problem.full_tables.packing, levels)
     parts = []
@@ -63,3 +67,7 @@ def _blamed(problem: Problem) -> str:
     if not parts:
         return "The most general release satisfies each model; together with suppression no release does."
     return f"There it breaks the models {', '.join(parts)}."
+
+
+def _in_words(known: int) -> str:
+    return "all" if known == ALL else f"{known:,}"

@@ -20,6 +20,7 @@ from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.evidence import Evidence
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
+from kanopy.search.people import PeopleOfLevels
 from kanopy.search.rollup_kernel import tally
 from kanopy.search.tables import ClassTable, ClassTables
 
@@ -100,7 +101,12 @@ class Problem:
     @cached_property
     def of_sizes(self) -> bool:
         """Whether `k` says it all: the models look at nothing but the size of each class."""
-        return all(isinstance(model, KAnonymity) for model in self.models)
+        return self.domain.units is None and all(isinstance(model, KAnonymity) for model in self.models)
+
+    @cached_property
+    def people(self) -> PeopleOfLevels | None:
+        """The judge of candidates by people, where rows have units."""
+        return None if self.domain.units is None else PeopleOfLevels(self)
 
     @cached_property
     def monotonic(self) -> bool:
@@ -109,7 +115,9 @@ class Problem:
         Where rows may be suppressed that takes models for which the rows to be suppressed never grow; where none
         may, it is enough that a union of safe classes is safe.
         """
-        if self.max_suppressed_rows:
+        if self.domain.units is not None:
+            safe = all(model.monotonic_with_units and not model.of_release for model in self.models)
+        elif self.max_suppressed_rows:
             safe = all(model.monotonic_with_suppression and not model.of_release for model in self.models)
         else:
             safe = all(model.monotonic for model in self.models)
@@ -265,6 +273,8 @@ class Problem:
         beaten = not isinstance(self.metric, ClassMetric) and by_sizes.score > ceiling
         if not by_sizes.feasible or beaten:
             return replace(by_sizes, feasible=False, score=math.inf)
+        if self.people is not None:
+            return self.people.evaluate(levels)
         table = self.full_tables.table(levels)
         return self.judge_table(levels, table, self.verdict(levels, table))
 
@@ -355,6 +365,8 @@ class Problem:
 
     def recoding(self, levels: Levels) -> Recoding:
         """The release of a candidate: its labels, with violating classes suppressed."""
+        if self.people is not None:
+            return self.people.recoding(levels)
         pairs = enumerate(zip(self.domain.hierarchies, levels, strict=True))
         packing = self.tables.packing
         keys = packing.pack([h.level(level).codes[self.domain.tuples[:, j]] for j, (h, level) in pairs])

@@ -13,6 +13,7 @@ from kanopy._core.numbering import number_rows
 from kanopy._errors import JobError, NoSolution
 from kanopy.metrics.release import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
+from kanopy.search.people import suppress_by_people
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
 
@@ -41,7 +42,10 @@ def suppress_unsafe(problem: Problem, recoding: Recoding) -> Recoding:
     """
     class_of = recoding.class_of_group
     class_of_row = np.append(class_of, -1)[recoding.group_of_row].astype(np.int32)
-    unsafe = ClassJudge(problem).unsafe_groups(class_of_row, int(class_of.max(initial=-1)) + 1)
+    count = int(class_of.max(initial=-1)) + 1
+    if problem.domain.units is not None:
+        return suppress_by_people(problem, recoding, class_of_row, count)
+    unsafe = ClassJudge(problem).unsafe_groups(class_of_row, count)
     if not unsafe.any():
         return recoding
     return replace(recoding, group_of_row=np.where(np.append(unsafe, False)[class_of_row], -1, recoding.group_of_row))

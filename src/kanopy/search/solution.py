@@ -53,10 +53,9 @@ class About:
     `models` is "any"; "monotone" (those for which a more general release is never less safe); "classes" (those
     that judge one class at a time by its rows: no population, no labels, no households, nothing release-wide);
     "rows" (those and what judges the release as a whole by its rows); "sizes" (k-anonymity alone); or
-    "none". `search` is how
-    it looks for a release, `lowers` the measure it tries to make small (nothing: the job's metric). `proves` says
-    what is proved optimal, or is empty for a heuristic. `row_order` is whether permuting the rows may change the
-    release.
+    "none". `search` is how it looks for a release, `lowers` the measure it tries to make small (nothing: the job's
+    metric). `proves` says what is proved optimal, or is empty for a heuristic. `units` says whether it counts people
+    where several rows may be about one. `row_order` is whether permuting the rows may change the release.
     """
 
     does: str
@@ -72,9 +71,12 @@ class About:
     row_order: bool = False
     seeded: bool = False
     anytime: bool = False
+    units: bool = False
 
-    def supports(self, model: Model, *, suppressing: bool) -> bool:
-        """Whether the algorithm can satisfy a model, where rows may be suppressed or not."""
+    def supports(self, model: Model, *, suppressing: bool, units: bool = False) -> bool:
+        """Whether the algorithm can satisfy a model, where rows may be suppressed or not, or have units."""
+        if self.models == "monotone" and units:
+            return model.monotonic_with_units and not model.of_release
         if self.models == "monotone":
             return model.monotonic_with_suppression and not model.of_release if suppressing else model.monotonic
         if self.models == "sizes":
@@ -91,10 +93,25 @@ class About:
         """Refuse a problem that is none for the algorithm `name`, and say why."""
         if self.attributes == NESTING:
             problem.require_nesting()
+        units = problem.domain.units
+        if units is not None and not self.units:
+            raise JobError(
+                f"The algorithm {name!r} counts rows, and the job asks for {units.called}: rows of the same one would "
+                "be taken for different ones. Use algorithm 'optimal'."
+            )
+        alone = [m.name for m in problem.models if m.needs_weights or m.needs_households or m.all_quasi or m.of_others]
+        if units is not None and alone:
+            raise JobError(
+                f"The model {alone[0]!r} counts rows, weights or members itself, and the job asks for {units.called}. "
+                "Leave the unit out, or the model."
+            )
         suppressing = problem.max_suppressed_rows > 0
-        broken = [model for model in problem.models if not self.supports(model, suppressing=suppressing)]
+        broken = [
+            model for model in problem.models
+            if not self.supports(model, suppressing=suppressing, units=units is not None)
+        ]  # fmt: skip
         if broken and self.models == "monotone":
-            where = " once rows may be suppressed" if suppressing else ""
+            where = " once rows may be suppressed" if suppressing else "" if units is None else " of people"
             raise JobError(
                 f"The algorithm {name!r} needs models for which a more general release is never less safe; "
                 f"{', '.join(model.name for model in broken)} is not one{where}. Use algorithm 'optimal'."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._core.classes import Classes, ColumnFacts
+    from kanopy._core.units import Units
     from kanopy._table.grouping import NumberedRows
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.privacy.models import Model
@@ -45,8 +46,8 @@ class ModelCheck(Plain, Short):
 class Check(Plain, Short):
     """How rows group by the quasi-identifiers.
 
-    `k` is the size of the smallest class. Rows with `*` in every quasi-identifier are suppressed: they are counted
-    in `suppressed_rows` and form no class.
+    `k` is the size of the smallest class, in rows, or in people where a unit was named (`counted`). Rows with `*` in
+    every quasi-identifier are suppressed: they are counted in `suppressed_rows` and form no class.
     """
 
     rows: int
@@ -61,6 +62,8 @@ class Check(Plain, Short):
     sensitive: dict[str, dict[str, int]]
     models: tuple[ModelCheck, ...] = ()
     beside: Beside | None = None
+    counted: str = "rows"
+    units: int | None = None
 
     json_names = {"k": "smallest_class", "suppressed_rows": "suppressed"}  # noqa: RUF012
 
@@ -74,7 +77,7 @@ class Check(Plain, Short):
         plain = {**super().to_dict(), "holds": self.holds}
         if self.beside is None:
             del plain["beside"]
-        return plain
+        return plain if self.units is not None else {n: v for n, v in plain.items() if n not in ("counted", "units")}
 
     def _repr_html_(self) -> str:
         from kanopy.report import notebook
@@ -94,30 +97,38 @@ def check(
     household: str | None = None,
     beside: Any = None,
     key: str | None = None,
+    unit: str | Sequence[str] = (),
+    known: int | str = 1,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
 
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
     Models such as t-closeness compare with the table as given, `*` rows included. `sampling_weight` and `household` are
     the columns that models such as individual-risk look at. `beside` is an earlier release of the same people: what
-    both say together is counted as well, rows joined by the column `key`, else in order.
+    both say together is counted as well, rows joined by the column `key`, else in order. `unit` names the columns that
+    say whose row it is: then people are counted, not rows, and k must hold for what is `known` of each (see `Job`).
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
     """
+    from kanopy._core.units import known_rows
     from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import number_rows, require_columns
+    from kanopy._table.grouping import number_rows, require_columns, units_in
 
     quasi, sensitive = taken(Names(), quasi, "quasi"), taken(Names(), sensitive, "sensitive")
     frame, _ = to_polars(data)
+    unit = taken(Names(), unit, "unit")
+    if wrong := [name for name in unit if name in (*quasi, *sensitive)]:
+        raise DataError(f"The unit {some(wrong)} has another role too. Give it one.")
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     survey = [name for name in (sampling_weight, household) if name is not None]
     require_columns(frame, [*quasi, *sensitive, *survey])
-    rows = number_rows(frame, quasi)
+    units = units_in(frame, unit, known_rows(known))
+    rows = number_rows(frame, quasi, units=units)
     asked = make_models(models)
-    judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, survey)
+    judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, units, survey)
     sizes = rows.sizes
     kept = int(sizes.sum())
     together = None
@@ -137,6 +148,8 @@ def check(
         sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in sensitive if len(sizes)},
         models=judged,
         beside=together,
+        counted="rows" if units is None else units.called,
+        units=None if units is None else units.count,
     )
 
 
@@ -147,10 +160,13 @@ def _judged(
     population: Any,
     hierarchies: Mapping[str, Hierarchy],
     numbered: NumberedRows,
+    units: Units | None,
     survey: Sequence[str] = (),
 ) -> tuple[ModelCheck, ...]:
+    import polars as pl
+
     from kanopy._table.frames import to_polars
-    from kanopy.privacy.models import failing
+    from kanopy.privacy.models import KAnonymity, failing
     from kanopy.verify.regroup import Background, SurveyColumns, column_facts, labels_of_values, published
 
     if not models:
@@ -181,16 +197,21 @@ def _judged(
                 f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
                 "Give the table of everybody the rows could be about."
             )
-    facts = {name: column_facts(frame[name], hierarchies.get(name)) for name in needed}
+    whose = None if units is None else pl.Series(units.of_row)
+    called = "rows" if units is None else units.called
+    facts = {name: column_facts(frame[name], hierarchies.get(name), whose) for name in needed}
     for model in models:
         model.check(facts)
+    alone = [m.name for m in models if m.needs_weights or m.needs_households or m.all_quasi or m.of_others]
+    if units is not None and alone:
+        raise DataError(f"The model {alone[0]!r} counts rows, weights or members itself: leave the unit out, or it.")
     weighted = [model for model in models if model.needs_weights]
     if weighted and len(survey) < 1 + any(model.needs_households for model in weighted):
         wanted = "a household (household=…, --household) besides its weights" if survey else "sampling weights"
         raise DataError(f"The model {weighted[-1].name!r} needs {wanted} (sampling_weight=…, --weight COLUMN).")
     labelled = any(model.quasi or model.all_quasi or model.needs_weights for model in models)
     if people is None and not labelled:
-        classes = _classes(frame, facts, numbered, hierarchies)
+        classes = _classes(frame, facts, numbered, hierarchies, units)
         firsts = frame[list(quasi)]
 
         def shown(number: int) -> dict[str, str]:
@@ -198,7 +219,9 @@ def _judged(
             return {name: str(labels_of_values(row[name])[0]) for name in quasi}
     else:
         columns = SurveyColumns(*(frame[name] for name in survey)) if weighted else None
-        background = Background(frame[needed], hierarchies, population=people, survey=columns)
+        background = Background(
+            frame[needed], hierarchies, population=people, survey=columns, units=whose, original_units=whose
+        )
         classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
 
         def shown(number: int) -> dict[str, str]:
@@ -207,17 +230,22 @@ def _judged(
     found = []
     for model in models:
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
+        if units is not None and isinstance(model, KAnonymity):
+            # What may be known of a person can be rare though no class is: all classes that show it fail.
+            unsafe = units.leaving(numbered.class_of_row, len(numbered.sizes), model.k)
+            wrong_classes[np.unique(numbered.class_of_row[unsafe])] = True
         where = np.flatnonzero(wrong_classes)[:5]
         examples = tuple(shown(int(i)) for i in where)
         rows = int(classes.sizes[wrong_classes].sum())
         holds = not wrong_classes.any()
-        found.append(ModelCheck(model.name, model.explain(), holds, int(wrong_classes.sum()), rows, examples))
+        found.append(ModelCheck(model.name, model.said(called), holds, int(wrong_classes.sum()), rows, examples))
     return tuple(found)
 
 
 def _classes(
-    frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows, hierarchies: Mapping[str, Hierarchy]
-) -> Classes:
+    frame: pl.DataFrame, facts: Mapping[str, ColumnFacts], numbered: NumberedRows,
+    hierarchies: Mapping[str, Hierarchy], units: Units | None,
+) -> Classes:  # fmt: skip
     """What models look at, counted from numbered classes: much faster than grouping labels on large tables."""
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
@@ -230,7 +258,8 @@ def _classes(
         place = {value: number for number, value in enumerate(known.values)}
         gap = missing_label(frame[name], hierarchy=hierarchies.get(name))
         moved = np.array([place[gap if label is None else label] for label in labels], np.int64)
-        histograms[name] = histogram(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
+        count = histogram if units is None else units.histogram
+        histograms[name] = count(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))
 
 

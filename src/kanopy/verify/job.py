@@ -20,7 +20,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
-AT_HOME = ("identifier", "undecided")
+AT_HOME = ("identifier", "undecided", "unit")
 GENERALIZED = ("quasi-identifier", "text")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL, Ints, Mask
+from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._table.column import values_as_numbers
@@ -52,6 +52,8 @@ class Background:
     `original` holds the sensitive columns of the table before anything was suppressed. `unpublished` holds columns
     that models need but that do not leave, row by row beside the release. `population` carries the labels that the
     release would publish for its people. `survey` has sampling weights and households, row by row beside the release.
+    release would publish for its people. `units` says whose rows the release has, and `original_units` whose the
+    original: then each of them counts once in a class, and once for each of its values there.
     """
 
     original: pl.DataFrame
@@ -59,6 +61,8 @@ class Background:
     unpublished: pl.DataFrame | None = None
     population: pl.DataFrame | None = None
     survey: SurveyColumns | None = None
+    units: pl.Series | None = None
+    original_units: pl.Series | None = None
 
 
 def missing_label(*columns: pl.Series, hierarchy: Hierarchy | None = None) -> str:
@@ -92,14 +96,18 @@ def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Seri
     )
 
 
-def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> ColumnFacts:
-    """What models may know of a column, counted from the column itself.
+def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None, units: pl.Series | None = None) -> ColumnFacts:
+    """What models may know of a column, counted from the column itself; with `units`, each of them once per value.
 
     >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
     [1, 2]
     """
-    counted = series.alias("label").to_frame().group_by("label").len()
     missing = missing_label(series, hierarchy=hierarchy)
+    if units is None:
+        counted = series.alias("label").to_frame().group_by("label").len()
+    else:
+        told = pl.DataFrame([labels_of_values(series, missing).alias("label"), units.alias("unit")])
+        counted = told.group_by("label").agg(pl.col("unit").n_unique().alias("len"))
     labels = labels_of_values(counted["label"], missing).to_list()
     found: dict[str, int] = {}
     for label, rows in sorted(zip(labels, counted["len"].to_list(), strict=True)):
@@ -119,7 +127,7 @@ def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None) -> Colum
         order = np.argsort(numbers, kind="stable")
         values, numbers = tuple(values[i] for i in order), numbers[order]
     totals = np.array([found.get(value, 0) for value in values], np.int64)
-    return ColumnFacts(values, totals, numbers, hierarchy)
+    return ColumnFacts(values, totals, numbers, hierarchy, 0 if units is None else units.n_unique())
 
 
 def published_classes(
@@ -155,7 +163,9 @@ def published(
     named = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
     own = [_column(frame, background, name).alias(value) for name, value in zip(columns, values, strict=True)]
     # The one pass over all rows; everything after it works on the different combinations.
-    cells = pl.DataFrame([*named, *own]).group_by([*keys, *values]).agg(pl.len().alias("\0count"))
+    whose = [] if background.units is None else [background.units.alias("\0unit")]
+    together = [*keys, *values, *(unit.name for unit in whose)]
+    cells = pl.DataFrame([*named, *own, *whose]).group_by(together).agg(pl.len().alias("\0count"))
     people = None if background.population is None else [background.population[name] for name in quasi]
     gaps = {
         key: missing_label(cells[key], *([] if people is None else [people[place]])) for place, key in enumerate(keys)
@@ -175,6 +185,8 @@ def published(
     counts = cells["\0count"].to_numpy().astype(np.int64)
     starts = np.flatnonzero(first)
     sizes = np.add.reduceat(counts, starts) if len(starts) else np.zeros(0, np.int64)
+    if whose:
+        sizes = _different(class_of_cell, cells["\0unit"], len(sizes))
     grouped = cells.filter(pl.Series(first)).select(pl.col(key).cast(pl.String) for key in keys)
     population = None
     if people is not None:
@@ -189,15 +201,20 @@ def published(
         sizes = grouped["\0rows"].to_numpy().astype(np.int64)
     facts, histograms = {}, {}
     for name, value in zip(columns, values, strict=True):
-        facts[name] = column_facts(background.original[name], background.hierarchies.get(name))
+        facts[name] = column_facts(
+            background.original[name], background.hierarchies.get(name), background.original_units
+        )
         width = len(facts[name].values)
         known = pl.Series(list(facts[name].values), dtype=pl.String)
         place = cells[value].replace_strict(known, pl.Series(np.arange(width)), default=None, return_dtype=pl.Int64)
         if place.null_count():
             raise DataError(f"The column {name!r} of the release holds values that the original column does not have.")
         cell = class_of_cell * width + place.to_numpy()
-        counted = np.bincount(cell, weights=counts, minlength=len(sizes) * width)
-        histograms[name] = counted.astype(np.int64).reshape(len(sizes), width)
+        if whose:
+            counted = _different(cell, cells["\0unit"], len(sizes) * width)
+        else:
+            counted = np.bincount(cell, weights=counts, minlength=len(sizes) * width).astype(np.int64)
+        histograms[name] = counted.reshape(len(sizes), width)
     shown_labels = grouped.select(pl.col(key).alias(name) for name, key in zip(quasi, keys, strict=True))
     labels: dict[str, ClassLabels] = {}
     asked = dict.fromkeys(name for model in models for name in (quasi if model.all_quasi else model.quasi))
@@ -216,6 +233,14 @@ def published(
         survey = background.survey.of_classes(joined.cast(pl.Int32).fill_null(-1).to_numpy(), len(sizes))
     found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)
     return found, shown_labels
+
+
+def _different(cells: Longs, units: pl.Series, count: int) -> Longs:
+    """How many different units each cell has."""
+    pairs = pl.DataFrame({"cell": cells, "unit": units}).group_by("cell").agg(pl.col("unit").n_unique())
+    found = np.zeros(count, np.int64)
+    found[pairs["cell"].to_numpy()] = pairs["unit"].to_numpy()
+    return found
 
 
 def _column(frame: pl.DataFrame, background: Background, name: str) -> pl.Series:

@@ -6,7 +6,8 @@ This module never sees codes, hierarchies or the search. It looks only at the fr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ import polars as pl
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
-from kanopy.privacy.models import Model, failing
+from kanopy.privacy.models import KAnonymity, Model, failing
+from kanopy.verify.people import Whose, people_of, require_traces
 from kanopy.verify.regroup import Background, labels_of_values, published_classes
 
 
@@ -27,6 +29,10 @@ class Verification:
     suppressed_rows: int
     classes: int
     smallest_class: int
+    people: int | None = field(default=None, repr=False)
+    """Different units that are published, where they were counted; `smallest_class` counts them then."""
+    members: int | None = field(default=None, repr=False)
+    """Rows of all classes, or units where they were counted: one that is in several classes counts in each."""
 
     def to_dict(self) -> dict[str, int]:
         """Plain data for the report."""
@@ -35,6 +41,7 @@ class Verification:
             "suppressed_rows": self.suppressed_rows,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
+            **({} if self.people is None else {"people": self.people}),
         }
 
 
@@ -62,6 +69,7 @@ def verify(
     gone: npt.NDArray[np.bool_] | None = None,
     sensitive: Sequence[str] = (),
     background: Background | None = None,
+    whose: Whose | None = None,
 ) -> Verification:
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
 
@@ -69,7 +77,8 @@ def verify(
     those the release claims. Of the rows with `*` in every quasi-identifier, those beyond the suppressed ones form a
     class like any other (local recoding may generalize a group to the top of every hierarchy). `gone` says
     which of the published rows are the suppressed ones: they may show `sensitive` columns only if they are themselves a
-    class that satisfies the models about them. `background` is what models beyond class sizes look at.
+    class that satisfies the models about them. `background` is what models beyond class sizes look at. `whose` says
+    whose rows these are: then classes are counted in people, and what may be known of a person must fit k of them.
     """
     _require_absent(identifiers, frame)
     counted, hidden = _grouped(frame, quasi)
@@ -77,23 +86,34 @@ def verify(
     suppressed = min(hidden, suppressed_rows)
     if hidden > suppressed:
         sizes = np.append(sizes, hidden - suppressed)
+    published_people = None
+    if whose is not None:
+        shown, theirs = _shown(frame, quasi, gone, whose)
+        if len(sizes) != len(people := people_of(shown, quasi, theirs)):
+            raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
+        sizes, published_people = people.to_numpy().astype(np.int64), theirs.units.n_unique()
+        k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
+        require_traces(shown, quasi, theirs, k)
     seen = Classes(sizes)
     if background is not None:
-        seen = _seen(frame, quasi, models, gone, background)
+        seen = _seen(frame, quasi, models, gone, background, whose)
         # Classes that only the population has are not published.
         published = seen.sizes[seen.sizes > 0]
         if sorted(published.tolist()) != sorted(sizes.tolist()):
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
+    called = "rows" if whose is None else whose.called
     for model in models:
         wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
         if wrong:
             raise VerificationFailed(
-                f"{wrong:,} published classes violate the model {model.name!r} ({model.explain()}) "
+                f"{wrong:,} published classes violate the model {model.name!r} ({model.said(called)}) "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
     if gone is not None and gone.any():
-        _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background)
-    found = Verification(frame.height, suppressed, len(sizes), int(sizes.min()) if len(sizes) else 0)
+        guarded = None if whose is None else whose.of(pl.Series(gone))
+        _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded)
+    smallest = int(sizes.min()) if len(sizes) else 0
+    found = Verification(frame.height, suppressed, len(sizes), smallest, published_people, int(sizes.sum()))
     claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
     for what, (there, claimed) in claims.items():
@@ -111,15 +131,20 @@ def _require_guarded(
     models: Sequence[Model],
     sensitive: Sequence[str],
     background: Background | None,
+    whose: Whose | None = None,
 ) -> None:
     """Refuse suppressed rows that tell what the few people behind them have."""
     shown = [name for name in sensitive if name in rows.columns and rows[name].null_count() < rows.height]
+    together = Classes(np.array([rows.height if whose is None else whose.units.n_unique()]))
     for name in shown:
         for model in models:
-            unsafe = bool(failing(model, Classes(np.array([rows.height]))).any()) if model.name == "k" else False
+            unsafe = bool(failing(model, together).any()) if model.name == "k" else False
             if name in model.sensitive:
                 assert background is not None
-                alone = Background(background.original, background.hierarchies)
+                alone = Background(
+                    background.original, background.hierarchies, units=None if whose is None else whose.units,
+                    original_units=background.original_units,
+                )  # fmt: skip
                 unsafe = bool(model.hidden) or bool(
                     failing(model, published_classes(rows, quasi, [model], alone)).any()
                 )
@@ -183,14 +208,34 @@ def _seen(
     models: Sequence[Model],
     gone: npt.NDArray[np.bool_] | None,
     background: Background,
+    whose: Whose | None = None,
 ) -> Classes:
-    """The published classes with all that the models look at; rows called suppressed must show nothing."""
+    """The published classes with all that the models look at."""
+    shown, theirs = _shown(frame, quasi, gone, whose)
+    if theirs is not None:
+        background = replace(background, units=theirs.units)
+    return published_classes(shown, quasi, models, background)
+
+
+@overload
+def _shown(
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose
+) -> tuple[pl.DataFrame, Whose]: ...
+@overload
+def _shown(
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose | None
+) -> tuple[pl.DataFrame, Whose | None]: ...
+def _shown(
+    frame: pl.DataFrame, quasi: Sequence[str], gone: npt.NDArray[np.bool_] | None, whose: Whose | None
+) -> tuple[pl.DataFrame, Whose | None]:
+    """The rows that are not called suppressed, and whose they are; those called so must show nothing."""
     if gone is None or not gone.any():
-        return published_classes(frame, quasi, models, background)
+        return frame, whose
     empty = frame.filter(pl.Series(gone))
     if not all((empty[name].cast(pl.String) == SUPPRESSED_LABEL).fill_null(False).all() for name in quasi):
         raise VerificationFailed("Some suppressed rows still show quasi-identifiers. Nothing was written.")
-    return published_classes(frame.filter(pl.Series(~gone)), quasi, models, background)
+    kept = pl.Series(~gone)
+    return frame.filter(kept), None if whose is None else whose.of(kept)
 
 
 def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:

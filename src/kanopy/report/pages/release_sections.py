@@ -27,7 +27,7 @@ def promises(report: Report, values: bool) -> str:
     facts = report.facts
     state = facts.verification.get("verified")
     word = {True: "holds", False: "does not hold"}.get(state if isinstance(state, bool) else None, "not checked")  # type: ignore[arg-type]
-    rows = [[model.name, model.explain() if values else model.promise(), word] for model in facts.models]
+    rows = [[m.name, m.said(report.counted) if values else m.promise(report.counted), word] for m in facts.models]
     gone = [name for name, role in facts.roles.items() if role == "identifier" and name not in facts.after.columns]
     if gone:
         rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(gone, 12)), word])

@@ -25,7 +25,7 @@ class Datafly(Algorithm):
     name, recoding = "datafly", "full-domain"
     about = About(
         does="generalizes the column with most different values, again and again, until the release is safe",
-        source="Sweeney 1997", models="any", weights=False,
+        source="Sweeney 1997", models="any", units=True, weights=False,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

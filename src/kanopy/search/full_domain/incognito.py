@@ -35,7 +35,8 @@ class Incognito(Algorithm):
     name, recoding = "incognito", "full-domain"
     about = About(
         does="finds all safe full-domain releases, columns subset by subset, and takes the one that loses least",
-        source="LeFevre, DeWitt, Ramakrishnan 2005", proves="least loss of all full-domain releases", models="monotone",
+        source="LeFevre, DeWitt, Ramakrishnan 2005", proves="least loss of all full-domain releases",
+        models="monotone", units=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
@@ -84,7 +85,7 @@ def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
         people = Population(people.tuples[:, subset], people.counts)
     part = Domain(
         tuple(domain.names[j] for j in subset), hierarchies, domain.tuples[first][:, subset],
-        summed(domain.counts, number, len(first)), of_row, domain.sensitive, people, domain.survey,
+        summed(domain.counts, number, len(first)), of_row, domain.sensitive, people, domain.survey, domain.units,
     )  # fmt: skip
     lowest, highest = ([ends[j] for j in subset] for ends in (problem.lattice.lowest, problem.lattice.highest))
     return problem.changed(domain=part, metric=None, weights=None, lowest_levels=lowest, highest_levels=highest)

@@ -45,7 +45,7 @@ class Optimal(Algorithm):
     about = About(
         does="finds the level per column that loses least, and proves that no other choice of levels loses less",
         source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",
-        proves="least loss of all full-domain releases", models="any",
+        proves="least loss of all full-domain releases", models="any", units=True,
     )  # fmt: skip
 
     most_candidates: Annotated[int, Whole(0), "choices of levels up to which the answer is proved"] = 1_000_000
@@ -56,7 +56,8 @@ class Optimal(Algorithm):
         """Search; raises `NoSolution` if no candidate is feasible."""
         if problem.lattice.size > self.most_candidates:
             return best_effort(problem, progress, self.name, self.budget_seconds)
-        if not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
+        by_rows = problem.domain.units is None
+        if by_rows and not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
             best = _ByWalking(problem).run(progress)
         elif not isinstance(problem.metric, ClassMetric):
             best = _ByAttributes(problem).run(progress, self.threads)
@@ -92,7 +93,7 @@ class _Search:
         problem = self.problem
         least = least_suppressed_rows(problem, threads)
         # Models that fail for good once they fail prune as they go.
-        if not problem.monotonic:
+        if not problem.monotonic and problem.domain.units is None:
             np.maximum(least, least_gone(problem, progress), out=least)
         return least
 

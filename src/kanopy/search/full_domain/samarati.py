@@ -27,7 +27,7 @@ class Samarati(Algorithm):
     name, recoding = "samarati", "full-domain"
     about = About(
         does="halves the height of the lattice until the lowest height with a safe release is found",
-        source="Samarati 2001", proves="least height", models="monotone",
+        source="Samarati 2001", proves="least height", models="monotone", units=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

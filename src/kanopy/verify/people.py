@@ -1,0 +1,114 @@
+"""People counted on the published labels, in code of its own: nothing here is shared with the search.
+
+Whose row it is does not leave; it is looked up in the original table, beside the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from kanopy._errors import VerificationFailed
+from kanopy.verify.regroup import labels_of_values
+
+
+@dataclass(frozen=True, eq=False)
+class Whose:
+    """Whose rows are published: the columns that say it, row by row beside the release.
+
+    `known` is how many rows of one person others may know; `None` means all.
+    """
+
+    columns: pl.DataFrame
+    known: int | None = 1
+    called: str = "people"
+    missing_tokens: tuple[str, ...] = ()
+
+    @cached_property
+    def units(self) -> pl.Series:
+        """A number per row, equal where the columns say the same; a row that does not say stands alone.
+
+        >>> Whose(pl.DataFrame({"patient": ["b", None, "b", None]})).units.n_unique()
+        3
+        """
+        gap = "\0"
+        texts = [
+            labels_of_values(column, gap).replace(dict.fromkeys(self.missing_tokens, gap)).alias(str(place))
+            for place, column in enumerate(self.columns)
+        ]
+        told = pl.DataFrame(texts)
+        alone = told.select(pl.any_horizontal(pl.all() == gap)).to_series()
+        # Equal values are known by the first row that has them.
+        named = told.with_row_index("\0row").with_columns(pl.col("\0row").min().over(told.columns).alias("\0unit"))
+        return named.select(pl.when(alone).then("\0row").otherwise("\0unit").alias("\0unit")).to_series()
+
+    def of(self, rows: pl.Series) -> Whose:
+        """The same of some rows."""
+        found = Whose(self.columns.filter(rows), self.known, self.called, self.missing_tokens)
+        found.__dict__["units"] = self.units.filter(rows)
+        return found
+
+
+def people_of(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose) -> pl.Series:
+    """How many different units each published combination of labels has.
+
+    >>> frame = pl.DataFrame({"age": ["30", "30", "40"]})
+    >>> sorted(people_of(frame, ["age"], Whose(pl.DataFrame({"patient": ["a", "b", "b"]}))).to_list())
+    [1, 2]
+    """
+    keys, named = _named(frame, quasi, whose)
+    return named.lazy().group_by(keys).agg(pl.col("\0unit").n_unique()).collect()["\0unit"]
+
+
+def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: int) -> None:
+    """Refuse a release in which what may be known of a person (`known`) fits fewer than `k`.
+
+    >>> frame, patients = pl.DataFrame({"age": ["30", "40", "30", "30"]}), pl.DataFrame({"patient": list("aabb")})
+    >>> require_traces(frame, ["age"], Whose(patients, known=1), 1)
+    >>> require_traces(frame, ["age"], Whose(patients, known=None), 2)
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: All rows of one of the people fit only 1 of them, k is 2. ...
+    """
+    if whose.known == 1 or not frame.height:
+        return
+    keys, named = _named(frame, quasi, whose)
+    rows = named.select("\0unit", pl.struct(keys).rank("dense").alias("\0class"))
+    if whose.known is None:
+        traces = rows.group_by("\0unit").agg(pl.col("\0class").sort().cast(pl.String).alias("\0trace"))
+        same = traces.select(pl.col("\0trace").list.join(" ")).group_by("\0trace").len()["len"]
+        _require_enough(same, k, "All rows", whose.called)
+        return
+    numbered = rows.sort("\0unit", "\0class").with_columns(pl.int_range(pl.len()).over("\0unit").alias("\0at"))
+    found = numbered.rename({"\0class": "1", "\0at": "\0last"})
+    for size in range(1, whose.known + 1):
+        names = [str(place) for place in range(1, size + 1)]
+        if size > 1:
+            found = found.join(numbered, on="\0unit").filter(pl.col("\0at") > pl.col("\0last"))
+            found = found.rename({"\0class": str(size)}).drop("\0last").rename({"\0at": "\0last"})
+        # The same combination at other places of a trace is extended by the rows behind its first place.
+        found = found.group_by(["\0unit", *names]).agg(pl.col("\0last").min())
+        if not found.height:
+            return
+        _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", whose.called)
+
+
+def _require_enough(fitting: pl.Series, k: int, what: str, called: str) -> None:
+    fewest = fitting.min()
+    assert isinstance(fewest, int)
+    if fewest < k:
+        raise VerificationFailed(
+            f"{what} of one of the {called} fit only {fewest:,} of them, k is {k:,}. "
+            "Nothing was written. This is an error in Kanopy: please report it."
+        )
+
+
+def _named(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose) -> tuple[list[str], pl.DataFrame]:
+    """The labels under names that no column has, and whose row each is."""
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    labels = [frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)]
+    if len(whose.units) != frame.height:
+        raise VerificationFailed("It is not known whose rows would be published. Nothing was written.")
+    return keys, pl.DataFrame([*labels, whose.units])

@@ -1,0 +1,209 @@
+"""Promises about people hold for people, counted by code that shares nothing with ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy import Job
+from kanopy._errors import DataError, JobError, VerificationFailed
+from kanopy.verify.people import Whose, people_of, require_traces
+from tests.people.tables import fewest, visits
+from tests.shared_input import needs_shared
+
+QUASI = ["age", "zip", "sex"]
+
+
+def job(**more: Any) -> Job:
+    return Job(**({"quasi": QUASI, "sensitive": ["ill"], "k": 5, "unit": "patient"} | more))
+
+
+def test_rows_alone_promise_little_about_people() -> None:
+    table = visits()
+    by_rows = kanopy.anonymize(table, job(unit=(), algorithm="best", parameters={"steps": 200}))
+    assert fewest(by_rows.data, table["patient"], QUASI, 1) < 5
+
+
+@pytest.mark.parametrize("known", [1, 2, "all"])
+@pytest.mark.parametrize("shape", [(80, 348, 0.0), (40, 400, 0.0), (120, 300, 1.2), (300, 900, 0.5)])
+@pytest.mark.parametrize("algorithm", ["optimal", "datafly", "samarati", "incognito"])
+def test_every_published_class_is_shared_by_k_people(known: int | str, shape: tuple[Any, ...], algorithm: str) -> None:
+    table = visits(shape[0], shape[1], 1, shape[2])
+    result = kanopy.anonymize(table, job(known=known, suppress=1.0 if known == "all" else 0.4, algorithm=algorithm))
+    least = fewest(result.data, table["patient"], QUASI, known)
+    assert least is None or least >= 5
+    assert "patient" not in result.data.columns
+    if known != "all":
+        assert result.suppressed <= 0.4 * table.height
+    if known == 1 and least is not None:
+        assert result.smallest_class == least
+    assert (kanopy.check(result.data.with_columns(table["patient"]), QUASI, unit="patient").k or 5) >= 5
+
+
+def test_eusilc_households() -> None:
+    table = pl.read_csv(needs_shared("data", "eusilc.csv.gz"), infer_schema_length=None, null_values=["NA"])
+    quasi = ["age", "rb090", "db040"]
+    hierarchies = {"age": {"method": "widths", "widths": [5, 10, 20, 40]}}
+    for known in (1, 2, "all"):
+        wanted = Job(quasi=quasi, k=5, unit="db030", known=known, suppress=1.0, hierarchies=hierarchies)
+        result = kanopy.anonymize(table.select("db030", *quasi), wanted)
+        assert fewest(result.data, table["db030"], quasi, known) >= 5
+        assert result.counted == "households"
+
+
+def test_one_row_per_person_changes_nothing() -> None:
+    table = visits(200, 200)
+    plain = kanopy.anonymize(table, job(unit=(), identifiers="patient"))
+    for known in (1, 2, "all"):
+        counted = kanopy.anonymize(table, job(known=known))
+        assert counted.levels == plain.levels and counted.data.equals(plain.data)
+        assert any("changes nothing" in note for note in counted.notes)
+
+
+def test_sensitive_values_count_once_per_person_and_class() -> None:
+    # One patient has all ten diagnoses, nine others have one and the same: two values of people, not of rows.
+    table = pl.DataFrame(
+        {"p": [0] * 10 + list(range(1, 10)), "q": ["a"] * 19, "ill": [*map(str, range(10)), *["0"] * 9]}
+    )
+    classes = kanopy.check(table, "q", models=["alpha-k:ill:0.6,2"], unit="p")
+    assert not classes.holds, "nine of ten people have the value 0"
+    assert kanopy.check(table, "q", models=["alpha-k:ill:0.6,2"]).holds
+    assert classes.k == 10 and classes.counted == "people" and classes.units == 10
+
+
+def test_models_hold_of_people() -> None:
+    table = visits(60, 400, 3)
+    for model in ("l-distinct:ill:3", "t-equal:ill:0.3", "alpha-k:ill:0.9,3", "beta-basic:ill:2", "risk-average:0.2"):
+        for known in (1, 2):
+            result = kanopy.anonymize(table, job(models=[model], known=known, suppress=0.9, k=3))
+            shown = result.data.with_columns(table["patient"])
+            kept = shown.filter(~pl.all_horizontal(pl.col(name).cast(pl.String) == "*" for name in QUASI))
+            for _, rows in kept.group_by(QUASI):
+                people = rows["patient"].n_unique()
+                most = rows.group_by("ill").agg(pl.col("patient").n_unique())["patient"].max()
+                if model.startswith("l-"):
+                    assert rows["ill"].n_unique() >= 3
+                if model.startswith("alpha"):
+                    assert most <= 0.9 * people + 1e-9
+
+
+def test_suppressed_people_do_not_show_what_they_have() -> None:
+    table = pl.DataFrame(
+        {"p": [0, 0, 0, *range(1, 11)], "q": ["x"] * 3 + ["y"] * 10, "ill": ["hiv"] * 3 + ["flu"] * 10}
+    )
+    wanted = Job(quasi="q", sensitive="ill", k=3, unit="p", suppress=0.3, max_levels={"q": 0})
+    result = kanopy.anonymize(table, wanted)
+    assert result.data["q"].to_list()[:3] == ["*"] * 3
+    assert result.data["ill"].to_list()[:3] == [None] * 3, "three rows, but one person"
+
+
+def test_the_unit_is_in_job_file_manifest_report_script_and_solution(tmp_path: Path) -> None:
+    table = visits()
+    wanted = job(known=2, suppress=0.5)
+    assert Job.from_toml(wanted.to_toml()) == wanted and 'role = "unit"' in wanted.to_toml()
+    assert Job.from_toml(job(known="all").to_toml()).known == "all"
+    result = kanopy.anonymize(table, wanted)
+    manifest = json.loads(result.manifest())
+    assert manifest["result"]["counted"] == "people" and manifest["result"]["known"] == 2
+    assert manifest["verified"]["models"][0]["says"].endswith("at least 5 people.")
+    assert "patient" in manifest["verified"]["left_out"]
+    assert result.report.to_dict()["models"][0]["explanation"].endswith("at least 5 people.")
+    assert "known = 2" in result.report.to_script() and 'role = "unit"' in result.report.to_script()
+    (tmp_path / "s.json").write_text(result.solution_json())
+    from kanopy.release.solution_file import read_solution
+
+    again = read_solution(tmp_path / "s.json")
+    assert again.unit == ("patient",) and again.known == 2
+    assert kanopy.anonymize(table, again).data.equals(result.data)
+    assert result.apply(table).data.equals(result.data)
+
+
+def test_a_unit_can_be_pseudonymized() -> None:
+    table = visits()
+    result = kanopy.anonymize(table, job(pseudonymize="patient", suppress=0.2), key=b"sixteen bytes are enough")
+    assert result.data["patient"].n_unique() == 80
+    assert not set(result.data["patient"]) & set(table["patient"])
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["top-down-specialization", "bayardo-agrawal", "iyengar", "li-sps", "cell-level", "he-naughton", "xu"]
+)
+def test_algorithms_that_count_rows_refuse_a_unit(algorithm: str) -> None:
+    with pytest.raises(JobError, match="Use algorithm 'optimal'"):
+        kanopy.anonymize(visits(), job(algorithm=algorithm))
+
+
+def test_maskings_refuse_a_unit() -> None:
+    with pytest.raises(JobError, match="counts rows, not people"):
+        Job(quasi="reason", unit="patient", algorithm="fusion")
+
+
+def test_the_second_opinion_counts_people_itself() -> None:
+    frame = pl.DataFrame({"age": ["30", "30", "40", "40"]})
+    whose = Whose(pl.DataFrame({"p": ["a", "a", "b", "c"]}))
+    assert sorted(people_of(frame, ["age"], whose)) == [1, 2]
+    traces = pl.DataFrame({"age": ["30", "40", "30", "40", "30"]})
+    two = Whose(pl.DataFrame({"p": list("aabbc")}), known=2)
+    require_traces(traces, ["age"], two, 2)
+    with pytest.raises(VerificationFailed, match="All rows of one of the people fit only 1"):
+        require_traces(traces, ["age"], Whose(two.columns, None), 2)
+    with pytest.raises(VerificationFailed, match="1 of the rows of one of the people fit only 2"):
+        require_traces(traces, ["age"], two, 3)
+
+
+# ---- bad input --------------------------------------------------------------------------------------------------
+
+
+def test_a_unit_that_is_absent() -> None:
+    with pytest.raises(DataError, match=r"no column 'patint'.*patient"):
+        kanopy.anonymize(visits(), job(unit="patint"))
+
+
+def test_a_unit_that_is_constant() -> None:
+    with pytest.raises(DataError, match="one value in all rows"):
+        kanopy.anonymize(visits().with_columns(pl.lit("x").alias("patient")), job())
+
+
+def test_a_unit_with_missing_values_says_how_many() -> None:
+    table = visits().with_columns(pl.when(pl.col("ward") == "A").then(None).otherwise("patient").alias("patient"))
+    lacking = table["patient"].null_count()
+    result = kanopy.anonymize(table, job(suppress=0.2))
+    assert any(f"missing in {lacking} rows, which stand alone" in note for note in result.notes)
+    assert result.summary()["units"] == table["patient"].drop_nulls().n_unique() + lacking
+
+
+def test_a_unit_without_values() -> None:
+    with pytest.raises(DataError, match="has no values"):
+        kanopy.anonymize(visits().with_columns(pl.lit(None, pl.String).alias("patient")), job())
+
+
+def test_a_unit_that_is_also_a_quasi_identifier() -> None:
+    with pytest.raises(JobError, match="'age' has two roles"):
+        job(unit="age")
+
+
+@pytest.mark.parametrize("known", [0, -1, 1.5, "some", True])
+def test_known_must_be_a_number_or_all(known: Any) -> None:
+    with pytest.raises(JobError, match="known must be a whole number of at least 1, or 'all'"):
+        job(known=known)
+
+
+def test_known_above_the_longest_trace() -> None:
+    longest = visits()["patient"].value_counts()["count"].max()
+    with pytest.raises(JobError, match=f"nobody has more than {longest} rows"):
+        kanopy.anonymize(visits(), job(known=longest + 1))
+
+
+def test_known_without_a_unit() -> None:
+    with pytest.raises(JobError, match="name the column that says whose row it is"):
+        Job(quasi="age", known=2)
+
+
+def test_k_above_the_number_of_people() -> None:
+    with pytest.raises(JobError, match="about only 80 people"):
+        kanopy.anonymize(visits(), job(k=81))
