@@ -1,13 +1,15 @@
-"""A first job file for a table nobody has described yet: guessed roles, suggested hierarchies, and the reasons."""
+"""A first job file for a table nobody has described yet: guessed roles, how values are read, hierarchies, reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import shown_address
-from kanopy._job.job import Job
+from kanopy._errors import shown_address, some
+from kanopy._job.job import DEFAULT_K, Job
+from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short
 from kanopy._table.roles import Role
 
@@ -15,26 +17,42 @@ HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED)
 FEWEST_IN_ORDER = 8
 """Fewer different values may stand in order by chance."""
 
-_METHODS = {
-    "numeric": 'hierarchy = { method = "auto" }',
-    "date": 'hierarchy = { method = "dates" }',
-    "mask": 'hierarchy = { method = "redact" }',
-    "grouping": 'hierarchy = { method = "auto" }',
-    "semantic": 'hierarchy = { method = "auto" }',
-}
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._table.guessing.guess import Guess
+    from kanopy._table.guessing.values import Values
+
+LEVELS = {"numeric": 8, "date": 6, "mask": 6}
+"""So many levels has a hierarchy of that kind, about; others have two or three."""
+FEW_LEVELS = 3
+MOST_CANDIDATES = 1_000_000
+"""Up to so many choices of levels the optimum is proved in seconds."""
+MOST_ODD_TEXTS = 20
 
 
 @dataclass(frozen=True)
 class GuessedJob(Short):
-    """The text of a commented job file, and per column what was guessed and why."""
+    """The text of a commented job file, per column what was guessed and why, and what is left to decide."""
 
     text: str
-    columns: list[dict[str, str | None]]
+    columns: list[dict[str, Any]]
+    decide: list[str] = field(default_factory=list)
 
     @property
     def job(self) -> Job:
         """The job that the text describes."""
         return Job.from_toml(self.text)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """How a column is read and generalized: settings of the job, and remarks on them."""
+
+    hierarchy: dict[str, Any] | None = None
+    tokens: tuple[str, ...] = ()
+    decimal: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def guess_job(data: Any, source: str = "") -> GuessedJob:
@@ -44,56 +62,156 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     >>> guessed.job.quasi, guessed.columns[0]["role"]
     (('age',), 'identifier')
     """
-    from kanopy._job.toml_text import toml_key
     from kanopy._table.frames import to_polars
     from kanopy._table.guessing.guess import guess_roles
+    from kanopy._table.guessing.values import MISSING_WORDS, Values
 
     frame = to_polars(data)[0]
+    skipped = _no_records(frame)
+    frame = frame.slice(skipped)
     guesses = guess_roles(frame)
+    reads = {guess.column: _read(guess, Values(frame[guess.column].rename(""))) for guess in guesses}
+    everywhere = sorted(
+        {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
+    )
+    quasi = [guess for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
+    candidates = math.prod(LEVELS.get(guess.hierarchy_hint or "", FEW_LEVELS) for guess in quasi)
     why = _told_by_order(frame, [guess.column for guess in guesses if guess.role in HIDDEN])
-    lines = [
-        "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it.",
-        *([f"# Table: {' '.join(shown_address(source).split())}"] if source else []),
-        "",
-        "# How many rows must share each published combination of quasi-identifiers.",
-        "k = 5",
-        "# Rows that may be left out to keep the others more exact.",
-        'suppress = "2%"',
-        "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height.",
-        'metric = "loss"',
-        "# optimal: one level per column, proved to lose least. `kanopy algorithms` lists the others.",
-        'algorithm = "optimal"',
-        '# To lose far less, let rows with equal values be published differently: algorithm = "best".',
-        "# Missing values: as-value (a value of its own), suppress, error.",
-        'missing = "as-value"',
-        "# Values that a hierarchy does not know: error, suppress, add.",
-        'unknown = "error"',
-        "# Columns without a role: leave out, publish.",
-        'rest = "leave out"',
-        "# Publish the rows in another order: where a row stands may tell whose it is" + (why and f" ({why})") + ".",
-        f"shuffle = {'true' if why else 'false'}",
-        "",
-        "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive (published;",
-        "# a privacy model can guard it), insensitive (published as it is), undecided (stays at home till you decide).",
-        '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.',
-    ]
-    columns: list[dict[str, str | None]] = []
+    lines = list(_settings(source, skipped, everywhere, candidates > MOST_CANDIDATES, frame.height, why))
+    columns: list[dict[str, Any]] = []
     for guess in guesses:
-        hierarchy = _METHODS.get(guess.hierarchy_hint or "grouping") if guess.role == Role.QUASI_IDENTIFIER else None
-        lines += ["", f"[columns.{toml_key(guess.column)}]", f"# {guess.certainty}: {guess.reason}"]
-        lines.append(f'role = "{guess.role}"')
-        if hierarchy:
-            lines.append(hierarchy)
+        read = reads[guess.column]
+        own = [token for token in read.tokens if token not in everywhere]
+        settings: dict[str, Any] = {
+            "role": str(guess.role),
+            "missing-tokens": own,
+            "decimal": read.decimal,
+            "hierarchy": read.hierarchy,
+        }
+        lines += ["", f"[columns.{toml_key(guess.column)}]"]
+        lines += [f"# {' '.join(remark.split())}" for remark in (f"{guess.certainty}: {guess.reason}", *read.remarks)]
+        lines += [f"{key} = {toml_value(value)}" for key, value in settings.items() if value]
         columns.append(
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": hierarchy.split('"')[1] if hierarchy else None,
+                "hierarchy": None if read.hierarchy is None else read.hierarchy["method"],
                 "certainty": guess.certainty,
                 "reason": guess.reason,
+                "missing": list(read.tokens),
+                "remarks": list(read.remarks),
             }
         )
-    return GuessedJob("\n".join(lines) + "\n", columns)
+    return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height)))
+
+
+def _settings(source: str, skipped: int, tokens: list[str], wide: bool, rows: int, why: str) -> Iterator[str]:
+    """The lines of the job outside its columns."""
+    yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
+    if source:
+        yield f"# Table: {' '.join(shown_address(source).split())}"
+    yield from ("", "# How many rows must share each published combination of quasi-identifiers.")
+    yield f"k = {min(DEFAULT_K, max(2, rows))}"
+    yield "# Rows that may be left out to keep the others more exact."
+    yield 'suppress = "2%"'
+    yield "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
+    yield 'metric = "loss"'
+    if wide:
+        yield "# best: rows with equal values may be published differently. With so many columns, one level"
+        yield '# per column (algorithm = "optimal") takes long and loses nearly everything.'
+        yield 'algorithm = "best"'
+    else:
+        yield "# optimal: one level per column, proved to lose least. `kanopy algorithms` lists the others."
+        yield 'algorithm = "optimal"'
+        yield '# To lose far less, let rows with equal values be published differently: algorithm = "best".'
+    if skipped:
+        yield "# Rows below the header that are no records: they hold words where all others hold numbers."
+        yield f"skip-rows = {skipped}"
+    yield "# Missing values: as-value (a value of its own), suppress, error."
+    yield 'missing = "as-value"'
+    if tokens:
+        yield "# Texts that mean missing in every column; those of one column only stand there."
+        yield f"missing-tokens = {toml_value(tokens)}"
+    yield "# Values that a hierarchy does not know: error, suppress, add."
+    yield 'unknown = "error"'
+    yield "# Columns without a role: leave out, publish."
+    yield 'rest = "leave out"'
+    told = why and f" ({why})"
+    yield f"# Publish the rows in another order: where a row stands may tell whose it is{told}."
+    yield f"shuffle = {'true' if why else 'false'}"
+    yield ""
+    yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
+    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (stays at home till"
+    yield "# you decide)."
+    yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
+
+
+def _decide(guesses: list[Guess], rows: int) -> Iterator[str]:
+    """What a steward has to do before the job gives a release, or gives all that it could."""
+    undecided = [guess.column for guess in guesses if guess.role == Role.UNDECIDED]
+    if undecided:
+        stay = "stays" if len(undecided) == 1 else "stay"
+        number = "1 column" if len(undecided) == 1 else f"{len(undecided):,} columns"
+        yield f"{number} undecided: {stay} at home until you decide ({some(undecided)})."
+    if not any(guess.role == Role.QUASI_IDENTIFIER for guess in guesses):
+        yield (
+            "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "
+            "quasi-identifier."
+        )
+    if rows < 2:
+        yield "The table has one record only: it cannot be hidden among others."
+
+
+def _no_records(frame: pl.DataFrame) -> int:
+    """Rows below the header that hold units or questions."""
+    import polars as pl
+
+    from kanopy._table.guessing.written import second_header
+
+    if frame.height < 10 or not all(dtype == pl.String for dtype in frame.dtypes):
+        return 0
+    below = frame.slice(3, 500)
+    return second_header(frame.head(3).rows(), [column.drop_nulls().to_list() for column in below.get_columns()])
+
+
+def _read(guess: Guess, seen: Values) -> _Read:
+    """What the job says of a column besides its role: words for missing values, and how to generalize it."""
+    if guess.role != Role.QUASI_IDENTIFIER:
+        return _Read(tokens=guess.missing if guess.role == Role.SENSITIVE else ())
+    texts = [text for text in seen.texts if text not in guess.missing]
+    if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
+        return _dates(guess, texts)
+    if seen.text and (order := _bands(texts)) is not None:
+        return _Read({"method": "order", "order": order}, guess.missing, None, ("bands of numbers, in this order",))
+    if seen.decimal is not None and guess.hierarchy_hint != "mask":
+        sign = "comma" if seen.decimal == "," else "point, thousands set apart"
+        return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
+    if guess.hierarchy_hint == "mask" or seen.leading_zeros:
+        return _Read({"method": "redact"}, guess.missing, None, ("codes, shortened from the right",))
+    return _Read({"method": "auto"}, guess.missing)
+
+
+def _dates(guess: Guess, texts: list[str]) -> _Read:
+    from kanopy._table.guessing.written import date_form
+
+    found = date_form(texts)
+    if found is None or len(found[1]) > MOST_ODD_TEXTS:
+        why = (
+            'dates in no form known here, or without a century: { method = "dates", format = "%d.%m.%y" } says the form'
+        )
+        return _Read({"method": "suppress"}, guess.missing, None, (why,))
+    form, odd, ambiguous = found
+    remarks = [f"dates written {form}"] if form else []
+    remarks += ["the day may come first or the month: check the format"] if ambiguous else []
+    remarks += [f"no dates, taken as missing: {some(odd)}"] if odd else []
+    hierarchy = {"method": "dates", **({"format": form} if form else {})}
+    return _Read(hierarchy, (*guess.missing, *odd), None, tuple(remarks))
+
+
+def _bands(texts: list[str]) -> list[str] | None:
+    from kanopy.hierarchy.bands import bands_in_order
+
+    return bands_in_order(texts) if 2 <= len(texts) <= 200 else None
 
 
 def _told_by_order(frame: Any, hidden: Sequence[str]) -> str:

@@ -139,6 +139,9 @@ class Job(Declared):
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
     `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
 
+    `skip_rows` rows below the header are no records; `missing_tokens` mean missing in every column, `column_tokens` in
+    one; `decimals` are columns of texts such as "1.234,50" that are numbers, with their decimal sign.
+
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
 
@@ -213,6 +216,13 @@ class Job(Declared):
         tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
     ] = ()
     known: Annotated[int | str, _Known(), "rows of one person that others may know: 1, more, or all"] = 1
+    skip_rows: Annotated[int, Whole(0), "rows below the header that are no records: units, questions"] = 0
+    column_tokens: Annotated[
+        Mapping[str, tuple[str, ...]], MapOf(Names("texts"), "{'age': ['99']}"), "per column texts that mean missing"
+    ] = field(default_factory=dict)
+    decimals: Annotated[
+        Mapping[str, str], MapOf(OneOf(",", "."), "{'pay': ','}"), "per column the decimal sign of numbers in texts"
+    ] = field(default_factory=dict)
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -248,6 +258,9 @@ class Job(Declared):
             neutralize_formulas: bool = False,
             unit: Columns = (),
             known: int | str = 1,
+            skip_rows: int = 0,
+            column_tokens: Mapping[str, Columns] = ...,
+            decimals: Mapping[str, str] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:

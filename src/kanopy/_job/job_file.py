@@ -17,7 +17,14 @@ from kanopy._kinds import collected, refuse
 from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 
-PER_COLUMN = {"hierarchy": "hierarchies", "min-level": "min_levels", "max-level": "max_levels", "weight": "weights"}
+PER_COLUMN = {
+    "hierarchy": "hierarchies",
+    "min-level": "min_levels",
+    "max-level": "max_levels",
+    "weight": "weights",
+    "missing-tokens": "column_tokens",
+    "decimal": "decimals",
+}
 """The settings of a column besides its role, and the fields of `Job` that hold them."""
 
 SETTINGS = (
@@ -30,6 +37,7 @@ SETTINGS = (
     "suppressed-rows",
     "local",
     "missing-tokens",
+    "skip-rows",
     "population",
     "sampling-weight",
     "household",
@@ -52,7 +60,8 @@ def job_to_dict(job: Job) -> dict[str, Any]:
     columns: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in job.roles.items()}
     for key, field in PER_COLUMN.items():
         for name, value in getattr(job, field).items():
-            columns.setdefault(name, {})[key] = _source_to_plain(value) if key == "hierarchy" else value
+            plainly = list(value) if isinstance(value, tuple) else value
+            columns.setdefault(name, {})[key] = _source_to_plain(value) if key == "hierarchy" else plainly
     plain: dict[str, Any] = {}
     for key in SETTINGS:
         value = getattr(job, key.replace("-", "_"))

@@ -244,14 +244,12 @@ def init(
         # What the steward has to decide comes first; the others stay in the order of the table.
         order = sorted(guessed.columns, key=lambda column: column["role"] != "undecided")
         out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in order)))
-        undecided = sum(column["role"] == "undecided" for column in order)
-        if undecided:
-            stay = "stays" if undecided == 1 else "stay"
-            out.print(Text(f"{counted(undecided, 'column')} undecided: {stay} at home until you decide.", style="bold"))
+        for line in guessed.decide:
+            out.print(Text(line, style="bold"))
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(
             Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
             soft_wrap=True,
         )
 
-    emit({"job": str(output), "columns": guessed.columns}, show)
+    emit({"job": str(output), "columns": guessed.columns, "decide": guessed.decide}, show)

@@ -22,6 +22,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
 from kanopy._shown import Drawn
+from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -149,6 +150,8 @@ def _round_widths(column: Column) -> list[Builder]:
 def _for_text(column: Column) -> list[Builder]:
     """Codes can be redacted and ordered; plain words have no order that means anything, and are kept or hidden."""
     labels = column.labels()
+    if bands_in_order(labels) is not None:
+        return [Order(fan_out=(2,)), Order(fan_out=(3,)), Suppress()]
     lengths = {len(label) for label in labels}
     if not all(any(c.isdigit() for c in label) for label in labels) or max(lengths) > LONGEST_CODE:
         return [Suppress()]

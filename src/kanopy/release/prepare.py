@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some
 from kanopy._job.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
 from kanopy._job.job import Job
+from kanopy._job.reading import as_said
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH
 from kanopy.masking.names import MASKING_NAMES
@@ -121,6 +122,7 @@ def prepare(
         progress("reading")
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data)
+        frame, restore = as_said(frame, job, restore)
     if not generalize:
         job = _as_it_will_run(frame, job)
     roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
@@ -267,7 +269,10 @@ def _population(given: Any, job: Job) -> pl.DataFrame | None:
         return None
     if source is None:
         raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
-    people, _ = to_polars(source)
+    people, way_back = to_polars(source)
+    named = {name: own for name, own in job.column_tokens.items() if name in people.columns}
+    written = {name: sign for name, sign in job.decimals.items() if name in people.columns}
+    people, _ = as_said(people, job.replaced(column_tokens=named, decimals=written, skip_rows=0), way_back)
     _require(job.quasi, people, "population")
     return people[list(job.quasi)]
 

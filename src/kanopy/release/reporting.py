@@ -102,7 +102,7 @@ def _closer_look(
         levels = result.levels or {}
         return look(
             Looked(
-                original=_without_tokens(result.prepared.visible, job.missing_tokens),
+                original=result.prepared.visible,
                 released=result.in_order,
                 quasi=result.prepared.names,
                 sensitive=tuple(name for name, role in result.prepared.roles.items() if role == "sensitive"),
@@ -121,18 +121,6 @@ def _closer_look(
         )
 
     return look
-
-
-def _without_tokens(frame: pl.DataFrame, tokens: Sequence[str]) -> pl.DataFrame:
-    """The table with missing values where it has texts that mean missing."""
-    import polars as pl
-    from polars import selectors as cs
-
-    if not tokens:
-        return frame
-    return frame.with_columns(
-        pl.when(cs.string().is_in(list(tokens))).then(None).otherwise(cs.string()).name.keep()
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

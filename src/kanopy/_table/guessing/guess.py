@@ -32,7 +32,7 @@ HEAVY, LIGHT, SKEWED = 300.0, 5.0, 6.0
 """Weights of more or less than people have, or that differ so many times, count people of a population."""
 MOST_WORDS = 60
 """The values of a column of at most so many different texts are looked up as words."""
-HALF = 0.5
+HALF, FEW_PER_ROW = 0.5, 0.1
 LETTERS_OF_SEX = frozenset("mfwvkdxu")
 
 
@@ -144,6 +144,8 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     if seen.free_text or (seen.length > LONG_TEXT and seen.text and not seen.dates and seen.distinct > 50):
         reason = f"is free text ({seen.length:.0f} characters on average): it may say anything about a person"
         return Guess(name, Role.IDENTIFIER, reason, None, SURE)
+    if seen.full_names and not _about_places(name):
+        return Guess(name, Role.IDENTIFIER, f"its values look like names of people; {shape}", None, LIKELY)
     for meaning in spoken:
         guess = _by_name(frame, name, seen, meaning, values, shape)
         if guess is not None:
@@ -163,7 +165,9 @@ def _by_name(
     if meaning.says == PERSON_NAME and not (seen.text and _names_people(name, seen)):
         return None
     if meaning.role == Role.IDENTIFIER and seen.distinct <= FEW_VALUES and (seen.rows >= 200 or not seen.text):
-        return None
+        if meaning.says != COORDINATES or not seen.text:
+            return None
+        return Guess(name, Role.QUASI_IDENTIFIER, f"{says}, few of them: a kind of place", "grouping", LIKELY)
     if meaning.says == COORDINATES and "long" in words_of(name) and not (seen.numeric and seen.fractions):
         return None
     if meaning.says == BODY and seen.numeric and _counts_population(name, seen):
@@ -185,10 +189,15 @@ def _by_name(
     return Guess(name, meaning.role, says, hint, certainty)
 
 
+def _about_places(name: str) -> bool:
+    """Whether a word of the name speaks of what others may know and is no word for people: a place, an employer."""
+    words = [word for word in words_of(name) if word not in lexicon().people]
+    return any(each.role == Role.QUASI_IDENTIFIER for word in words for each in lexicon().index.get(word, ()))
+
+
 def _names_people(name: str, seen: Values) -> bool:
     """Whether the values of a column of names can be those of people: not of places or employers, not a few codes."""
-    others = [each for word in words_of(name) for each in lexicon().index.get(word, ())]
-    if any(each.role == Role.QUASI_IDENTIFIER for each in others):
+    if _about_places(name):
         return False
     return seen.rows < 200 or seen.distinct >= FEW_VALUES
 
@@ -219,7 +228,8 @@ def _counts_people(frame: pl.DataFrame, name: str, seen: Values, values: Mapping
         return False
     if seen.distinct <= max(30, 0.02 * seen.rows) or not (seen.numeric or seen.codes):
         return False
-    return seen.distinct > HALF * seen.rows or hangs_on(frame, name, values) > 0
+    numbered = words_of(name)[-1] in ENDINGS_OF_NUMBERS or words[-1] not in people
+    return numbered or seen.distinct > HALF * seen.rows or hangs_on(frame, name, values) > 0
 
 
 def _record_number(
@@ -228,6 +238,10 @@ def _record_number(
     """A number of a record or a person: unique, or repeated with what belongs to the person beside it."""
     if seen.fractions or seen.dates:
         return None
+    if seen.distinct <= FEW_PER_ROW * seen.rows and any(
+        each.meaning.role != Role.IDENTIFIER and each.strength >= WORD for each in meanings_of(name)
+    ):
+        return None  # numbers of departments or kinds, not of people
     if seen.distinct > 0.5 * seen.rows:
         return Guess(name, Role.IDENTIFIER, says, None, SURE)
     if seen.distinct > max(FEW_VALUES, 0.02 * seen.rows):
@@ -245,8 +259,6 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
     if meaning is not None:
         reason = f"its values speak of {meaning.says}; {shape}"
         return Guess(name, meaning.role, reason, meaning.hint, LIKELY)
-    if seen.full_names:
-        return Guess(name, Role.IDENTIFIER, f"its values look like names of people; {shape}", None, LIKELY)
     if seen.disease_codes:
         return Guess(name, Role.SENSITIVE, f"its values look like codes of diseases; {shape}", "mask", LIKELY)
     if seen.dates:

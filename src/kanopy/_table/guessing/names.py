@@ -36,15 +36,15 @@ class Spoken:
     strength: int
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a column name without accents, split at signs, digits and capitals.
+def words_of(name: str, *, spelled: bool = True) -> tuple[str, ...]:
+    """The words of a column name without accents, split at signs, digits and capitals; `spelled` writes ö as oe.
 
-    >>> words_of("Birth_Date"), words_of("HealthCareExpenses2"), words_of("Größe")
-    (('birth', 'date'), ('health', 'care', 'expenses'), ('groesse',))
+    >>> words_of("Birth_Date"), words_of("HealthCareExpenses2"), words_of("Größe"), words_of("kön", spelled=False)
+    (('birth', 'date'), ('health', 'care', 'expenses'), ('groesse',), ('kon',))
     """
     spaced = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
     for letter, plain in LETTERS.items():
-        spaced = spaced.replace(letter, plain)
+        spaced = spaced.replace(letter, plain if spelled or letter not in "äöü" else letter)
     plain = "".join(c for c in unicodedata.normalize("NFKD", spaced) if not unicodedata.combining(c))
     return tuple(word for word in re.split(r"[^a-z]+", plain) if word)
 
@@ -58,7 +58,8 @@ def meanings_of(name: str) -> list[Spoken]:
     ('money', 'age', [])
     """
     best: dict[str, Spoken] = {}
-    for meaning, strength in _matches(words_of(name)):
+    spellings = dict.fromkeys((words_of(name), words_of(name, spelled=False)))
+    for meaning, strength in itertools.chain.from_iterable(map(_matches, spellings)):
         known = best.get(meaning.says)
         if known is None or known.strength < strength:
             best[meaning.says] = Spoken(meaning, strength)

@@ -9,7 +9,9 @@ from functools import cached_property
 import polars as pl
 
 from kanopy._table.column import as_labels
+from kanopy._table.guessing.written import decimal_of, reader_of
 
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 SAMPLE = 2_000
 MOSTLY = 0.8
 FEWEST_ROWS_TO_JUDGE = 20
@@ -44,12 +46,26 @@ BANDS = (
 )
 FULL_NAME = r"^(\p{Lu}[\p{Ll}'’-]+\.?,?\s){1,3}\p{Lu}[\p{L}'’-]+\d*$"
 MISSING_WORDS = frozenset({
-    "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "..", "?", "unknown", "unk", "missing",
-    "not available", "not applicable", "not known", "not stated", "not recorded", "no answer", "refused", "dk",
-    "don't know", "keine angabe", "k.a.", "unbekannt", "fehlend", "inconnu", "desconocido", "sconosciuto", "onbekend",
-    "bilinmiyor", "(missing)", "[missing]", "<na>", "nr",
+    "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "..", "?", "??", "unknown", "unk", "missing",
+    "(missing)", "[missing]", "<na>", "not available", "not applicable", "not known", "not stated", "not recorded",
+    "not reported", "not specified", "unspecified", "not disclosed", "undisclosed", "no data", "no answer",
+    "no response", "not asked", "refused", "refuse", "declined", "prefer not to say", "prefer not to answer",
+    "don't know", "dont know", "do not know", "dk/na", "inapplicable", "keine angabe", "k.a.", "k. a.",
+    "weiß nicht", "weiss nicht", "unbekannt", "fehlend", "inconnu", "inconnue", "non renseigné", "non précisé",
+    "ne sait pas", "nsp", "desconocido", "desconocida", "sin dato", "sin datos", "no sabe", "ns/nc", "no contesta",
+    "sconosciuto", "sconosciuta", "non so", "non noto", "n.d.", "desconhecido", "não sabe", "não informado",
+    "ignorado", "onbekend", "weet niet", "geen antwoord", "ukendt", "uoplyst", "ukjent", "vet ikke", "ved ikke",
+    "okänd", "okänt", "vet ej", "ei tietoa", "tuntematon", "bilinmiyor", "nieznane",
 })  # fmt: skip
-MISSING_NUMBERS = frozenset(map(float, (-9, -99, -999, -9999, -99999, 99999, 999999, 9999999, -8, -7, 999, 9999)))
+"""Texts that stand for a missing value wherever they are found, in lower case."""
+MISSING_BESIDE_NUMBERS = frozenset({".", "none", "nil", "nr", "dk", "nk", "iap", "x", "*", "n", "unavailable", "#ref!"})
+"""Texts that do so among numbers: among words they may be answers."""
+MISSING_NUMBERS = frozenset(
+    map(
+        float,
+        (-9, -99, -999, -9999, -99999, 99999, 999999, 9999999, -8, -7, 97, 98, 99, 997, 998, 999, 9997, 9998, 9999),
+    )
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +97,7 @@ class Values:
     @cached_property
     def text(self) -> bool:
         """Whether the values are texts that are not numbers."""
-        return isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) and not self.numeric
+        return isinstance(self.column.dtype, TEXTS) and not self.numeric
 
     @cached_property
     def sample(self) -> pl.Series:
@@ -90,18 +106,33 @@ class Values:
         return values.filter((values != "") & ~values.str.to_lowercase().is_in(list(MISSING_WORDS)))
 
     @cached_property
+    def decimal(self) -> str | None:
+        """The decimal sign of numbers that are texts such as `1.234,50` or `$1,200`."""
+        return decimal_of(self.sample.to_list()) if isinstance(self.column.dtype, TEXTS) else None
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All different values as texts, without words for missing ones."""
+        values = as_labels(self.column.drop_nulls().unique(maintain_order=True)).drop_nulls()
+        return [text for text in values.to_list() if text.strip() and text.strip().lower() not in MISSING_WORDS]
+
+    @cached_property
     def numbers(self) -> pl.Series:
         """The sample as numbers, where its values are some."""
         if self.column.dtype.is_numeric():
             return self.column.drop_nulls().head(10 * SAMPLE).cast(pl.Float64)
-        return self.sample.cast(pl.Float64, strict=False).drop_nulls()
+        plain = self.sample.cast(pl.Float64, strict=False).drop_nulls()
+        if self.decimal is None:
+            return plain
+        read = reader_of(self.decimal)
+        return pl.Series([read(text) for text in self.sample.to_list()], dtype=pl.Float64).drop_nulls()
 
     @cached_property
     def numeric(self) -> bool:
         """Whether (nearly) all values are numbers."""
         if self.column.dtype.is_numeric():
             return True
-        if not isinstance(self.column.dtype, (pl.String, pl.Categorical, pl.Enum)) or not len(self.sample):
+        if not isinstance(self.column.dtype, TEXTS) or not len(self.sample):
             return False
         return len(self.numbers) >= 0.95 * len(self.sample)
 
@@ -141,6 +172,11 @@ class Values:
         return self.text and self.length <= LONGEST_CODE and self.share(r"^\S*\d\S*$") >= MOSTLY
 
     @cached_property
+    def leading_zeros(self) -> bool:
+        """Whether the values are digits of which some begin with zero: codes, not numbers."""
+        return isinstance(self.column.dtype, TEXTS) and self.share(r"^\d+$") == 1 and self.share(r"^0\d") > 0
+
+    @cached_property
     def disease_codes(self) -> bool:
         """Whether the values look like codes of diseases."""
         return self.text and self.distinct >= 3 and self.share(DISEASE_CODES) >= MOSTLY
@@ -176,14 +212,20 @@ class Values:
         if self.nested:
             return ()
         values = as_labels(self.column.drop_nulls().unique()).drop_nulls()
-        found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS))).to_list()
-        if self.numeric and len(self.numbers) > 5:
-            rest = self.numbers.filter(~self.numbers.is_in(list(MISSING_NUMBERS)))
-            for code in sorted(MISSING_NUMBERS & set(self.numbers.unique().to_list())):
-                outside = len(rest) and (code < 0 <= float(rest.min()) or code > 5 * max(1.0, float(rest.max())))  # type: ignore[arg-type]
-                if outside:
+        words = MISSING_WORDS | (MISSING_BESIDE_NUMBERS if self.numeric else frozenset())
+        found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(words))).to_list()
+        if self.numeric and self.decimal is None and self.rows >= FEWEST_ROWS_TO_JUDGE:
+            codes = MISSING_NUMBERS & set(self.numbers.unique().to_list())
+            rest = self.numbers.filter(~self.numbers.is_in(list(codes)))
+            for code in sorted(codes):
+                if rest.n_unique() > 1 and _stands_apart(code, float(rest.min()), float(rest.max())):  # type: ignore[arg-type]
                     found.append(next(v for v in values.to_list() if _is_number(v, code)))
         return tuple(sorted(set(found)))
+
+
+def _stands_apart(code: float, least: float, most: float) -> bool:
+    """Whether a code lies where no value does: below zero beside none, or several times above the largest."""
+    return code < 0 <= least or code > 4 * max(1.0, most)
 
 
 def _is_number(text: str, number: float) -> bool:

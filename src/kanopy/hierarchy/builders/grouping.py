@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
+from kanopy.hierarchy.bands import bands_in_order, union_of
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree, wrong_label
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
@@ -33,7 +34,8 @@ class Order(Builder):
 
     `fan_out` may differ per level: (2, 5) puts two values into a group and five groups into the next. The last group
     of a level may be smaller. Numbers stay numbers; groups of texts are named after their first and last value. Texts
-    have an order if they are dates in a usual form, or codes of one length; other texts need the order given.
+    have an order if they are dates in a usual form, codes of one length, or bands of numbers (`18-24`, `65+`), whose
+    groups are bands again; other texts need the order given.
 
     >>> Order(fan_out=(2,), order=("low", "mid", "high")).build(["high", "low", "mid"]).labels_at(1)
     ('low–mid', 'high')
@@ -54,13 +56,14 @@ class Order(Builder):
 
     def build_column(self, column: Column) -> Hierarchy:
         column = column if self.order else column.inferred()
-        if column.kind == "text" and not self.order and not in_order(column.labels()):
+        bands = None if self.order or column.kind != "text" else bands_in_order(column.labels())
+        if column.kind == "text" and not self.order and bands is None and not in_order(column.labels()):
             raise HierarchyError(
                 f"{column.where} holds texts without a known order: {some(column.labels())}. A range between two of "
                 "them would say nothing true. Give the order (order=…), or use groups, prefix or suppress."
             )
         if self.order or column.kind == "text":
-            return self._named(column)
+            return self._named(column, [canonical_label(value) for value in self.order] or bands)
         if column.size == 1:
             return constant(column)
         size = column.size
@@ -78,10 +81,9 @@ class Order(Builder):
         spans = np.concatenate(first).astype(np.int32), np.concatenate(last).astype(np.int32)
         return span_tree(column, np.concatenate(parent).astype(np.int32), *spans, self.label or "interval")
 
-    def _named(self, column: Column) -> Hierarchy:
+    def _named(self, column: Column, order: Sequence[str] | None) -> Hierarchy:
         labels = list(column.labels())
-        if self.order:
-            order = [canonical_label(value) for value in self.order]
+        if order:
             missing = sorted(set(labels) - set(order))
             if missing:
                 raise HierarchyError(f"The order given does not place {some(missing)}. Add them.")
@@ -96,7 +98,8 @@ class Order(Builder):
             level = [(run[0][0], run[-1][1]) for run in runs]
             for i, j in level:
                 top = len(level) == 1
-                name = labels[i] if i == j else written.format(low=labels[i], high=labels[j])
+                union = union_of(labels[i], labels[j]) if self.label is None else None
+                name = labels[i] if i == j else union or written.format(low=labels[i], high=labels[j])
                 for row in rows[i : j + 1]:
                     row.append(SUPPRESSED_LABEL if top else name)
             step += 1

@@ -75,6 +75,8 @@ class Redact(Builder):
 class Prefix(Builder):
     """Levels of ever shorter prefixes: the first `lengths` characters, or the first parts before `separator`.
 
+    A prefix of digits alone ends in a star, so that `02` of `0213` is not read as a number.
+
     >>> list(Prefix(lengths=(3, 1)).build(["A01.1", "A01.2", "B20"]).rows())
     [('A01.1', 'A01', 'A', '*'), ('A01.2', 'A01', 'A', '*'), ('B20', 'B20', 'B', '*')]
     >>> Prefix(separator=".").build(["10.1.1", "10.1.2", "20.3"]).labels_at(1)
@@ -112,7 +114,10 @@ class Prefix(Builder):
         return len(code) if self.separator is None else code.count(self.separator) + 1
 
     def _cut(self, code: str, length: int) -> str:
-        return code[:length] if self.separator is None else self.separator.join(code.split(self.separator)[:length])
+        if self.separator is not None:
+            return self.separator.join(code.split(self.separator)[:length])
+        # The first digits of a number read as another number; a star says that something follows.
+        return code[:length] + SUPPRESSED_LABEL * (length < len(code) and code[:length].isdigit())
 
 
 @dataclass(frozen=True)
