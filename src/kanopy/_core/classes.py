@@ -7,7 +7,7 @@ the groups of rows that a release makes equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -116,6 +116,18 @@ class Domain(Short):
     units: Units | None = None
     """Whose rows these are, where several may be about the same person."""
 
+    @classmethod
+    def of_column(cls, name: str, values: Iterable[str], hierarchy: Hierarchy) -> Domain:
+        """The domain of a table with one quasi-identifier.
+
+        >>> Domain.of_column("letter", "aab", Hierarchy.flat(["a", "b"])).counts.tolist()
+        [2, 1]
+        """
+        place = {value: leaf for leaf, value in enumerate(hierarchy.values)}
+        leaves = np.array([place[value] for value in values], np.int32)
+        of_row, first, counts = number_keys(leaves.astype(np.int64), hierarchy.size)
+        return cls((name,), (hierarchy,), leaves[first][:, None], counts, of_row)
+
     @cached_property
     def facts(self) -> dict[str, ColumnFacts]:
         """By sensitive column, what models may know of it."""
@@ -131,8 +143,7 @@ class Domain(Short):
     def part(self, rows: npt.NDArray[np.integer[Any]]) -> Domain:
         """The domain of some of its rows; what models may know of sensitive columns stays that of the whole table.
 
-        >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
-        >>> whole = Domain(("l",), (tree,), np.array([[0], [1]], np.int32), np.array([2, 1]), np.array([0, 1, 0]))
+        >>> whole = Domain.of_column("letter", "aba", Hierarchy.flat(["a", "b"]))
         >>> whole.part(np.array([0, 2])).counts.tolist()
         [2]
         """

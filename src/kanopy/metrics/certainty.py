@@ -19,8 +19,7 @@ def certainty_penalties(domain: Domain, recoding: LocalRecoding) -> Floats:
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy._core.local_recoding import recoding_from_ends
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 1, 2, 2], np.int32)
-    >>> one = Domain(("letter",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([1, 1, 2]), rows)
+    >>> one = Domain.of_column("letter", "abcc", tree)
     >>> ends = np.array([[0], [2]], np.int32), np.array([[1], [2]], np.int32)
     >>> release = recoding_from_ends(one, np.array([0, 0, 1, 1], np.int32), *ends, [False])
     >>> certainty_penalties(one, release).tolist()

@@ -43,6 +43,19 @@ class Model(Declared):
     """How it is written in short; a test parses every one."""
     sized_by: ClassVar[str | None] = None
     """The parameter that bounds the size of a class from below, if one does."""
+    monotonic_with_units: ClassVar[bool] = False
+    """Whether `monotonic_with_suppression` also holds where a class counts units, of which two classes may share some:
+    then neither sizes nor counts of values add up."""
+    needs_population: ClassVar[bool] = False
+    """Whether it compares with a population."""
+    needs_weights: ClassVar[bool] = False
+    """Whether it adds up the sampling weights of a class."""
+    needs_households: ClassVar[bool] = False
+    """Whether it looks at households, whose members are in several classes."""
+    all_quasi: ClassVar[bool] = False
+    """Whether it looks at the published labels of all quasi-identifiers."""
+    of_others: ClassVar[bool] = False
+    """Whether a class that was safe may be unsafe once another one is suppressed."""
 
     @property
     def monotonic(self) -> bool:
@@ -52,12 +65,6 @@ class Model(Declared):
     @property
     def monotonic_with_suppression(self) -> bool:
         """Whether a union of a class that satisfies the model with any class always satisfies it."""
-        return False
-
-    @property
-    def monotonic_with_units(self) -> bool:
-        """Whether `monotonic_with_suppression` also holds where a class counts units, of which two classes may share
-        some: then neither sizes nor counts of values add up."""
         return False
 
     @property
@@ -74,31 +81,6 @@ class Model(Declared):
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers whose published labels it looks at."""
         return ()
-
-    @property
-    def needs_population(self) -> bool:
-        """Whether it compares with a population."""
-        return False
-
-    @property
-    def needs_weights(self) -> bool:
-        """Whether it adds up the sampling weights of a class."""
-        return False
-
-    @property
-    def needs_households(self) -> bool:
-        """Whether it looks at households, whose members are in several classes."""
-        return False
-
-    @property
-    def all_quasi(self) -> bool:
-        """Whether it looks at the published labels of all quasi-identifiers."""
-        return False
-
-    @property
-    def of_others(self) -> bool:
-        """Whether a class that was safe may be unsafe once another one is suppressed."""
-        return False
 
     @property
     def of_sizes(self) -> bool:

@@ -36,6 +36,10 @@ class Closeness(SensitiveModel):
 
     def distances(self, classes: Classes) -> Floats:
         """Per class, how far its values are from those of the table: 0 (the same) to 1."""
+        return self.moved(classes, self.facts(classes.facts))
+
+    def moved(self, classes: Classes, facts: ColumnFacts) -> Floats:
+        """The same, given what is known of the column."""
         raise NotImplementedError
 
     def violated(self, classes: Classes) -> Mask:
@@ -67,16 +71,14 @@ class EqualCloseness(Closeness):
     [0.25, 0.25]
     """
 
-    name: ClassVar[str] = "t-equal"
-    example: ClassVar[str] = "t-equal:diagnosis:0.2"
-    summary: ClassVar[str] = "t-closeness, equal distances: values of a class are distributed as in the table, up to t."
+    name, example = "t-equal", "t-equal:diagnosis:0.2"
+    summary = "t-closeness, equal distances: values of a class are distributed as in the table, up to t."
 
-    def distances(self, classes: Classes) -> Floats:
-        whole = self.facts(classes.facts).distribution
+    def moved(self, classes: Classes, facts: ColumnFacts) -> Floats:
         from kanopy.privacy.distances_kernel import total_variation
 
         counts = np.ascontiguousarray(self.counts(classes), np.int32)
-        return total_variation(counts, counts.sum(axis=1, dtype=np.int64), whole)
+        return total_variation(counts, counts.sum(axis=1, dtype=np.int64), facts.distribution)
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         from kanopy.privacy.distances_kernel import most_kept
@@ -107,13 +109,11 @@ class OrderedCloseness(Closeness):
     "The distribution of income behind every published combination is within 0.2 of the whole ...
     """
 
-    name: ClassVar[str] = "t-ordered"
-    example: ClassVar[str] = "t-ordered:income:0.2"
-    summary: ClassVar[str] = "t-closeness, ordered distances: as t-equal, but near values count as nearly equal."
-    measured_over: ClassVar[str] = "the order of the values"
+    name, example = "t-ordered", "t-ordered:income:0.2"
+    summary = "t-closeness, ordered distances: as t-equal, but near values count as nearly equal."
+    measured_over = "the order of the values"
 
-    def distances(self, classes: Classes) -> Floats:
-        facts = self.facts(classes.facts)
+    def moved(self, classes: Classes, facts: ColumnFacts) -> Floats:
         order = _order(facts)
         order = order[facts.present[order]]
         if len(order) < 2:
@@ -136,17 +136,18 @@ class HierarchicalCloseness(Closeness):
     """t-closeness over the hierarchy of the sensitive column: two values are as far apart as the level at which they
     meet, over the height of the hierarchy.
 
-    >>> HierarchicalCloseness("ill", 0.2).explain()
-    "The distribution of ill behind every published combination is within 0.2 of the whole ...
+    >>> tree = Hierarchy.from_rows([["flu", "lungs", "*"], ["asthma", "lungs", "*"], ["gout", "joints", "*"]])
+    >>> facts = {"ill": ColumnFacts(tree.values, np.array([1, 1, 2]), hierarchy=tree)}
+    >>> classes = Classes(np.array([2, 2]), histograms={"ill": np.array([[1, 1, 0], [1, 0, 1]])}, facts=facts)
+    >>> HierarchicalCloseness("ill", 0.2).distances(classes).tolist()  # flu for asthma is a short way
+    [0.5, 0.125]
     """
 
-    name: ClassVar[str] = "t-hierarchical"
-    example: ClassVar[str] = "t-hierarchical:diagnosis:0.2"
-    summary: ClassVar[str] = "t-closeness, hierarchical distances: values that meet low in their hierarchy are near."
-    measured_over: ClassVar[str] = "its hierarchy"
+    name, example = "t-hierarchical", "t-hierarchical:diagnosis:0.2"
+    summary = "t-closeness, hierarchical distances: values that meet low in their hierarchy are near."
+    measured_over = "its hierarchy"
 
-    def distances(self, classes: Classes) -> Floats:
-        facts = self.facts(classes.facts)
+    def moved(self, classes: Classes, facts: ColumnFacts) -> Floats:
         hierarchy = _rooted(facts, self.column)
         extra = self.distribution(classes) - facts.distribution
         total = np.zeros(classes.count)
@@ -210,11 +211,8 @@ class DeltaDisclosure(SensitiveModel):
 
     delta: Annotated[float, Number(0), "how far, as a logarithm, the share of a value may be from that in the table"]
     absent: Annotated[str, OneOf(*ABSENT), "whether a value that a class lacks counts"] = "violates"
-    name: ClassVar[str] = "delta-disclosure"
-    example: ClassVar[str] = "delta-disclosure:diagnosis:1.5"
-    summary: ClassVar[str] = (
-        "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
-    )
+    name, example = "delta-disclosure", "delta-disclosure:diagnosis:1.5"
+    summary = "δ-disclosure: the logarithm of how much more or less frequent a value is in a class is at most δ."
 
     @property
     def monotonic(self) -> bool:
@@ -253,9 +251,8 @@ class BasicLikeness(LimitedShares):
     """
 
     beta: Annotated[float, Number(above=0), "the largest gain of a value's share, relative to that in the table"]
-    name: ClassVar[str] = "beta-basic"
-    example: ClassVar[str] = "beta-basic:diagnosis:2"
-    summary: ClassVar[str] = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
+    name, example = "beta-basic", "beta-basic:diagnosis:2"
+    summary = "Basic β-likeness: no value is more than 1 + β times as frequent in a class as overall."
 
     def limits(self, facts: ColumnFacts) -> Floats:
         return np.minimum(1.0, facts.shares * (1 + self.beta))
@@ -276,9 +273,8 @@ class EnhancedLikeness(BasicLikeness):
     'No value of ill is more than 3 times as frequent behind a published combination as in ...
     """
 
-    name: ClassVar[str] = "beta-enhanced"
-    example: ClassVar[str] = "beta-enhanced:diagnosis:2"
-    summary: ClassVar[str] = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
+    name, example = "beta-enhanced", "beta-enhanced:diagnosis:2"
+    summary = "Enhanced β-likeness: as basic, and frequent values may gain at most -ln(their share)."
 
     def limits(self, facts: ColumnFacts) -> Floats:
         whole = facts.shares

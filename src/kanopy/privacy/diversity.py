@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess
 class DifferentValues(SensitiveModel):
     """What the models share that ask for `least_size` different sensitive values in every class."""
 
-    monotonic_with_suppression = True
-    monotonic_with_units = True
+    monotonic_with_suppression = monotonic_with_units = True
 
     def violated(self, classes: Classes) -> Mask:
         return np.asarray(np.count_nonzero(self.counts(classes), axis=1) < self.least_size)
@@ -43,10 +42,8 @@ class DistinctDiversity(DifferentValues):
     """
 
     l: Annotated[int, Whole(2), "different values in every class"]  # noqa: E741 - its name in every paper
-    name: ClassVar[str] = "l-distinct"
-    example: ClassVar[str] = "l-distinct:diagnosis:3"
-    sized_by: ClassVar[str] = "l"
-    summary: ClassVar[str] = "Distinct l-diversity: every class has at least l different sensitive values."
+    name, example, sized_by = "l-distinct", "l-distinct:diagnosis:3", "l"
+    summary = "Distinct l-diversity: every class has at least l different sensitive values."
 
 
 @dataclass(frozen=True)
@@ -59,10 +56,8 @@ class PSensitive(DifferentValues):
     """
 
     p: Annotated[int, Whole(2), "different values in every class"]
-    name: ClassVar[str] = "p-sensitive"
-    example: ClassVar[str] = "p-sensitive:diagnosis:2"
-    sized_by: ClassVar[str] = "p"
-    summary: ClassVar[str] = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
+    name, example, sized_by = "p-sensitive", "p-sensitive:diagnosis:2", "p"
+    summary = "p-sensitive k-anonymity: besides k rows every class has p different sensitive values."
 
 
 @dataclass(frozen=True)
@@ -75,10 +70,8 @@ class EntropyDiversity(SensitiveModel):
     """
 
     l: Annotated[float, Number(1), "as many equally frequent values in effect"]  # noqa: E741
-    name: ClassVar[str] = "l-entropy"
-    example: ClassVar[str] = "l-entropy:diagnosis:2.5"
-    sized_by: ClassVar[str] = "l"
-    summary: ClassVar[str] = "Entropy l-diversity: a class is as varied as l equally frequent values."
+    name, example, sized_by = "l-entropy", "l-entropy:diagnosis:2.5", "l"
+    summary = "Entropy l-diversity: a class is as varied as l equally frequent values."
     monotonic = True
 
     def violated(self, classes: Classes) -> Mask:
@@ -108,10 +101,8 @@ class RecursiveDiversity(SensitiveModel):
 
     c: Annotated[float, Number(above=0), "how often the most frequent value may occur, as a multiple of"]
     l: Annotated[int, Whole(2), "all values together but the l - 1 most frequent"]  # noqa: E741
-    name: ClassVar[str] = "l-recursive"
-    example: ClassVar[str] = "l-recursive:diagnosis:3,2"
-    sized_by: ClassVar[str] = "l"
-    summary: ClassVar[str] = (
+    name, example, sized_by = "l-recursive", "l-recursive:diagnosis:3,2", "l"
+    summary = (
         "Recursive (c,l)-diversity: the most frequent value counts less than c times all but the l-1 most frequent."
     )
     monotonic = True
@@ -145,10 +136,8 @@ class AlphaK(SensitiveModel):
 
     alpha: Annotated[float, Share(above=0), "the most that one value may have of a class"]
     k: Annotated[int, Whole(2), "rows of every class"] = 2
-    name: ClassVar[str] = "alpha-k"
-    example: ClassVar[str] = "alpha-k:diagnosis:0.5,5"
-    sized_by: ClassVar[str] = "k"
-    summary: ClassVar[str] = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
+    name, example, sized_by = "alpha-k", "alpha-k:diagnosis:0.5,5", "k"
+    summary = "(α,k)-anonymity: classes of k rows in which no sensitive value exceeds the share α."
     monotonic = True
 
     def violated(self, classes: Classes) -> Mask:
@@ -188,9 +177,8 @@ class LPlus(LimitedShares):
         Mapping[str, float], MapOf(Number(1), "{'HIV': 5}"), "per value, one over the largest share it may have"
     ] = field(default_factory=dict, hash=False)
     other: Annotated[float, Number(1), "the same for all other values"] = 1.0
-    name: ClassVar[str] = "l-plus"
-    example: ClassVar[str] = "l-plus:diagnosis:HIV=5|flu=1.5|*=2"
-    summary: ClassVar[str] = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
+    name, example = "l-plus", "l-plus:diagnosis:HIV=5|flu=1.5|*=2"
+    summary = "l⁺-diversity: each sensitive value has its own threshold l, its share is at most 1/l."
 
     def contradictions(self) -> Iterable[str]:
         if not self.thresholds and self.other == 1:

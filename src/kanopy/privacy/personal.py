@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +33,8 @@ class EpsilonM(SensitiveModel):
 
     epsilon: Annotated[float, Number(0), "values as near as this count as alike"]
     m: Annotated[float, Number(1), "around every value, at most 1/m of its class is alike"]
-    name: ClassVar[str] = "epsilon-m"
-    example: ClassVar[str] = "epsilon-m:income:1000,3"
-    sized_by: ClassVar[str] = "m"
-    summary: ClassVar[str] = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
+    name, example, sized_by = "epsilon-m", "epsilon-m:income:1000,3", "m"
+    summary = "(ε,m)-anonymity: around each sensitive number at most 1/m of its class lies within ε."
 
     def violated(self, classes: Classes) -> Mask:
         facts = self.facts(classes.facts)
@@ -82,9 +80,8 @@ class Constrained(Model):
 
     column: Annotated[str, Name("the name of a quasi-identifier"), "the quasi-identifier"]
     nodes: Annotated[tuple[str, ...], Names("labels", "|", least=1), "the highest labels that may be published"]
-    name: ClassVar[str] = "constrained"
-    example: ClassVar[str] = "constrained:country:Europe|Asia"
-    summary: ClassVar[str] = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
+    name, example = "constrained", "constrained:country:Europe|Asia"
+    summary = "Constrained k-anonymity: a column is never generalized beyond the nodes named."
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -130,9 +127,8 @@ class Guarding(SensitiveModel):
 
     guard: Annotated[str, Name(), "the column with the node that each person guards; not published"]
     most: Annotated[float, Share(above=0), "the largest chance of guessing a value under that node"]
-    name: ClassVar[str] = "guarding"
-    example: ClassVar[str] = "guarding:diagnosis:guard,0.3"
-    summary: ClassVar[str] = "Guarding nodes: per row a node of the sensitive hierarchy that others may not infer."
+    name, example = "guarding", "guarding:diagnosis:guard,0.3"
+    summary = "Guarding nodes: per row a node of the sensitive hierarchy that others may not infer."
 
     def contradictions(self) -> Iterable[str]:
         if self.guard == self.column:

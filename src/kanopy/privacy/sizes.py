@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -25,12 +25,9 @@ class KAnonymity(Model):
     """
 
     k: Annotated[int, Whole(2, why="With k = 1 every row may stand alone."), "rows of every published combination"]
-    name: ClassVar[str] = "k"
-    example: ClassVar[str] = "k:5"
-    sized_by: ClassVar[str] = "k"
-    summary: ClassVar[str] = "k-anonymity: every published combination is shared by at least k rows."
-    monotonic_with_suppression = True
-    monotonic_with_units = True
+    name, example, sized_by = "k", "k:5", "k"
+    summary = "k-anonymity: every published combination is shared by at least k rows."
+    monotonic_with_suppression = monotonic_with_units = True
 
     def violated(self, classes: Classes) -> Mask:
         return classes.sizes < self.k
@@ -55,11 +52,9 @@ class KMap(Model):
     """
 
     k: Annotated[int, Whole(2), "people of the population who fit every published combination"]
-    name: ClassVar[str] = "k-map"
-    example: ClassVar[str] = "k-map:10"
-    summary: ClassVar[str] = "k-map: every published combination fits at least k people of a population table."
-    monotonic_with_suppression = True
-    monotonic_with_units = True
+    name, example = "k-map", "k-map:10"
+    summary = "k-map: every published combination fits at least k people of a population table."
+    monotonic_with_suppression = monotonic_with_units = True
     needs_population = True
 
     def violated(self, classes: Classes) -> Mask:
@@ -83,9 +78,8 @@ class DeltaPresence(Model):
 
     least: Annotated[float, Share(), "of all who fit a combination, the share in the table at least"]
     most: Annotated[float, Share(above=0), "the share in the table at most"]
-    name: ClassVar[str] = "delta-presence"
-    example: ClassVar[str] = "delta-presence:0,0.5"
-    summary: ClassVar[str] = (
+    name, example = "delta-presence", "delta-presence:0,0.5"
+    summary = (
         "δ-presence: of the people of a population who fit a combination, a share between least and most is in the "
         "table."
     )
@@ -124,9 +118,7 @@ class DeltaPresence(Model):
 class OfRelease(Model):
     """A model that judges the release as a whole by its class sizes: no class by itself is unsafe."""
 
-    @property
-    def of_release(self) -> bool:
-        return True
+    of_release = True
 
     def violated(self, classes: Classes) -> Mask:
         return np.zeros(classes.count, np.bool_)
@@ -143,9 +135,8 @@ class AverageRisk(OfRelease):
     """
 
     most: Annotated[float, Share(above=0), "the average risk"]
-    name: ClassVar[str] = "risk-average"
-    example: ClassVar[str] = "risk-average:0.05"
-    summary: ClassVar[str] = "Average risk: the average chance of singling out a published row is at most this share."
+    name, example = "risk-average", "risk-average:0.05"
+    summary = "Average risk: the average chance of singling out a published row is at most this share."
     monotonic = True
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
@@ -160,15 +151,14 @@ class Uniqueness(OfRelease):
     """At most a share `most` of the published rows is unique in the release; 0 means none.
 
     >>> import numpy as np
-    >>> two = Classes(np.array([1, 9]))
-    >>> Uniqueness(0.1).satisfied(two, two), Uniqueness(0.0).satisfied(two, two)
-    (True, False)
+    >>> found = Classes(np.array([1, 9]))
+    >>> [most for most in (0.0, 0.05, 0.1) if Uniqueness(most).satisfied(found, found)]
+    [0.1]
     """
 
     most: Annotated[float, Share(), "of the published rows, the share that may be unique"]
-    name: ClassVar[str] = "uniqueness"
-    example: ClassVar[str] = "uniqueness:0.01"
-    summary: ClassVar[str] = "Sample uniqueness: at most this share of the published rows is unique."
+    name, example = "uniqueness", "uniqueness:0.01"
+    summary = "Sample uniqueness: at most this share of the published rows is unique."
     monotonic = True
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
@@ -193,9 +183,8 @@ class PopulationUniqueness(OfRelease):
 
     most: Annotated[float, Share(), "of the population, the share that may be unique"]
     fraction: Annotated[float, Share(above=0), "the share of the population that is in the table"]
-    name: ClassVar[str] = "population-uniqueness"
-    example: ClassVar[str] = "population-uniqueness:0.01,0.1"
-    summary: ClassVar[str] = "Population uniqueness: at most this share of the population is estimated to be unique."
+    name, example = "population-uniqueness", "population-uniqueness:0.01,0.1"
+    summary = "Population uniqueness: at most this share of the population is estimated to be unique."
 
     def satisfied(self, kept: Classes, everything: Classes) -> bool:
         from kanopy.metrics.risk.population import dankar_choice, population_size

@@ -56,10 +56,9 @@ class OfSurvey(Model):
     exact: Annotated[bool, Flag(), "the expected risk instead of the usual approximation for classes of 3 and more"] = (
         False
     )
-
-    @property
-    def needs_weights(self) -> bool:
-        return True
+    chance: ClassVar[str]
+    """Whose chance of being found is limited, for the report."""
+    needs_weights = True
 
     def risks(self, classes: Classes) -> Floats:
         """Per class the risk of its rows; classes without rows have none."""
@@ -73,6 +72,10 @@ class OfSurvey(Model):
         risks = np.zeros(classes.count)
         risks[there] = individual_risks(classes.sizes[there], classes.weights[there], exact=self.exact)
         return risks
+
+    def explain(self) -> str:
+        limit = f"at most {percent(self.most)}"
+        return f"{self.chance} {limit}, by the sampling weights of all rows that share a combination."
 
 
 @dataclass(frozen=True)
@@ -88,19 +91,13 @@ class IndividualRisk(OfSurvey):
     [False, True, False]
     """
 
-    name: ClassVar[str] = "individual-risk"
-    example: ClassVar[str] = "individual-risk:0.01"
-    summary: ClassVar[str] = "Individual risk: by its sampling weights, no published row is found with a higher chance."
+    name, example = "individual-risk", "individual-risk:0.01"
+    summary = "Individual risk: by its sampling weights, no published row is found with a higher chance."
+    chance = "The person behind a published row is found with an expected chance of"
     monotonic_with_suppression = True
 
     def violated(self, classes: Classes) -> Mask:
         return np.asarray(self.risks(classes) > self.most * (1 + ROUNDING))
-
-    def explain(self) -> str:
-        return (
-            f"The person behind a published row is found with an expected chance of at most {percent(self.most)}, by "
-            "the sampling weights of all rows that share its combination."
-        )
 
 
 @dataclass(frozen=True)
@@ -121,14 +118,10 @@ class HouseholdRisk(OfSurvey):
     [True, True, False]
     """
 
-    name: ClassVar[str] = "household-risk"
-    example: ClassVar[str] = "household-risk:0.02"
-    summary: ClassVar[str] = "Household risk: the chance that anybody of a published row's household is found."
-    monotonic = True
-
-    @property
-    def needs_households(self) -> bool:
-        return True
+    name, example = "household-risk", "household-risk:0.02"
+    summary = "Household risk: the chance that anybody of a published row's household is found."
+    chance = "The chance that anybody of a published row's household is found is"
+    monotonic = needs_households = True
 
     def violated(self, classes: Classes) -> Mask:
         from kanopy.metrics.risk.weighted import household_risks
@@ -146,12 +139,6 @@ class HouseholdRisk(OfSurvey):
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         # A household is made safe by suppressing any of its members, and these may be of any class.
         return np.zeros(classes.count, np.int64)
-
-    def explain(self) -> str:
-        return (
-            f"The chance that anybody of a published row's household is found is at most {percent(self.most)}, by the "
-            "sampling weights of all rows that share a combination."
-        )
 
 
 @dataclass(frozen=True)
@@ -173,19 +160,10 @@ class SubsetK(Model):
     every: Annotated[
         tuple[tuple[int, int], ...], Every(1), "for each number of columns, rows that share every combination"
     ]
-    name: ClassVar[str] = "subset-k"
-    example: ClassVar[str] = "subset-k:2:10,3:3"
-    summary: ClassVar[str] = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
+    name, example = "subset-k", "subset-k:2:10,3:3"
+    summary = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
     # Rows that are safe together stay so when they are generalized, whatever else is published.
-    monotonic_with_suppression = True
-
-    @property
-    def all_quasi(self) -> bool:
-        return True
-
-    @property
-    def of_others(self) -> bool:
-        return True
+    monotonic_with_suppression = all_quasi = of_others = True
 
     def violated(self, classes: Classes) -> Mask:
         from kanopy.metrics.risk.combinations import unsafe_sets

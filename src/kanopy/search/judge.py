@@ -107,8 +107,7 @@ class ClassJudge:
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> values, counts = np.arange(3, dtype=np.int32)[:, None], np.array([1, 2, 1])
-    >>> one = Domain(("l",), (tree,), values, counts, np.array([0, 1, 1, 2]))
+    >>> one = Domain.of_column("letter", "abbc", tree)
     >>> ClassJudge(Problem(one, [KAnonymity(2)])).unsafe(np.array([0, 0, 1]), 2).tolist()
     [False, True]
     """

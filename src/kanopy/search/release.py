@@ -64,10 +64,10 @@ def release(
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> values, rows = np.arange(3, dtype=np.int32)[:, None], np.array([0, 1, 1, 2], np.int32)
-    >>> letters = Domain(("l",), (tree,), values, np.array([1, 2, 1]), rows)
+    >>> letters = Domain.of_column("letter", "abbc", tree)
     >>> one = Problem(letters, [KAnonymity(2)], suppression_limit=0.5)
-    >>> release("as it is", one, recoding_from_nodes(letters, rows, values)).recoding.group_of_row.tolist()
+    >>> as_it_is = recoding_from_nodes(letters, letters.tuple_of_row, letters.tuples)
+    >>> release("as it is", one, as_it_is).recoding.group_of_row.tolist()
     [-1, 1, 1, -1]
     """
     kept = recoding if safe else suppress_unsafe(problem, recoding)

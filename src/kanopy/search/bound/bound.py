@@ -107,13 +107,11 @@ def lower_bound(
     early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
     levels joins some of them.
 
-    >>> import numpy as np
     >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.arange(4, dtype=np.int32)
-    >>> one = Domain(("letter",), (tree,), rows[:, None], np.ones(4, np.int64), rows)
+    >>> one = Domain.of_column("letter", "abcd", tree)
     >>> round(lower_bound(Problem(one, [KAnonymity(2)])).value, 6)
     0.333333
     """

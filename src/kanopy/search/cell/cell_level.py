@@ -53,8 +53,7 @@ class CellLevel(Algorithm):
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "x", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 0, 1, 2])
-    >>> one = Domain(("letter",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([2, 1, 1]), rows)
+    >>> one = Domain.of_column("letter", "aabc", tree)
     >>> found = CellLevel().solve(Problem(one, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['a', 'a', 'x', 'x']

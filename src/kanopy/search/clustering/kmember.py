@@ -89,8 +89,7 @@ def k_member_clusters(
 
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 2, 1, 3], np.int32)
-    >>> one = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.ones(4, np.int64), rows)
+    >>> one = Domain.of_column("letter", "acbd", tree)
     >>> k_member_clusters(one, 2).of_row.tolist()
     [1, 0, 1, 0]
     """

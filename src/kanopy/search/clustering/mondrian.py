@@ -76,8 +76,7 @@ def mondrian_groups(
 
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 2, 1, 3, 3], np.int32)
-    >>> one = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([1, 1, 1, 2]), rows)
+    >>> one = Domain.of_column("letter", "acbdd", tree)
     >>> mondrian_groups(one, 2).of_row.tolist()
     [0, 1, 0, 1, 1]
     """

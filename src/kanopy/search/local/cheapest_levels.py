@@ -26,9 +26,7 @@ class CheapestLevels:
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> values, rows = np.arange(3, dtype=np.int32)[:, None], np.array([0, 1, 1, 2], np.int32)
-    >>> letters = Domain(("l",), (tree,), values, np.array([1, 2, 1]), rows)
-    >>> whole = Problem(letters, [KAnonymity(2)], suppression_limit=0.25)
+    >>> whole = Problem(Domain.of_column("letter", "abbc", tree), [KAnonymity(2)], suppression_limit=0.25)
     >>> CheapestLevels(whole.lattice).find(whole)
     (1,)
     """

@@ -60,8 +60,7 @@ class HeNaughton(Algorithm):
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 0, 1, 1, 1, 2, 3], np.int32)
-    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 3, 1, 1]), rows)
+    >>> letters = Domain.of_column("letter", "aabbbcd", tree)
     >>> found = HeNaughton().solve(Problem(letters, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['a', 'a', 'b', 'b', 'b', 'y', 'y']

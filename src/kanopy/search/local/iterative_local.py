@@ -43,13 +43,11 @@ class IterativeLocal(Algorithm):
     *When not to use it.* With many columns there are too many candidates; `best` and `he-naughton` do not depend on
     their number. For the least loss use `best`; this one is the easiest to explain.
 
-    >>> import numpy as np
     >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 0, 1, 2, 2, 3], np.int32)
-    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 1, 2, 1]), rows)
+    >>> letters = Domain.of_column("letter", "aabccd", tree)
     >>> found = IterativeLocal().solve(Problem(letters, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['a', 'a', '*', 'c', 'c', '*']

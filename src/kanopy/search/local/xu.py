@@ -67,8 +67,7 @@ class Xu(Algorithm):
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 2, 1, 3], np.int32)
-    >>> letters = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.ones(4, np.int64), rows)
+    >>> letters = Domain.of_column("letter", "acbd", tree)
     >>> found = Xu("top-down").solve(Problem(letters, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['x', 'y', 'x', 'y']

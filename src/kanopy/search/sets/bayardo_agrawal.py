@@ -57,8 +57,7 @@ class BayardoAgrawal(Algorithm):
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> ages = Hierarchy.flat(["20", "30", "40", "50", "60"], name="age")
-    >>> rows = np.array([0, 0, 0, 1, 2, 2, 3, 4], np.int32)
-    >>> table = Domain(("age",), (ages,), np.arange(5, dtype=np.int32)[:, None], np.bincount(rows), rows)
+    >>> table = Domain.of_column("age", ["20", "20", "20", "30", "40", "40", "50", "60"], ages)
     >>> found = BayardoAgrawal().solve(Problem(table, [KAnonymity(2)]))
     >>> found.recoding.labels, found.optimal
     ((('20', '[30, 40]', '[50, 60]'),), True)

@@ -35,14 +35,12 @@ class LiSPS(SetPartitioning):
     sets. **Do not use it** where published sets must mean something (`{17, 44, 63}` is nobody's idea of an age group:
     see `li-gsps` and `li-gops`), for models beyond k-anonymity, or if rows may be recoded one by one (`best`).
 
-    >>> import numpy as np
     >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.flat(["a", "b", "c", "d"], name="letter")
-    >>> rows = np.array([0, 1, 1, 2, 3, 3], np.int32)
-    >>> table = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.bincount(rows), rows)
+    >>> table = Domain.of_column("letter", "abbcdd", tree)
     >>> found = LiSPS().solve(Problem(table, [KAnonymity(2)]))
     >>> found.recoding.labels, found.optimal
     ((('{a, c}', 'b', 'd'),), True)
@@ -77,14 +75,12 @@ class LiGSPS(SetPartitioning):
     **Cost.** As `li-sps`, with far fewer sets to choose from. **Do not use it** for hierarchies that do not nest, for
     models beyond k-anonymity, or if rows may be recoded one by one (`best`).
 
-    >>> import numpy as np
     >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
     >>> tree = Hierarchy.from_rows([[v, g, "*"] for v, g in ["ax", "bx", "cy", "dy", "ey"]], name="letter")
-    >>> rows = np.array([0, 0, 1, 1, 2, 3, 3, 4], np.int32)
-    >>> table = Domain(("letter",), (tree,), np.arange(5, dtype=np.int32)[:, None], np.bincount(rows), rows)
+    >>> table = Domain.of_column("letter", "aabbcdde", tree)
     >>> found = LiGSPS().solve(Problem(table, [KAnonymity(2)]))
     >>> found.recoding.labels, found.optimal
     ((('a', 'b', '{c, e}', 'd'),), True)
@@ -118,15 +114,13 @@ class LiGOPS(SetPartitioning):
     categories whose order means nothing (`li-gsps`), hierarchies that do not nest, models beyond k-anonymity, or if
     rows may be recoded one by one (`best`).
 
-    >>> import numpy as np
     >>> from kanopy._core.classes import Domain
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> from kanopy.search.problem import Problem
-    >>> decades = [[str(age), f"{age // 10}0s", "*"] for age in (21, 24, 27, 33, 38)]
-    >>> tree = Hierarchy.from_rows(decades, name="age")
-    >>> rows = np.array([0, 0, 1, 2, 3, 3, 4, 4], np.int32)
-    >>> table = Domain(("age",), (tree,), np.arange(5, dtype=np.int32)[:, None], np.bincount(rows), rows)
+    >>> ages = ["21", "21", "24", "27", "33", "33", "38", "38"]
+    >>> decades = Hierarchy.from_rows([[age, f"{age[0]}0s", "*"] for age in dict.fromkeys(ages)], name="age")
+    >>> table = Domain.of_column("age", ages, decades)
     >>> found = LiGOPS().solve(Problem(table, [KAnonymity(2)]))
     >>> found.recoding.labels, found.optimal
     ((('21', '[24, 27]', '33', '38'),), True)

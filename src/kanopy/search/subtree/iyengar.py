@@ -68,8 +68,7 @@ class Iyengar(Algorithm):
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 0, 1, 1, 2, 3])
-    >>> one = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 2, 1, 1]), rows)
+    >>> one = Domain.of_column("letter", "aabbcd", tree)
     >>> found = Iyengar(generations=3, population=6).solve(Problem(one, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['a', 'a', 'b', 'b', 'y', 'y']
@@ -128,7 +127,7 @@ def number_of_cuts(forest: Forest) -> int:
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> one = Domain(("l",), (tree,), np.arange(3, dtype=np.int32)[:, None], np.array([1, 1, 1]), np.arange(3))
+    >>> one = Domain.of_column("letter", "abc", tree)
     >>> number_of_cuts(plant_forest(Problem(one, [KAnonymity(2)])))
     3
     """

@@ -72,8 +72,7 @@ class TopDownSpecialization(Algorithm):
     >>> from kanopy.hierarchy.hierarchy import Hierarchy
     >>> from kanopy.privacy.models import KAnonymity
     >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> rows = np.array([0, 0, 1, 1, 2, 3])
-    >>> one = Domain(("letter",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.array([2, 2, 1, 1]), rows)
+    >>> one = Domain.of_column("letter", "aabbcd", tree)
     >>> found = TopDownSpecialization().solve(Problem(one, [KAnonymity(2)]))
     >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
     ['a', 'a', 'b', 'b', 'y', 'y']
