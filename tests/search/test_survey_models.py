@@ -68,18 +68,26 @@ def unsafe_rows(shown: list[tuple[Any, ...]], survey: Survey, model: Model, ther
     if model.name == "individual-risk":
         return {row for row in there if risk[row] > most}
     assert survey.household_of_row is not None
-    safe: dict[int, float] = {}
+    homes: dict[int, list[int]] = {}
     for row in there:
-        home = int(survey.household_of_row[row])
-        safe[home] = safe.get(home, 1.0) * (1 - risk[row])
-    found = {shown[row] for row in there if 1 - safe[int(survey.household_of_row[row])] > most}
-    return {row for row in there if shown[row] in found}
+        homes.setdefault(int(survey.household_of_row[row]), []).append(row)
+    gone: set[tuple[Any, ...]] = set()
+    while True:
+        found = set()
+        for members in homes.values():
+            left = [row for row in members if shown[row] not in gone]
+            if left and 1 - math.prod(1 - risk[row] for row in left) > most:
+                riskiest = max(risk[row] for row in left) * (1 - 1e-9)
+                found |= {shown[row] for row in left if risk[row] >= riskiest}
+        if not found:
+            return {row for row in there if shown[row] in gone}
+        gone |= found
 
 
 def released(shown: list[tuple[Any, ...]], survey: Survey, models: list[Model], there: set[int]) -> set[int]:
     """The rows that are kept: small classes go first, then what the models find unsafe, until subset-k holds."""
-    kept = there - unsafe_rows(shown, survey, models[0], there)
-    kept -= {row for model in models[1:] for row in unsafe_rows(shown, survey, model, kept)}
+    kept = there - {row for model in models if model.name == "k" for row in unsafe_rows(shown, survey, model, there)}
+    kept -= {row for model in models for row in unsafe_rows(shown, survey, model, kept)}
     for model in models:
         if model.name == "subset-k":
             kept -= unsafe_rows(shown, survey, model, kept)
@@ -110,7 +118,8 @@ def cases(draw: st.DrawFn) -> tuple[Domain, list[Model], float, str]:
     weights = np.array(draw(st.lists(st.sampled_from([0.5, 1.0, 3.0, 12.25, 40.0]), min_size=rows, max_size=rows)))
     homes = np.array(draw(st.lists(st.integers(0, 5), min_size=rows, max_size=rows)), np.int32)
     domain = replace(domain, survey=Survey(weights, homes))
-    models: list[Model] = [KAnonymity(draw(st.integers(2, 3)))]
+    k = draw(st.integers(1, 3))  # 1: none, the other models stand in
+    models: list[Model] = [KAnonymity(k)] if k > 1 else []
     models += [
         parse_model(text) for text in draw(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2, unique=True))
     ]
@@ -144,8 +153,8 @@ def test_coarser_is_safer(case: tuple[Domain, list[Model], float, str], data: st
     """What the searches prune by: individual risk and subset-k never suppress more in a coarser release, and household
     risk is never broken by one where nothing is suppressed."""
     domain, models, _, _ = case
-    problem = Problem(domain, models[:1] + models[1:2])
-    model = models[1]
+    model = models[-1]
+    problem = Problem(domain, [*(each for each in models if each.name == "k"), model])
     fine = tuple(data.draw(st.integers(0, h.height)) for h in domain.hierarchies)
     coarse = tuple(data.draw(st.integers(level, h.height)) for level, h in zip(fine, domain.hierarchies, strict=True))
     finer, coarser = (problem.verdict(levels, problem.full_tables.table(levels)).violated for levels in (fine, coarse))
@@ -258,3 +267,37 @@ def test_jobs_are_written_and_read() -> None:
     assert kanopy.Job.from_toml(job.to_toml()) == job
     assert 'sampling-weight = "w"' in job.to_toml() and 'every = "1:10,2:3"' in job.to_toml()
     assert len({*job.models}) == 3  # they can be compared, as exploring does
+
+
+def test_models_that_stand_in_for_k() -> None:
+    """With k = 1 nothing but the other models is promised; they must be such that bound how surely people are found."""
+    table, quasi = survey_table(), ["age", "sex", "race", "education"]
+    settings: dict[str, Any] = {"quasi": quasi, "sampling_weight": "w", "household": "home"}
+    for text in ("individual-risk:0.05", "household-risk:0.2", "subset-k:1:20,2:5"):
+        alone, with_k = (
+            kanopy.anonymize(table, kanopy.Job(k=k, models=[text], suppress="5%", **settings)) for k in (1, 5)
+        )
+        assert violations(alone.data, table, quasi, parse_model(text)) == 0
+        assert alone.losses["loss"] <= with_k.losses["loss"]
+        assert alone.job.all_models == (parse_model(text),)
+    assert alone.verification.smallest_class < 5
+    page = alone.report.to_html()
+    assert "k = 1" not in page and "k = None" not in page
+    assert kanopy.Job.from_toml(alone.job.to_toml()) == alone.job
+    for models in ([], ["l-distinct:education:2"], ["risk-average:0.1"]):
+        with pytest.raises(JobError, match=r"k must be a whole number of at least 2, not 1\. With k = 1 every row"):
+            kanopy.Job(k=1, quasi=["age"], models=models)
+    with pytest.raises(JobError, match="makes classes of k rows, and k is 1"):
+        kanopy.Job(k=1, quasi=["age"], models=["individual-risk:0.1"], sampling_weight="w", local=True)
+
+
+def test_few_suppressed_rows_without_k_show_nothing_sensitive() -> None:
+    table = pl.DataFrame({"a": ["x"] * 30 + ["y", "z"], "w": [50.0] * 30 + [2.0, 3.0], "ill": ["flu", "cold"] * 16})
+    job = kanopy.Job(
+        k=1, quasi=["a"], sensitive=["ill"], models=["individual-risk:0.05"], sampling_weight="w", suppress="10%",
+        max_levels={"a": 0},
+    )  # fmt: skip
+    found = kanopy.anonymize(table, job)
+    assert found.data["a"].to_list() == ["x"] * 30 + ["*"] * 2
+    assert found.data["ill"].to_list()[30:] == [None, None]
+    assert any("fewer than 5" in note for note in found.notes)

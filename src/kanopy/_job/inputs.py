@@ -128,7 +128,7 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
             job.hierarchies.get(name),
             frame[name] if population is None else stacked(frame, population, name),
             job.missing_tokens,
-            job.k,
+            job.least_rows,
             most_levels,
         )
         for name in job.quasi

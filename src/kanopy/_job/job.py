@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,7 @@ HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
 
 KEEP_OR_DROP = ("keep", "drop")
 DEFAULT_K = 5
+ALONE = "With k = 1 every row may stand alone."
 UNSAID: Any = None
 """The value of a setting that nobody asked for; the job then finds it out."""
 
@@ -81,6 +83,18 @@ class _Models(Kind):
         with collected(mistakes):
             found = make_models(value)
         return found
+
+
+class _K(Kind):
+    words = "a whole number of at least 2"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        # Whether a model stands in for k = 1 is known once the models are.
+        alone = not isinstance(value, bool) and isinstance(value, Integral) and value == 1
+        return Whole(1 if alone else 2, why=ALONE).take(value, label, mistakes)
+
+    def read(self, text: str) -> Any:
+        return Whole().read(text)
 
 
 class _Source(Kind):
@@ -167,7 +181,9 @@ class Job(Declared):
 
     quasi: Annotated[tuple[str, ...], Names(), "columns that others may know; they are generalized"] = ()
     k: Annotated[
-        int, Maybe(Whole(2, why="With k = 1 every row may stand alone.")), "rows that share each published combination"
+        int,
+        Maybe(_K()),
+        "rows that share each published combination; 1 where a model such as individual-risk stands in",
     ] = UNSAID
     suppress: Annotated[float, Share(), "rows that may be suppressed"] = 0.0
     hierarchies: Annotated[
@@ -268,6 +284,12 @@ class Job(Declared):
             self, "_said", frozenset(name for name in ("k", "algorithm") if getattr(self, name) is not None)
         )
         wrong = self._settled()
+        if (
+            "k" not in wrong
+            and self.k == 1
+            and not ("models" not in wrong and any(model.instead_of_k for model in self.models))
+        ):
+            wrong = {"k": [f"k must be {_K.words}, not 1. {ALONE}"], **wrong}
         mistakes = [mistake for found in wrong.values() for mistake in found]
         if "algorithm" not in self._said:
             object.__setattr__(self, "algorithm", default_algorithm(self.local))
@@ -385,6 +407,10 @@ class Job(Declared):
             return mistakes
         with collected(mistakes):
             made = make_algorithm(self.algorithm, **self.parameters)
+            if self.k == 1 and made.recoding != "full-domain":
+                mistakes.append(
+                    f"The algorithm {self.algorithm!r} makes classes of k rows, and k is 1. Ask for 2, or use optimal."
+                )
             kept = {name: getattr(made, name) for name in self.parameters}
             object.__setattr__(self, "parameters", kept)
         role = None if self.target is None else self.roles.get(self.target)
@@ -397,10 +423,15 @@ class Job(Declared):
 
     @property
     def all_models(self) -> tuple[Model, ...]:
-        """k-anonymity and the other models."""
+        """k-anonymity, unless k is 1, and the other models."""
         from kanopy.privacy.models import KAnonymity
 
-        return (KAnonymity(self.k), *self.models)
+        return (*((KAnonymity(self.k),) if self.k > 1 else ()), *self.models)
+
+    @property
+    def least_rows(self) -> int:
+        """Rows behind whatever is told of several rows at once: k, or the usual one where another model stands in."""
+        return self.k if self.k > 1 else DEFAULT_K
 
     @property
     def known_rows(self) -> int:

@@ -160,10 +160,11 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
 
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
+    wanted = f" (k = {result.job.k})" if result.job.k > 1 else ""
     judged = f" · {solution.judged:,} of {solution.candidates:,} candidates judged" if solution.candidates else ""
     out.print(
         f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} is "
-        f"shared by at least [bold]{of_units(verification.smallest_class, result.counted)}[/] (k = {result.job.k}), "
+        f"shared by at least [bold]{of_units(verification.smallest_class, result.counted)}[/]{wanted}, "
         "checked again on what is published."
     )
     show_untouched(out, result)

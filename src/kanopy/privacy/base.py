@@ -56,6 +56,8 @@ class Model(Declared):
     """Whether it looks at the published labels of all quasi-identifiers."""
     of_others: ClassVar[bool] = False
     """Whether a class that was safe may be unsafe once another one is suppressed."""
+    instead_of_k: ClassVar[bool] = False
+    """Whether it may stand in for k-anonymity: by itself it bounds how surely a person is found."""
 
     @property
     def monotonic(self) -> bool:

@@ -58,7 +58,7 @@ class OfSurvey(Model):
     )
     chance: ClassVar[str]
     """Whose chance of being found is limited, for the report."""
-    needs_weights = True
+    needs_weights = instead_of_k = True
 
     def risks(self, classes: Classes) -> Floats:
         """Per class the risk of its rows; classes without rows have none."""
@@ -105,9 +105,9 @@ class HouseholdRisk(OfSurvey):
     """The chance that anybody of a published row's household is found is at most `most`: 1 - Π(1 - risk) over its
     published members, with the risks of `IndividualRisk`.
 
-    A class is unsafe if it holds a member of a household above that. Suppressing rows only lowers the risk of those
-    that stay, so suppressing the unsafe classes is enough. Generalizing lowers every risk; but a class that takes in a
-    row of an unsafe household is suppressed as a whole, so the rows to be suppressed may grow.
+    Of a household above that, the classes of its riskiest members are unsafe; without them it is judged again. So
+    suppressing the unsafe classes is enough, because that only lowers the risk of rows that stay. Generalizing lowers
+    every risk; but a class that takes in such a member is suppressed as a whole, so the rows to be suppressed may grow.
 
     >>> import numpy as np
     >>> found = Classes(
@@ -129,12 +129,17 @@ class HouseholdRisk(OfSurvey):
         risks = self.risks(classes)
         if classes.household_of_row is None or classes.class_of_row is None:
             raise JobError(f"The model {self.name!r} needs households: name their column (household=…, --household).")
-        rows = np.flatnonzero(classes.class_of_row >= 0)
-        own = classes.class_of_row[rows]
-        joint = household_risks(risks[own], classes.household_of_row[rows])
+        there = classes.class_of_row >= 0
+        own, homes = classes.class_of_row[there], classes.household_of_row[there]
         wrong = np.zeros(classes.count, np.bool_)
-        wrong[own[joint > self.most * (1 + ROUNDING)]] = True
-        return wrong
+        while True:
+            left = np.where(wrong, 0.0, risks)[own]
+            unsafe = household_risks(left, homes) > self.most * (1 + ROUNDING)
+            if not unsafe.any():
+                return wrong
+            riskiest = np.zeros(int(homes.max()) + 1)
+            np.maximum.at(riskiest, homes[unsafe], left[unsafe])
+            wrong[own[unsafe & (left >= riskiest[homes] * (1 - ROUNDING))]] = True
 
     def must_go(self, classes: Classes, violated: Mask) -> Longs:
         # A household is made safe by suppressing any of its members, and these may be of any class.
@@ -163,7 +168,7 @@ class SubsetK(Model):
     name, example = "subset-k", "subset-k:2:10,3:3"
     summary = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
     # Rows that are safe together stay so when they are generalized, whatever else is published.
-    monotonic_with_suppression = all_quasi = of_others = True
+    monotonic_with_suppression = all_quasi = of_others = instead_of_k = True
 
     def violated(self, classes: Classes) -> Mask:
         from kanopy.metrics.risk.combinations import unsafe_sets

@@ -224,7 +224,7 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any, units: Units 
             raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
         needed[job.target] = None
     confidential = {
-        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.k)
+        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.least_rows)
         for name in asked
         if name in job.hierarchies
     }

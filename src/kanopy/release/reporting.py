@@ -109,7 +109,7 @@ def _closer_look(
                 # A column published as it is needs no hierarchy to be read, and its names may occur there again.
                 hierarchies={name: h for name, h in result.hierarchies.items() if levels.get(name) != 0},
                 column_losses=result.column_losses,
-                k=int(job.k),
+                k=job.least_rows,
                 suppressed=result.solution.recoding.group_of_row < 0,
                 kept=result.kept,
                 population_size=population_size,

@@ -163,7 +163,7 @@ class Result:
         from kanopy.metrics.local_losses import LOCAL_LOSSES, local_losses
         from kanopy.metrics.release import release_losses
 
-        domain, recoding, k = self.prepared.domain, solution.recoding, self.job.k
+        domain, recoding, k = self.prepared.domain, solution.recoding, max(2, self.job.k)
         weights = [self.job.weights.get(name, 1.0) for name in domain.names]
         losses = release_losses(domain, recoding, weights, solution.levels)
         extended = with_extents(domain, recoding)

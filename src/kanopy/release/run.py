@@ -247,7 +247,7 @@ def _guard_suppressed(
     unsafe = [
         name
         for name in sensitive
-        if many < job.k
+        if many < job.least_rows
         or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
     ]
     kept = [name for name in sensitive if name not in unsafe]
@@ -255,7 +255,8 @@ def _guard_suppressed(
     who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
     if unsafe:
         who_are = "" if units is None else f" {units.called} behind them"
-        why = f"there are fewer than k = {job.k:,}{who_are}" if many < job.k else "a model does not hold for them"
+        few = f"there are fewer than {'k = ' if job.k > 1 else ''}{job.least_rows:,}{who_are}"
+        why = few if many < job.least_rows else "a model does not hold for them"
         told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
     if kept:
         told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
