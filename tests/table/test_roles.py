@@ -125,10 +125,23 @@ def test_columns_beside_each_other_share_a_role() -> None:
     guesses = {guess.column: guess for guess in guess_roles(frame)}
     assert guesses["xheight"].role == guesses["zzq"].role == guesses["zzr"].role == Role.QUASI_IDENTIFIER
     assert "excludes 'white'" in guesses["zzq"].reason
-    assert guesses["prof"].role == Role.IDENTIFIER and "number them" in guesses["prof"].reason
+    assert guesses["prof"].role == Role.UNIT and "number them; several rows have the same" in guesses["prof"].reason
     assert guesses["weight"].role == Role.INSENSITIVE
 
 
 def test_sensitive_values_of_one_record_each_are_named() -> None:
     (guess,) = guess_roles(pl.DataFrame({"income": [1000 + 7 * i for i in range(90)]}))
     assert guess.role == Role.SENSITIVE and "90 records have a value of their own" in guess.reason
+
+
+def test_keys_of_people_that_repeat_are_units_and_households_are_not() -> None:
+    frame = pl.DataFrame(
+        {
+            "record": range(120),
+            "subject_id": [row // 3 for row in range(120)],
+            "sex": ["f" if row // 3 % 2 else "m" for row in range(120)],
+            "household": [row // 6 for row in range(120)],
+        }
+    )
+    roles = {guess.column: str(guess.role) for guess in guess_roles(frame)}
+    assert roles["subject_id"] == "unit" and roles["record"] == roles["household"] == "identifier"

@@ -13,7 +13,7 @@ from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short
 from kanopy._table.roles import Role
 
-HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED)
+HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.UNIT)
 FEWEST_IN_ORDER = 8
 """Fewer different values may stand in order by chance."""
 
@@ -142,7 +142,7 @@ def _settings(source: str, skipped: int, tokens: list[str], wide: bool, rows: in
     yield ""
     yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
     yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (stays at home till"
-    yield "# you decide)."
+    yield "# you decide), unit (whose row it is, where several rows are about one person; never leaves)."
     yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
 
 

@@ -20,7 +20,7 @@ from kanopy._table.guessing.lexicon import (
 from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, STEM, WORD, Spoken, meanings_of, words_of
 from kanopy._table.guessing.structure import dummy_groups, hangs_on, of_another, same_thing
 from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
-from kanopy._table.roles import Role
+from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 SURE, LIKELY, UNSURE = "sure", "likely", "unsure"
 NOTHING = "nothing in its name or values says what it is"
@@ -33,6 +33,9 @@ HEAVY, LIGHT, SKEWED = 300.0, 5.0, 6.0
 MOST_WORDS = 60
 """The values of a column of at most so many different texts are looked up as words."""
 HALF, FEW_PER_ROW = 0.5, 0.1
+NUMBERS = "its values number them"
+FEWEST_UNITS, MOST_UNITS = 20, 0.95
+"""People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
 LETTERS_OF_SEX = frozenset("mfwvkdxu")
 
 
@@ -68,10 +71,31 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
         reason = f"{why} {other!r}, which is {_a(found[other].role)}"
         like = found[other]
         found[name] = replace(found[name], role=like.role, reason=reason, hierarchy_hint=like.hierarchy_hint)
+    unit = _unit(frame, values, found)
+    if unit is not None:
+        whose = found[unit].reason.partition(";")[0]
+        reason = f"{whose}; several rows have the same: the promise counts its values, not rows"
+        found[unit] = replace(found[unit], role=Role.UNIT, reason=reason)
     return [
         replace(guess, reason=guess.reason + _alone(guess, values[name]), missing=values[name].missing_codes)
         for name, guess in found.items()
     ]
+
+
+def _unit(frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]) -> str | None:
+    """The key whose rows are about one person, where several rows are; not one of households, schools or places."""
+    keys = [
+        name
+        for name, guess in found.items()
+        if guess.role == Role.IDENTIFIER
+        and (NUMBERS in guess.reason or RECORD_NUMBER in guess.reason)
+        and FEWEST_UNITS <= values[name].distinct <= MOST_UNITS * values[name].rows
+        and values[name].rows == frame.height
+        and not HOUSEHOLD_WORDS & set(words_of(name))
+        and not _about_places(name)
+        and hangs_on(frame, name, values)
+    ]
+    return max(keys, key=lambda name: values[name].distinct, default=None)
 
 
 def _a(role: Role) -> str:
@@ -138,7 +162,7 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     if pointer is not None:
         return Guess(name, Role.IDENTIFIER, f"its values look like {pointer}; {shape}", None, SURE)
     if _counts_people(frame, name, seen, values):
-        reason = f"its name speaks of people, and its values number them; {shape}"
+        reason = f"its name speaks of people, and {NUMBERS}; {shape}"
         return Guess(name, Role.IDENTIFIER, reason, None, LIKELY)
     spoken = meanings_of(name)
     if seen.free_text or (seen.length > LONG_TEXT and seen.text and not seen.dates and seen.distinct > 50):
