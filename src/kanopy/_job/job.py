@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._core.units import KNOWN_ALL, known_rows
-from kanopy._errors import JobError, near_miss, short, shown_address, some
+from kanopy._core.units import known_rows
+from kanopy._errors import JobError, near_miss, shown_address, some
+from kanopy._job.kinds import (
+    ALONE,
+    AtLeastTwo,
+    HierarchyGiven,
+    KnownRows,
+    Models,
+    Place,
+    known_metrics,
+    wrong_algorithm,
+)
 from kanopy._kinds import (
     Anything,
     Flag,
-    Kind,
     MapOf,
     Maybe,
     Names,
@@ -30,7 +38,7 @@ from kanopy._kinds import (
     refuse,
     taken,
 )
-from kanopy._parameters import Declared, check_parameters, parameters_of
+from kanopy._parameters import Declared, parameters_of
 from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, REST, ROLES
 from kanopy.hierarchy.builders.base import Builder
@@ -45,7 +53,6 @@ HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
 
 KEEP_OR_DROP = ("keep", "drop")
 DEFAULT_K = 5
-ALONE = "With k = 1 every row may stand alone."
 UNSAID: Any = None
 """The value of a setting that nobody asked for; the job then finds it out."""
 
@@ -53,86 +60,6 @@ UNSAID: Any = None
 def default_algorithm(local: bool) -> str:
     """The algorithm of a job that names none."""
     return "best" if local else "optimal"
-
-
-def _metrics() -> Iterable[str]:
-    from kanopy.metrics.full_domain import METRICS
-
-    return METRICS
-
-
-def _wrong_algorithm(name: str) -> str | None:
-    from kanopy.masking.names import MASKING_NAMES
-    from kanopy.search.algorithms import ALGORITHMS
-
-    known = (*ALGORITHMS, *MASKING_NAMES)
-    if name.replace("_", "-") in known:
-        return None
-    return f"There is no algorithm called {short(name)}. {near_miss(name, known)}"
-
-
-class _Models(Kind):
-    words = 'privacy models, each a text such as "t-equal:income:0.2" or a table with its name and parameters'
-
-    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        from kanopy.privacy.models import make_models
-
-        if not isinstance(value, Iterable) and not hasattr(value, "violated"):
-            return self.refuse(value, label, mistakes)
-        found = value
-        with collected(mistakes):
-            found = make_models(value)
-        return found
-
-
-class _K(Kind):
-    words = "a whole number of at least 2"
-
-    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        # Whether a model stands in for k = 1 is known once the models are.
-        alone = not isinstance(value, bool) and isinstance(value, Integral) and value == 1
-        return Whole(1 if alone else 2, why=ALONE).take(value, label, mistakes)
-
-    def read(self, text: str) -> Any:
-        return Whole().read(text)
-
-
-class _Source(Kind):
-    words = "a Hierarchy, a file or a method like {'method': 'iotf'}"
-
-    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        if isinstance(value, Mapping) and isinstance(value.get("method"), str) and value["method"] != "auto":
-            from kanopy.hierarchy.builders.registry import builder_class
-
-            with collected(mistakes):
-                given = {name: each for name, each in value.items() if name != "method"}
-                mistakes += check_parameters(builder_class(value["method"]), given)
-        elif isinstance(value, Mapping) and not isinstance(value.get("method", ""), str):
-            self.refuse(value, label, mistakes)
-        elif not isinstance(value, (Hierarchy, str, Path, Mapping)) and not hasattr(value, "build"):
-            mistakes.append(
-                f"{label} must be {self.words}, not {type(value).__name__}. Hierarchy.from_rows(…) makes one from "
-                "rows of labels."
-            )
-        return value
-
-
-class _Known(Kind):
-    words = f"a whole number of at least 1, or {KNOWN_ALL!r}"
-
-    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        if value == KNOWN_ALL:
-            return value
-        wrong: list[str] = []
-        found = Whole(1).take(Whole(1).read(value) if isinstance(value, str) else value, label, wrong)
-        return self.refuse(value, label, mistakes) if wrong else found
-
-
-class _Place(Kind):
-    words = "a file or an address"
-
-    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        return str(value) if isinstance(value, (str, Path)) and str(value) else self.refuse(value, label, mistakes)
 
 
 Columns = str | Iterable[str]
@@ -182,19 +109,21 @@ class Job(Declared):
     quasi: Annotated[tuple[str, ...], Names(), "columns that others may know; they are generalized"] = ()
     k: Annotated[
         int,
-        Maybe(_K()),
+        Maybe(AtLeastTwo()),
         "rows that share each published combination; 1 where a model such as individual-risk stands in",
     ] = UNSAID
     suppress: Annotated[float, Share(), "rows that may be suppressed"] = 0.0
     hierarchies: Annotated[
-        Mapping[str, HierarchySource], MapOf(_Source()), "per column a file, a method with its parameters, or itself"
+        Mapping[str, HierarchySource],
+        MapOf(HierarchyGiven()),
+        "per column a file, a method with its parameters, or itself",
     ] = field(default_factory=dict)
     sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models can guard them"] = ()
     identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
     insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
-    metric: Annotated[str, OneOf(known=_metrics), "the loss to minimise"] = "loss"
+    metric: Annotated[str, OneOf(known=known_metrics), "the loss to minimise"] = "loss"
     algorithm: Annotated[
-        str, Maybe(Text("the name of an algorithm", check=_wrong_algorithm)), "how to search; optimal, or best if local"
+        str, Maybe(Text("the name of an algorithm", check=wrong_algorithm)), "how to search; optimal, or best if local"
     ] = UNSAID
     parameters: Annotated[Mapping[str, Any], MapOf(Anything(), "{'seed': 1}"), "the algorithm's own"] = field(
         default_factory=dict
@@ -212,8 +141,8 @@ class Job(Declared):
     missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
     unknown: Annotated[str, OneOf(*UNKNOWN_POLICIES), "what a value is that its hierarchy lacks"] = "error"
     suppressed_rows: Annotated[str, OneOf(*KEEP_OR_DROP), "keep suppressed rows with * in them, or drop them"] = "keep"
-    models: Annotated[tuple[Model, ...], _Models(), "privacy models besides k; all must hold"] = ()
-    population: Annotated[str | None, Maybe(_Place()), "the table of everybody, for models such as k-map"] = None
+    models: Annotated[tuple[Model, ...], Models(), "privacy models besides k; all must hold"] = ()
+    population: Annotated[str | None, Maybe(Place()), "the table of everybody, for models such as k-map"] = None
     pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
     local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
     rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
@@ -231,7 +160,7 @@ class Job(Declared):
     unit: Annotated[
         tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
     ] = ()
-    known: Annotated[int | str, _Known(), "rows of one person that others may know: 1, more, or all"] = 1
+    known: Annotated[int | str, KnownRows(), "rows of one person that others may know: 1, more, or all"] = 1
     skip_rows: Annotated[int, Whole(0), "rows below the header that are no records: units, questions"] = 0
     column_tokens: Annotated[
         Mapping[str, tuple[str, ...]], MapOf(Names("texts"), "{'age': ['99']}"), "per column texts that mean missing"
@@ -289,7 +218,7 @@ class Job(Declared):
             and self.k == 1
             and not ("models" not in wrong and any(model.instead_of_k for model in self.models))
         ):
-            wrong = {"k": [f"k must be {_K.words}, not 1. {ALONE}"], **wrong}
+            wrong = {"k": [f"k must be {AtLeastTwo.words}, not 1. {ALONE}"], **wrong}
         mistakes = [mistake for found in wrong.values() for mistake in found]
         if "algorithm" not in self._said:
             object.__setattr__(self, "algorithm", default_algorithm(self.local))

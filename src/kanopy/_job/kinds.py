@@ -1,0 +1,107 @@
+"""Kinds of values that only jobs take: algorithms, models, k, hierarchies, places of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from kanopy._core.units import KNOWN_ALL
+from kanopy._errors import near_miss, short
+from kanopy._kinds import Kind, Whole, collected
+from kanopy._parameters import check_parameters
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+ALONE = "With k = 1 every row may stand alone."
+
+
+def known_metrics() -> Iterable[str]:
+    """The losses that may be minimised."""
+    from kanopy.metrics.full_domain import METRICS
+
+    return METRICS
+
+
+def wrong_algorithm(name: str) -> str | None:
+    """What is wrong with the name of an algorithm, or nothing."""
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import ALGORITHMS
+
+    known = (*ALGORITHMS, *MASKING_NAMES)
+    if name.replace("_", "-") in known:
+        return None
+    return f"There is no algorithm called {short(name)}. {near_miss(name, known)}"
+
+
+class Models(Kind):
+    """Privacy models in any of their forms."""
+
+    words = 'privacy models, each a text such as "t-equal:income:0.2" or a table with its name and parameters'
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        from kanopy.privacy.models import make_models
+
+        if not isinstance(value, Iterable) and not hasattr(value, "violated"):
+            return self.refuse(value, label, mistakes)
+        found = value
+        with collected(mistakes):
+            found = make_models(value)
+        return found
+
+
+class AtLeastTwo(Kind):
+    """The k of a job. Whether a model stands in for k = 1 is known once the models are."""
+
+    words = "a whole number of at least 2"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        alone = not isinstance(value, bool) and isinstance(value, Integral) and value == 1
+        return Whole(1 if alone else 2, why=ALONE).take(value, label, mistakes)
+
+    def read(self, text: str) -> Any:
+        return Whole().read(text)
+
+
+class HierarchyGiven(Kind):
+    """Whatever a job may give for the hierarchy of a column."""
+
+    words = "a Hierarchy, a file or a method like {'method': 'iotf'}"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        if isinstance(value, Mapping) and isinstance(value.get("method"), str) and value["method"] != "auto":
+            from kanopy.hierarchy.builders.registry import builder_class
+
+            with collected(mistakes):
+                given = {name: each for name, each in value.items() if name != "method"}
+                mistakes += check_parameters(builder_class(value["method"]), given)
+        elif isinstance(value, Mapping) and not isinstance(value.get("method", ""), str):
+            self.refuse(value, label, mistakes)
+        elif not isinstance(value, (Hierarchy, str, Path, Mapping)) and not hasattr(value, "build"):
+            mistakes.append(
+                f"{label} must be {self.words}, not {type(value).__name__}. Hierarchy.from_rows(…) makes one from "
+                "rows of labels."
+            )
+        return value
+
+
+class KnownRows(Kind):
+    """How many rows of a person others may know."""
+
+    words = f"a whole number of at least 1, or {KNOWN_ALL!r}"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        if value == KNOWN_ALL:
+            return value
+        wrong: list[str] = []
+        found = Whole(1).take(Whole(1).read(value) if isinstance(value, str) else value, label, wrong)
+        return self.refuse(value, label, mistakes) if wrong else found
+
+
+class Place(Kind):
+    """A file or an address."""
+
+    words = "a file or an address"
+
+    def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
+        return str(value) if isinstance(value, (str, Path)) and str(value) else self.refuse(value, label, mistakes)
