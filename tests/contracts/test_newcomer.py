@@ -5,7 +5,6 @@ Each is written here as a newcomer would write it, registered, and used through 
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -21,7 +20,7 @@ from kanopy._progress import Progress
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.column import Column
-from kanopy.ontology import load
+from kanopy.ontology.load import READERS
 from kanopy.privacy.base import Model
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS
@@ -98,8 +97,7 @@ def test_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ALGORITHMS, Highest.name, f"{__name__}.Highest")
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[Highest.__module__])
+    monkeypatch.setitem(ALGORITHMS, Highest.name, Highest)
     result = kanopy.anonymize(PEOPLE, kanopy.Job(quasi=["age", "sex"], k=3, algorithm="highest"))
     assert result.smallest_class == 8 and result.solution is not None and result.solution.algorithm == "highest"
     entries = kanopy.compare(PEOPLE, kanopy.Job(quasi=["age", "sex"], k=3), algorithms=["highest", "optimal"]).entries
@@ -115,7 +113,7 @@ def test_a_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         table.write_text("child,parent\n" + path.read_text().replace(" < ", ","))
         return read_parent_csv(table)
 
-    monkeypatch.setattr(load, "READERS", {**load.READERS, ".pairs": read_pairs})
+    monkeypatch.setitem(READERS, ".pairs", read_pairs)
     path = tmp_path / "birds.pairs"
     path.write_text("heron < bird\nbird < animal\n")
     assert kanopy.load_ontology(path).size == 3

@@ -39,8 +39,8 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
-from kanopy._table.policies import MISSING_POLICIES, UNKNOWN_POLICIES
-from kanopy._table.roles import AT_HOME, LEAVE_OUT, REST, ROLES
+from kanopy._table import policies
+from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
@@ -119,8 +119,8 @@ class Job(Declared):
         "per column a file, a method with its parameters, or itself",
     ] = field(default_factory=dict)
     sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models can guard them"] = ()
-    identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
-    insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
+    identifiers: policies.Identifiers = ()
+    insensitive: policies.Insensitive = ()
     metric: Annotated[str, OneOf(known=known_metrics), "the loss to minimise"] = "loss"
     algorithm: Annotated[
         str, Maybe(Text("the name of an algorithm", check=wrong_algorithm)), "how to search; optimal, or best if local"
@@ -137,17 +137,17 @@ class Job(Declared):
     weights: Annotated[Mapping[str, float], MapOf(Number(0), "{'age': 2}"), "per column how much its loss counts"] = (
         field(default_factory=dict)
     )
-    missing: Annotated[str, OneOf(*MISSING_POLICIES), "what a missing value is"] = "as-value"
-    missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
-    unknown: Annotated[str, OneOf(*UNKNOWN_POLICIES), "what a value is that its hierarchy lacks"] = "error"
+    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what a missing value is"] = "as-value"
+    missing_tokens: policies.MissingTokens = ()
+    unknown: Annotated[str, OneOf(*policies.UNKNOWN_POLICIES), "what a value is that its hierarchy lacks"] = "error"
     suppressed_rows: Annotated[str, OneOf(*KEEP_OR_DROP), "keep suppressed rows with * in them, or drop them"] = "keep"
     models: Annotated[tuple[Model, ...], Models(), "privacy models besides k; all must hold"] = ()
     population: Annotated[str | None, Maybe(Place()), "the table of everybody, for models such as k-map"] = None
-    pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
+    pseudonymize: policies.Pseudonymized = ()
     local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
-    rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
-    undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
-    shuffle: Annotated[bool, Flag(), "publish the rows in another order than they came in"] = False
+    rest: policies.Rest = LEAVE_OUT
+    undecided: policies.Undecided = ()
+    shuffle: policies.Shuffled = False
     sampling_weight: Annotated[
         str | None, Maybe(Text("the name of a column")), "the column that says how many people a row stands for"
     ] = None
@@ -223,7 +223,7 @@ class Job(Declared):
         if "algorithm" not in self._said:
             object.__setattr__(self, "algorithm", default_algorithm(self.local))
         for check, needs in (
-            (self._wrong_roles, (*ROLES, "pseudonymize")),
+            (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
             (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
             (self._wrong_unit, ("unit", "known", "pseudonymize")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
@@ -232,21 +232,6 @@ class Job(Declared):
             if not wrong.keys() & set(needs):
                 mistakes += check()
         refuse(mistakes)
-
-    def _wrong_roles(self) -> Iterator[str]:
-        roles: dict[str, str] = {}
-        for role in ROLES:
-            for column in getattr(self, role):
-                if column in roles:
-                    yield f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one."
-                roles.setdefault(column, role)
-        strangers = [name for name in self.pseudonymize if name not in (*self.identifiers, *self.unit)]
-        for name in strangers:
-            if name in self.roles:
-                yield f"Only identifiers can be pseudonymized; {name!r} is a {self.roles[name]}."
-        object.__setattr__(
-            self, "identifiers", (*self.identifiers, *(name for name in strangers if name not in self.roles))
-        )
 
     def _wrong_models(self) -> Iterator[str]:
         """The k that models ask for becomes the job's, the columns they name sensitive."""

@@ -1,4 +1,11 @@
-"""What may be done with missing and unknown values, in words."""
+"""What may be done with missing and unknown values, in words, and the settings that mean the same in every job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from kanopy._kinds import Flag, Names, OneOf
+from kanopy._table.roles import REST
 
 MISSING_POLICIES = {
     "as-value": "a missing value is a value of its own",
@@ -10,3 +17,11 @@ UNKNOWN_POLICIES = {
     "suppress": "records with a value that the hierarchy does not know are suppressed",
     "add": "a value that the hierarchy does not know is added directly under its top",
 }
+
+Identifiers = Annotated[tuple[str, ...], Names(), "columns that never leave"]
+Insensitive = Annotated[tuple[str, ...], Names(), "columns that are published as they are"]
+MissingTokens = Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"]
+Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"]
+Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
+Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
+Shuffled = Annotated[bool, Flag(), "publish the rows in another order than they came in"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +45,24 @@ AT_HOME = (Role.IDENTIFIER.value, Role.UNDECIDED.value, Role.UNIT.value)
 
 LEAVE_OUT, PUBLISH = REST = ("leave out", "publish")
 """What becomes of columns that nobody named."""
+
+
+def settle_roles(job: Any, fields: Iterable[str], may_be_hashed: Iterable[str]) -> Iterator[str]:
+    """What is wrong with the roles that the `fields` of a job give to columns.
+
+    Columns to pseudonymize that have no role become identifiers; those with one must be among `may_be_hashed`.
+    """
+    roles: dict[str, str] = {}
+    for role in fields:
+        for column in getattr(job, role, ()):
+            if column in roles:
+                yield f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one."
+            roles.setdefault(column, role)
+    strangers = [name for name in job.pseudonymize if name not in tuple(may_be_hashed)]
+    for name in strangers:
+        if name in roles:
+            yield f"Only identifiers can be pseudonymized; {name!r} is among {roles[name]}."
+    object.__setattr__(job, "identifiers", (*job.identifiers, *(name for name in strangers if name not in roles)))
 
 
 HOUSEHOLD_WORDS = frozenset(

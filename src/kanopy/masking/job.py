@@ -12,7 +12,6 @@ from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import (
     Anything,
     Either,
-    Flag,
     Instance,
     MapOf,
     Maybe,
@@ -26,8 +25,8 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared
-from kanopy._table.policies import MISSING_POLICIES
-from kanopy._table.roles import LEAVE_OUT, REST, ROLES
+from kanopy._table import policies
+from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, make_masking
@@ -92,14 +91,14 @@ class MaskJob(Declared):
     diversity: Annotated[
         Mapping[str, int], MapOf(Whole(1), "{'ill': 2}"), "different values per confidential column in every group"
     ] = field(default_factory=dict)
-    identifiers: Annotated[tuple[str, ...], Names(), "columns that never leave"] = ()
-    insensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are"] = ()
-    missing: Annotated[str, OneOf(*MISSING_POLICIES), "what a missing answer is"] = "as-value"
-    missing_tokens: Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"] = ()
-    pseudonymize: Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"] = ()
-    rest: Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"] = LEAVE_OUT
-    undecided: Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"] = ()
-    shuffle: Annotated[bool, Flag(), "publish the rows in another order than they came in"] = False
+    identifiers: policies.Identifiers = ()
+    insensitive: policies.Insensitive = ()
+    missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what a missing answer is"] = "as-value"
+    missing_tokens: policies.MissingTokens = ()
+    pseudonymize: policies.Pseudonymized = ()
+    rest: policies.Rest = LEAVE_OUT
+    undecided: policies.Undecided = ()
+    shuffle: policies.Shuffled = False
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -136,12 +135,7 @@ class MaskJob(Declared):
         mistakes: list[str] = []
         if not self.columns:
             mistakes.append("Name the columns to mask (text=…).")
-        roles: dict[str, str] = {}
-        for role in ("text", *ROLES):
-            for column in getattr(self, role, ()):
-                if column in roles:
-                    mistakes.append(f"The column {column!r} has two roles: {roles[column]} and {role}. Give it one.")
-                roles.setdefault(column, role)
+        mistakes += settle_roles(self, ("text", *ROLES), self.identifiers)
         for name, allowed, what in (
             ("weights", self.columns, "columns to mask"),
             ("hierarchies", self.quasi, "quasi columns"),
@@ -149,13 +143,6 @@ class MaskJob(Declared):
         ):
             if strangers := [column for column in getattr(self, name) if column not in allowed]:
                 mistakes.append(f"{name} names columns that are not {what}: {some(strangers)}.")
-        strangers = [column for column in self.pseudonymize if column not in self.identifiers]
-        mistakes += [
-            f"Only identifiers can be pseudonymized; {column!r} is among {roles[column]}."
-            for column in strangers
-            if column in roles
-        ]
-        object.__setattr__(self, "identifiers", (*self.identifiers, *(name for name in strangers if name not in roles)))
         with collected(mistakes):
             self.make()
         if self.diversity and self.algorithm != "fusion":

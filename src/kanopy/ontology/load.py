@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,8 +11,9 @@ from typing import Any
 
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
-from kanopy.ontology.compiled import load_compiled, save_ontology
-from kanopy.ontology.readers import lmf, obo, parent_csv, skos, wordnet
+from kanopy._lazy import Named
+from kanopy.ontology.compiled import save_ontology
+from kanopy.ontology.readers import wordnet
 from kanopy.ontology.taxonomy import Taxonomy
 
 __all__ = ["BUILT_IN", "READERS", "load_ontology", "read_ontology", "save_ontology"]
@@ -20,17 +22,19 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 
 BUILT_IN: Mapping[str, Path] = {"wordnet": DATA / "wordnet30.npz"}
 
-READERS: Mapping[str, Callable[..., Taxonomy]] = {
-    ".npz": load_compiled,
-    ".xml": lmf.read_lmf,
-    ".xml.gz": lmf.read_lmf,
-    ".obo": obo.read_obo,
-    ".owl": obo.read_obo,
-    ".rdf": skos.read_skos,
-    ".ttl": skos.read_skos,
-    ".csv": parent_csv.read_parent_csv,
-    ".tsv": parent_csv.read_parent_csv,
-}
+READERS: Named[Callable[..., Taxonomy]] = Named(
+    {
+        ".npz": "kanopy.ontology.compiled:load_compiled",
+        ".xml": "kanopy.ontology.readers.lmf:read_lmf",
+        ".xml.gz": "kanopy.ontology.readers.lmf:read_lmf",
+        ".obo": "kanopy.ontology.readers.obo:read_obo",
+        ".owl": "kanopy.ontology.readers.obo:read_obo",
+        ".rdf": "kanopy.ontology.readers.skos:read_skos",
+        ".ttl": "kanopy.ontology.readers.skos:read_skos",
+        ".csv": "kanopy.ontology.readers.parent_csv:read_parent_csv",
+        ".tsv": "kanopy.ontology.readers.parent_csv:read_parent_csv",
+    }
+)
 
 
 def load_ontology(name_or_path: str | Path) -> Taxonomy:
@@ -63,7 +67,7 @@ def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "")
         taxonomy = wordnet.compile_wordnet(found, **options)
     else:
         reader = _reader(found)
-        if is_a and reader not in (lmf.read_lmf, obo.read_obo):
+        if is_a and "is_a" not in inspect.signature(reader).parameters:
             raise OntologyError(f"{found.name} has one kind of link only. Leave out the relations that count as is-a.")
         taxonomy = reader(found, **options)
     return replace(taxonomy, name=name) if name else taxonomy
@@ -89,9 +93,9 @@ def _load(path: Path, changed: int) -> Taxonomy:
 def _reader(path: Path) -> Callable[..., Taxonomy]:
     if path.stat().st_size == 0:
         raise OntologyError(f"{path.name} is empty. Give an ontology with at least one concept.")
-    for suffix, reader in READERS.items():
+    for suffix in READERS:
         if path.name.lower().endswith(suffix):
-            return reader
+            return READERS[suffix]
     raise OntologyError(
         f"Kanopy cannot tell the format of {path.name} from its suffix. Use one of {', '.join(READERS)}, "
         "or a folder with WordNet's data.noun and index.noun."

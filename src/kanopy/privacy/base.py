@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar
 
@@ -135,6 +135,11 @@ class Model(Declared):
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         """Refuse what the data cannot fulfil, before any work is done."""
+
+    @classmethod
+    def from_short(cls, parts: Sequence[str]) -> dict[str, Any] | None:
+        """The parameters behind the parts of the short form, where they are written in a way of their own."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """The model as it stands in a job file."""

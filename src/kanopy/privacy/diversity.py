@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, ColumnFacts
-from kanopy._errors import JobError, some
+from kanopy._errors import JobError, short, some
 from kanopy._kinds import MapOf, Number, Share, Whole
+from kanopy._parameters import parameters_of
 from kanopy.privacy.base import TOLERANCE, LimitedShares, SensitiveModel, excess_rows, percent
 
 
@@ -183,6 +184,13 @@ class LPlus(LimitedShares):
     def contradictions(self) -> Iterable[str]:
         if not self.thresholds and self.other == 1:
             yield "The model 'l-plus' needs a threshold above 1, e.g. l-plus:diagnosis:HIV=5|*=2."
+
+    @classmethod
+    def from_short(cls, parts: Sequence[str]) -> dict[str, Any]:
+        thresholds = parameters_of(cls)["thresholds"].kind.read(parts[-1])
+        if isinstance(thresholds, str):
+            raise JobError(f"{short(thresholds)} is not a threshold such as HIV=5. Write it like {cls.example}.")
+        return {"column": ":".join(parts[:-1]), "other": thresholds.pop("*", 1.0), "thresholds": thresholds}
 
     def limits(self, facts: ColumnFacts) -> Floats:
         return np.array([1.0 / self.thresholds.get(value, self.other) for value in facts.values])

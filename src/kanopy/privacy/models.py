@@ -9,22 +9,39 @@ from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
 from kanopy._kinds import collected, refuse
+from kanopy._lazy import Named
 from kanopy._parameters import make, parameters_of
-from kanopy.privacy import closeness, diversity, personal, sizes, survey
 from kanopy.privacy.base import Model
 from kanopy.privacy.sizes import KAnonymity
 
-MODELS: dict[str, type[Model]] = {
-    kind.name: kind
-    for kind in (
-        sizes.KAnonymity, diversity.PSensitive, diversity.DistinctDiversity, diversity.EntropyDiversity,
-        diversity.RecursiveDiversity, diversity.LPlus, closeness.EqualCloseness, closeness.OrderedCloseness,
-        closeness.HierarchicalCloseness, diversity.AlphaK, closeness.DeltaDisclosure, closeness.BasicLikeness,
-        closeness.EnhancedLikeness, personal.EpsilonM, sizes.DeltaPresence, sizes.KMap, sizes.AverageRisk,
-        sizes.Uniqueness, sizes.PopulationUniqueness, personal.Constrained, personal.Guarding,
-        survey.IndividualRisk, survey.HouseholdRisk, survey.SubsetK,
-    )
-}  # fmt: skip
+MODELS: Named[type[Model]] = Named(
+    {
+        "k": "kanopy.privacy.sizes:KAnonymity",
+        "p-sensitive": "kanopy.privacy.diversity:PSensitive",
+        "l-distinct": "kanopy.privacy.diversity:DistinctDiversity",
+        "l-entropy": "kanopy.privacy.diversity:EntropyDiversity",
+        "l-recursive": "kanopy.privacy.diversity:RecursiveDiversity",
+        "l-plus": "kanopy.privacy.diversity:LPlus",
+        "t-equal": "kanopy.privacy.closeness:EqualCloseness",
+        "t-ordered": "kanopy.privacy.closeness:OrderedCloseness",
+        "t-hierarchical": "kanopy.privacy.closeness:HierarchicalCloseness",
+        "alpha-k": "kanopy.privacy.diversity:AlphaK",
+        "delta-disclosure": "kanopy.privacy.closeness:DeltaDisclosure",
+        "beta-basic": "kanopy.privacy.closeness:BasicLikeness",
+        "beta-enhanced": "kanopy.privacy.closeness:EnhancedLikeness",
+        "epsilon-m": "kanopy.privacy.personal:EpsilonM",
+        "delta-presence": "kanopy.privacy.sizes:DeltaPresence",
+        "k-map": "kanopy.privacy.sizes:KMap",
+        "risk-average": "kanopy.privacy.sizes:AverageRisk",
+        "uniqueness": "kanopy.privacy.sizes:Uniqueness",
+        "population-uniqueness": "kanopy.privacy.sizes:PopulationUniqueness",
+        "constrained": "kanopy.privacy.personal:Constrained",
+        "guarding": "kanopy.privacy.personal:Guarding",
+        "individual-risk": "kanopy.privacy.survey:IndividualRisk",
+        "household-risk": "kanopy.privacy.survey:HouseholdRisk",
+        "subset-k": "kanopy.privacy.survey:SubsetK",
+    }
+)
 
 __all__ = [
     "MODELS", "KAnonymity", "Mask", "Model", "ModelSource", "failing", "make_model", "make_models", "parse_model",
@@ -58,17 +75,13 @@ def parse_model(text: str) -> Model:
     names = [each for each in known if each != "column"]
     if "column" in known and len(rest) < 2:
         raise JobError(f"{short(text)} does not name a column and a parameter. {usage}")
-    if kind is survey.SubsetK:  # its numbers are parted by colons and commas
-        return make(kind, {"every": ":".join(rest)}, f" {usage}")
+    own = kind.from_short(rest)
+    if own is not None:
+        return make(kind, own, f" {usage}")
     if "column" not in known and len(rest) != 1:
         raise JobError(f"{short(text)} needs one parameter part. {usage}")
     # A column may have a colon in its name, labels may too: the last part holds the parameters.
     values: dict[str, Any] = {"column": ":".join(rest[:-1])} if "column" in known else {}
-    if kind is diversity.LPlus:
-        thresholds = known["thresholds"].kind.read(rest[-1])
-        if isinstance(thresholds, str):
-            raise JobError(f"{short(thresholds)} is not a threshold such as HIV=5. {usage}")
-        return make(kind, {**values, "other": thresholds.pop("*", 1.0), "thresholds": thresholds}, f" {usage}")
     parts = [part.strip() for part in rest[-1].split(",")] if len(names) > 1 else [rest[-1].strip()]
     if not sum(known[each].required for each in names) <= len(parts) <= len(names) or not all(parts):
         raise JobError(

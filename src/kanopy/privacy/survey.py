@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -198,6 +198,10 @@ class SubsetK(Model):
         noun = "quasi-identifier" if first == 1 else "quasi-identifiers"
         more = "".join(f", of any {size} by at least {rows}" for size, rows in rest)
         return f"Every published combination of any {first} {noun} is shared by at least {least} rows{more}."
+
+    @classmethod
+    def from_short(cls, parts: Sequence[str]) -> dict[str, Any]:
+        return {"every": ":".join(parts)}
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "every": ",".join(f"{size}:{rows}" for size, rows in self.every)}

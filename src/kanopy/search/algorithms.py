@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from kanopy._errors import called
+from kanopy._lazy import Named
 from kanopy._parameters import make, parameters_of
 from kanopy.search.solution import Algorithm
 
-ALGORITHMS: dict[str, str] = {
-    "optimal": "kanopy.search.full_domain.optimal.Optimal",
-    "samarati": "kanopy.search.full_domain.samarati.Samarati",
-    "datafly": "kanopy.search.full_domain.datafly.Datafly",
-    "incognito": "kanopy.search.full_domain.incognito.Incognito",
-    "top-down-specialization": "kanopy.search.subtree.top_down_specialization.TopDownSpecialization",
-    "bayardo-agrawal": "kanopy.search.sets.bayardo_agrawal.BayardoAgrawal",
-    "iyengar": "kanopy.search.subtree.iyengar.Iyengar",
-    "li-sps": "kanopy.search.sets.li_schemes.LiSPS",
-    "li-gsps": "kanopy.search.sets.li_schemes.LiGSPS",
-    "li-gops": "kanopy.search.sets.li_schemes.LiGOPS",
-    "cell-level": "kanopy.search.cell.cell_level.CellLevel",
-    "k-member": "kanopy.search.clustering.kmember.KMember",
-    "mondrian": "kanopy.search.clustering.mondrian.Mondrian",
-    "he-naughton": "kanopy.search.local.he_naughton.HeNaughton",
-    "xu": "kanopy.search.local.xu.Xu",
-    "iterative-local": "kanopy.search.local.iterative_local.IterativeLocal",
-    "best": "kanopy.search.local.best.best.Best",
-}
-"""Names to classes, by path: each brings compiled kernels along, and loading those of all would slow every command."""
+ALGORITHMS: Named[type[Algorithm]] = Named(
+    {
+        "optimal": "kanopy.search.full_domain.optimal:Optimal",
+        "samarati": "kanopy.search.full_domain.samarati:Samarati",
+        "datafly": "kanopy.search.full_domain.datafly:Datafly",
+        "incognito": "kanopy.search.full_domain.incognito:Incognito",
+        "top-down-specialization": "kanopy.search.subtree.top_down_specialization:TopDownSpecialization",
+        "bayardo-agrawal": "kanopy.search.sets.bayardo_agrawal:BayardoAgrawal",
+        "iyengar": "kanopy.search.subtree.iyengar:Iyengar",
+        "li-sps": "kanopy.search.sets.li_schemes:LiSPS",
+        "li-gsps": "kanopy.search.sets.li_schemes:LiGSPS",
+        "li-gops": "kanopy.search.sets.li_schemes:LiGOPS",
+        "cell-level": "kanopy.search.cell.cell_level:CellLevel",
+        "k-member": "kanopy.search.clustering.kmember:KMember",
+        "mondrian": "kanopy.search.clustering.mondrian:Mondrian",
+        "he-naughton": "kanopy.search.local.he_naughton:HeNaughton",
+        "xu": "kanopy.search.local.xu:Xu",
+        "iterative-local": "kanopy.search.local.iterative_local:IterativeLocal",
+        "best": "kanopy.search.local.best.best:Best",
+    }
+)
+"""Loaded one by one: each brings compiled kernels along, and those of all would slow every command."""
 
 
 def algorithm_class(name: str) -> type[Algorithm]:
@@ -37,9 +39,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     >>> algorithm_class("k-member").recoding
     'local'
     """
-    module, _, kind = ALGORITHMS[called(name, ALGORITHMS, "algorithm")].rpartition(".")
-    found: type[Algorithm] = getattr(importlib.import_module(module), kind)
-    return found
+    return ALGORITHMS[called(name, ALGORITHMS, "algorithm")]
 
 
 def make_algorithm(name: str, **parameters: Any) -> Algorithm:

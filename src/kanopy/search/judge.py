@@ -102,13 +102,8 @@ class ClassJudge:
     For models that judge one class at a time. With `unit_of_tuple` the classes are sets of units instead, where a unit
     is a set of tuples.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> from kanopy.search.problem import Problem
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> one = Domain.of_column("letter", "abbc", tree)
-    >>> ClassJudge(Problem(one, [KAnonymity(2)])).unsafe(np.array([0, 0, 1]), 2).tolist()
+    >>> from kanopy.search.example import letters
+    >>> ClassJudge(letters("abbc")).unsafe(np.array([0, 0, 1]), 2).tolist()
     [False, True]
     """
 

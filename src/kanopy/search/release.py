@@ -60,13 +60,9 @@ def release(
     full-domain candidates, whose judge also knows models of the whole release, of a population and of labels). The
     score is the problem's metric unless the algorithm has its own. `facts` are those of `Solution`.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> letters = Domain.of_column("letter", "abbc", tree)
-    >>> one = Problem(letters, [KAnonymity(2)], suppression_limit=0.5)
-    >>> as_it_is = recoding_from_nodes(letters, letters.tuple_of_row, letters.tuples)
+    >>> from kanopy.search.example import letters
+    >>> one = letters("abbc", suppress=0.5)
+    >>> as_it_is = recoding_from_nodes(one.domain, one.domain.tuple_of_row, one.domain.tuples)
     >>> release("as it is", one, as_it_is).recoding.group_of_row.tolist()
     [-1, 1, 1, -1]
     """

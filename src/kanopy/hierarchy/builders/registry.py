@@ -6,27 +6,36 @@ from collections.abc import Iterable
 from typing import Any
 
 from kanopy._errors import HierarchyError, called
+from kanopy._lazy import Named
 from kanopy._parameters import make
 from kanopy.hierarchy.builders.base import Builder
-from kanopy.hierarchy.builders.bins import Cuts, EqualFrequency, EqualWidth, Widths
-from kanopy.hierarchy.builders.cardinality import Cbgh, Han
-from kanopy.hierarchy.builders.dates import Dates
-from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
-from kanopy.hierarchy.builders.grouping import Groups, Order
-from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
-from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
-from kanopy.hierarchy.builders.relaxation import Chu
-from kanopy.hierarchy.builders.semantic.builders import Ontology, SemanticClusters
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 
-BUILDERS: dict[str, type[Builder]] = {
-    kind.method: kind
-    for kind in (
-        Iotf, Otf, Chu, Han, EqualWidth, EqualFrequency, Widths, Cgh, Dbgh, Cbgh, KAware, Cuts, Dates, Redact, Order,
-        Groups, Ontology, SemanticClusters, Prefix, Suppress,
-    )
-}  # fmt: skip
+BUILDERS: Named[type[Builder]] = Named(
+    {
+        "iotf": "kanopy.hierarchy.builders.on_the_fly:Iotf",
+        "otf": "kanopy.hierarchy.builders.on_the_fly:Otf",
+        "chu": "kanopy.hierarchy.builders.relaxation:Chu",
+        "han": "kanopy.hierarchy.builders.cardinality:Han",
+        "equal_width": "kanopy.hierarchy.builders.bins:EqualWidth",
+        "equal_frequency": "kanopy.hierarchy.builders.bins:EqualFrequency",
+        "widths": "kanopy.hierarchy.builders.bins:Widths",
+        "cgh": "kanopy.hierarchy.builders.divisors:Cgh",
+        "dbgh": "kanopy.hierarchy.builders.divisors:Dbgh",
+        "cbgh": "kanopy.hierarchy.builders.cardinality:Cbgh",
+        "k_aware": "kanopy.hierarchy.builders.on_the_fly:KAware",
+        "cuts": "kanopy.hierarchy.builders.bins:Cuts",
+        "dates": "kanopy.hierarchy.builders.dates:Dates",
+        "redact": "kanopy.hierarchy.builders.masking:Redact",
+        "order": "kanopy.hierarchy.builders.grouping:Order",
+        "groups": "kanopy.hierarchy.builders.grouping:Groups",
+        "ontology": "kanopy.hierarchy.builders.semantic.builders:Ontology",
+        "semantic_clusters": "kanopy.hierarchy.builders.semantic.builders:SemanticClusters",
+        "prefix": "kanopy.hierarchy.builders.masking:Prefix",
+        "suppress": "kanopy.hierarchy.builders.masking:Suppress",
+    }
+)
 
 
 def builder_class(method: str) -> type[Builder]:

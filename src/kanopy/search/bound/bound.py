@@ -107,12 +107,8 @@ def lower_bound(
     early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
     levels joins some of them.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "abcd", tree)
-    >>> round(lower_bound(Problem(one, [KAnonymity(2)])).value, 6)
+    >>> from kanopy.search.example import letters
+    >>> round(lower_bound(letters("abcd")).value, 6)
     0.333333
     """
     if passes is None:

@@ -49,13 +49,8 @@ class CellLevel(Algorithm):
     and two different incomes per class: loss .30, where `best` reaches .11), since large classes that are all alike
     climb until they meet others, while their safe neighbours stay untouched. Not for hierarchies that do not nest.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "x", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "aabc", tree)
-    >>> found = CellLevel().solve(Problem(one, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(CellLevel().solve(letters("aabc", "abc d")))
     ['a', 'a', 'x', 'x']
     """
 

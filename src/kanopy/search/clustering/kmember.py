@@ -87,10 +87,8 @@ def k_member_clusters(
     least loss joins it until it has `k`; the row that joined last is the next reference. The last few rows join the
     clusters whose loss they raise least. Ties go to the lowest row and the lowest cluster.
 
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "acbd", tree)
-    >>> k_member_clusters(one, 2).of_row.tolist()
+    >>> from kanopy.search.example import letters
+    >>> k_member_clusters(letters("acbd").domain, 2).of_row.tolist()
     [1, 0, 1, 0]
     """
     usable = np.flatnonzero(domain.tuple_of_row >= 0)

@@ -74,10 +74,8 @@ def mondrian_groups(
 
     A relaxed cut may send equal tuples to both sides, lowest rows to the left.
 
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "acbdd", tree)
-    >>> mondrian_groups(one, 2).of_row.tolist()
+    >>> from kanopy.search.example import letters
+    >>> mondrian_groups(letters("acbdd").domain, 2).of_row.tolist()
     [0, 1, 0, 1, 1]
     """
     rows = int(domain.counts.sum())

@@ -22,11 +22,8 @@ class CheapestLevels:
     rules out candidates in all later ones. That is so for models to which a larger class is never less safe
     (`monotonic_with_suppression`); for others it is a rule of thumb, and the best candidate can be missed.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> whole = Problem(Domain.of_column("letter", "abbc", tree), [KAnonymity(2)], suppression_limit=0.25)
+    >>> from kanopy.search.example import letters
+    >>> whole = letters("abbc", suppress=0.25)
     >>> CheapestLevels(whole.lattice).find(whole)
     (1,)
     """

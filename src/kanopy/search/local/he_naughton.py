@@ -55,14 +55,8 @@ class HeNaughton(Algorithm):
     column in every class cost 40 % more loss on Adult than k-anonymity alone, with `xu` 20 %. `best` loses less if
     it may take a few seconds.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> from kanopy.search.problem import Problem
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> letters = Domain.of_column("letter", "aabbbcd", tree)
-    >>> found = HeNaughton().solve(Problem(letters, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(HeNaughton().solve(letters("aabbbcd")))
     ['a', 'a', 'b', 'b', 'b', 'y', 'y']
     """
 

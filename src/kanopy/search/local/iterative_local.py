@@ -43,13 +43,8 @@ class IterativeLocal(Algorithm):
     *When not to use it.* With many columns there are too many candidates; `best` and `he-naughton` do not depend on
     their number. For the least loss use `best`; this one is the easiest to explain.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> letters = Domain.of_column("letter", "aabccd", tree)
-    >>> found = IterativeLocal().solve(Problem(letters, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(IterativeLocal().solve(letters("aabccd")))
     ['a', 'a', '*', 'c', 'c', '*']
     """
 

@@ -62,14 +62,8 @@ class Xu(Algorithm):
     *When not to use it.* `best` starts from a similar merging and improves it for as long as you let it. Top-down
     loses two fifths more than bottom-up at small k; it is the quicker one for large k.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> from kanopy.search.problem import Problem
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> letters = Domain.of_column("letter", "acbd", tree)
-    >>> found = Xu("top-down").solve(Problem(letters, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(Xu("top-down").solve(letters("acbd")))
     ['x', 'y', 'x', 'y']
     """
 

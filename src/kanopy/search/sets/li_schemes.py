@@ -75,13 +75,8 @@ class LiGSPS(SetPartitioning):
     **Cost.** As `li-sps`, with far fewer sets to choose from. **Do not use it** for hierarchies that do not nest, for
     models beyond k-anonymity, or if rows may be recoded one by one (`best`).
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> from kanopy.search.problem import Problem
-    >>> tree = Hierarchy.from_rows([[v, g, "*"] for v, g in ["ax", "bx", "cy", "dy", "ey"]], name="letter")
-    >>> table = Domain.of_column("letter", "aabbcdde", tree)
-    >>> found = LiGSPS().solve(Problem(table, [KAnonymity(2)]))
+    >>> from kanopy.search.example import letters
+    >>> found = LiGSPS().solve(letters("aabbcdde", "ab cde"))
     >>> found.recoding.labels, found.optimal
     ((('a', 'b', '{c, e}', 'd'),), True)
     """

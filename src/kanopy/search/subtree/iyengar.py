@@ -64,13 +64,8 @@ class Iyengar(Algorithm):
     **Not for** tables with outliers where nothing may be suppressed: one rare value forces its whole column up in
     every row. Local recoding has no such trouble. Not for hierarchies that do not nest.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "aabbcd", tree)
-    >>> found = Iyengar(generations=3, population=6).solve(Problem(one, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(Iyengar(generations=3, population=6).solve(letters("aabbcd")))
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
@@ -123,12 +118,8 @@ class Iyengar(Algorithm):
 def number_of_cuts(forest: Forest) -> int:
     """How many cuts there are, over all columns.
 
-    >>> from kanopy._core.classes import Domain
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
-    >>> one = Domain.of_column("letter", "abc", tree)
-    >>> number_of_cuts(plant_forest(Problem(one, [KAnonymity(2)])))
+    >>> from kanopy.search.example import letters
+    >>> number_of_cuts(plant_forest(letters("abc")))
     3
     """
     below = [1] * forest.nodes

@@ -69,12 +69,8 @@ class TopDownSpecialization(Algorithm):
     **Not for** the least loss: `iyengar` searches the same releases more widely, local recoding loses a fraction of
     either. Choose it for data to train a classifier on, or when a value must be published alike in every row.
 
-    >>> from kanopy.hierarchy.hierarchy import Hierarchy
-    >>> from kanopy.privacy.models import KAnonymity
-    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
-    >>> one = Domain.of_column("letter", "aabbcd", tree)
-    >>> found = TopDownSpecialization().solve(Problem(one, [KAnonymity(2)]))
-    >>> [found.recoding.labels[0][code] for code in found.recoding.codes[found.recoding.group_of_row, 0]]
+    >>> from kanopy.search.example import letters, published
+    >>> published(TopDownSpecialization().solve(letters("aabbcd")))
     ['a', 'a', 'b', 'b', 'y', 'y']
     """
 
