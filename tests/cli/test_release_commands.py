@@ -295,3 +295,23 @@ def test_given_hierarchy_reads_back_from_its_own_release(shell: Shell, people: P
     tree = Hierarchy.from_rows(line.split(";") for line in AGES.splitlines())
     before, after = records(people), records(shell.folder / "out.csv")
     assert [tree.generalize(row["age"], 1) for row in before] == [row["age"] for row in after]
+
+
+def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
+    rows = "".join(f"{30 + i % 20},{['Bonn', 'Kiel', 'Ulm'][i % 3]},0{i % 4}11\n" for i in range(120))
+    table = shell.write("people.csv", "age,town,zip\n" + rows)
+    init = ("init", table, "-o", shell.folder / "job.toml", "--hierarchies", shell.folder / "levels")
+    done = shell(*init)
+    assert done.status == 0 and "No levels between the value and *: 'town'" in done.out and "keep inside" in done.error
+    assert [name for name in shell.files if name.startswith("levels")] == [
+        "levels/age.json",
+        "levels/town.csv",
+        "levels/zip.csv",
+    ]
+    shell.write("levels/town.csv", "Bonn;Rhine;*\nKiel;North;*\nUlm;South;*\n")
+    made = shell.folder / "made.csv"
+    assert shell("anonymize", table, "--job", shell.folder / "job.toml", "-k", "30", "-o", made).status == 0
+    assert "Bonn" not in made.read_text(encoding="utf-8")
+    (shell.folder / "job.toml").unlink()
+    assert shell(*init).status == 2 and "Rhine" in (shell.folder / "levels/town.csv").read_text(encoding="utf-8")
+    assert shell(*init, "--force").status == 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from kanopy._table.guessing.guess import Guess
     from kanopy._table.guessing.values import Values
+    from kanopy.hierarchy.hierarchy import Hierarchy
 
 LEVELS = {"numeric": 8, "date": 6, "mask": 6}
 """So many levels has a hierarchy of that kind, about; others have two or three."""
@@ -103,6 +106,43 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             }
         )
     return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height)))
+
+
+def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[GuessedJob, dict[str, Hierarchy]]:
+    """The same job with the hierarchies it chose as files of a folder, to be looked at and edited, and what they hold.
+
+    Numbers keep their bounds in JSON files, words are tables of levels. Columns that can only be kept or hidden are
+    named among what is left to decide.
+
+    >>> table = {"age": [31, 34, 52, 57] * 5, "town": ["Bonn", "Kiel", "Bonn", "Ulm"] * 5}
+    >>> better, files = with_hierarchies(guess_job(table), table, "levels")
+    >>> list(files), better.job.hierarchies["town"]
+    (['age.json', 'town.csv'], 'levels/town.csv')
+    """
+    from kanopy._job.inputs import resolve_hierarchies
+    from kanopy._job.reading import as_said
+    from kanopy._table.frames import to_polars
+
+    job = guessed.job
+    built = resolve_hierarchies(as_said(*to_polars(data), job)[0], job)
+    files: dict[str, Hierarchy] = {}
+    places = {}
+    for name, hierarchy in built.items():
+        stem = re.sub(r"[^\w.-]+", "_", name).strip("._") or "column"
+        stem = stem if not any(stem.lower() == Path(each).stem.lower() for each in files) else f"{stem}_{len(files)}"
+        file = f"{stem}.csv" if hierarchy.low is None else f"{stem}.json"
+        files[file], places[f"[columns.{toml_key(name)}]"] = hierarchy, f"{folder}/{file}"
+    lines, place = [], None
+    for line in guessed.text.splitlines():
+        place = places.get(line) if line.startswith("[columns.") else place
+        if place is not None and line.startswith("hierarchy = "):
+            lines += [f"# built by {line}", f"hierarchy = {toml_value(place)}"]
+        else:
+            lines.append(line)
+    flat = [name for name, hierarchy in built.items() if hierarchy.height < 2 < hierarchy.size]
+    where = "its file" if len(flat) == 1 else "their files"
+    more = [f"No levels between the value and *: {some(flat)}. Write some in {where}."] if flat else []
+    return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
 def _settings(source: str, skipped: int, tokens: list[str], wide: bool, rows: int, why: str) -> Iterator[str]:

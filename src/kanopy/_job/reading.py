@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from kanopy._table.frames import Restore
 
 
-def as_said(frame: pl.DataFrame, job: Any, restore: Restore) -> tuple[pl.DataFrame, Restore]:
+def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFrame, Restore]:
     """The records of a table with missing values as nulls and written numbers as numbers, and the way back.
 
     >>> import polars as pl
     >>> from kanopy._job.job import Job
     >>> table = pl.DataFrame({"age": ["years", "41", "99"], "pay": ["EUR", "1.200,50", "?"]})
     >>> job = Job(skip_rows=1, missing_tokens="?", column_tokens={"age": "99"}, decimals={"pay": ","})
-    >>> as_said(table, job, lambda frame, kept: frame)[0].rows()
+    >>> as_said(table, lambda frame, kept: frame, job)[0].rows()
     [('41', 1200.5), (None, None)]
     """
     import numpy as np

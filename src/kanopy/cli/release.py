@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -224,18 +225,34 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
 def init(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
-    force: Annotated[bool, typer.Option(help="Overwrite an existing job file.")] = False,
+    force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="Write the hierarchies chosen into this folder too, to be looked at and edited.")
+    ] = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file, and show why."""
-    from kanopy._errors import JobError
+    from kanopy._errors import JobError, some
     from kanopy._files import write_whole
-    from kanopy._job.guess import guess_job
+    from kanopy._job.guess import guess_job, with_hierarchies
 
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
-    guessed = guess_job(read_data(data, encoding).frame, data)
+    frame = read_data(data, encoding).frame
+    guessed = guess_job(frame, data)
+    if hierarchies is not None and guessed.job.quasi:
+        from kanopy.hierarchy.files.files import write_hierarchy
+
+        relative = os.path.relpath(hierarchies, output.parent)
+        guessed, files = with_hierarchies(guessed, frame, Path(relative).as_posix())
+        there = [str(hierarchies / file) for file in files if (hierarchies / file).exists()]
+        if there and not force:
+            raise JobError(f"{some(there)} exist already. Name another folder, or --force to overwrite them.")
+        hierarchies.mkdir(parents=True, exist_ok=True)
+        for file, hierarchy in files.items():
+            write_hierarchy(hierarchy, hierarchies / file)
+        _keep_inside(*(hierarchies / file for file in files))
     write_whole(output, guessed.text.encode("utf-8"))
 
     def show(out: Any) -> None:

@@ -122,7 +122,7 @@ def prepare(
         progress("reading")
         data, index = without_index(data, job.roles, keep=job.rest == PUBLISH)
         frame, restore = to_polars(data)
-        frame, restore = as_said(frame, job, restore)
+        frame, restore = as_said(frame, restore, job)
     if not generalize:
         job = _as_it_will_run(frame, job)
     roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
@@ -272,7 +272,7 @@ def _population(given: Any, job: Job) -> pl.DataFrame | None:
     people, way_back = to_polars(source)
     named = {name: own for name, own in job.column_tokens.items() if name in people.columns}
     written = {name: sign for name, sign in job.decimals.items() if name in people.columns}
-    people, _ = as_said(people, job.replaced(column_tokens=named, decimals=written, skip_rows=0), way_back)
+    people, _ = as_said(people, way_back, job.replaced(column_tokens=named, decimals=written, skip_rows=0))
     _require(job.quasi, people, "population")
     return people[list(job.quasi)]
 
