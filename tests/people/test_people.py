@@ -207,3 +207,43 @@ def test_known_without_a_unit() -> None:
 def test_k_above_the_number_of_people() -> None:
     with pytest.raises(JobError, match="about only 80 people"):
         kanopy.anonymize(visits(), job(k=81))
+
+
+# ---- what commands and pages say --------------------------------------------------------------------------------
+
+
+def test_risk_counts_people() -> None:
+    table = pl.DataFrame({"p": [0, 0, 0, 1, 2, 2], "q": list("aaabbb"), "ill": list("xxxyxy")})
+    found = kanopy.assess_risk(table, ["q"], sensitive=["ill"], unit="p")
+    assert found.sizes.smallest_class == 1 and found.sizes.unique_rows == 1 and found.counted == "people"
+    assert kanopy.assess_risk(table, ["q"]).sizes.smallest_class == 3
+    assert found.disclosure[0].certain_classes == 2, "all of a have x, both of b have y"
+    assert "people" in found.to_html() and found.to_dict()["units"] == 3
+
+
+def test_an_attack_finds_people_by_any_row() -> None:
+    table = pl.DataFrame({"p": [0, 0, 1, 1], "q": ["a", "b", "b", "b"]})
+    found = kanopy.assess_risk(table, ["q"], released=table, unit="p", largest_subset=0)
+    exact = next(each for each in found.attacks if each.kind == "exact")
+    assert exact.people == exact.attempts == 2 and exact.certain == 1 and exact.highest_risk == 1.0
+
+
+def test_the_report_speaks_of_people_and_says_why() -> None:
+    page = kanopy.anonymize(visits(), job(suppress=0.2)).report.to_html()
+    assert "People, not rows" in page and "The 348 rows are about 80 people" in page
+    assert "could be about at least 5 people" in page
+    assert "shared by at least 5 people" in page and "shared by at least 5 rows" not in page
+
+
+def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from kanopy.cli import app
+
+    visits().write_csv(tmp_path / "visits.csv")
+    asked = ["-q", "sex", "-k", "5", "--unit", "patient"]
+    told = CliRunner().invoke(app, ["check", str(tmp_path / "visits.csv"), *asked])
+    assert "348 rows of 80 people" in told.stdout and told.exit_code == 0
+    out = ["-o", str(tmp_path / "out.csv"), "--known", "2", "--suppress", "60%"]
+    told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "visits.csv"), *asked, *out])
+    assert "Counted are 80 people, whose 2 rows others may know" in " ".join(told.stdout.split()), told.output

@@ -96,6 +96,31 @@ def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     return [f"Published as it is, though it looks as if others may know it: {'; '.join(looks)}. Check the roles."]
 
 
+def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
+    """A warning where a table without a unit has a column that looks like a key of people with several rows each.
+
+    >>> import polars as pl
+    >>> visits = pl.DataFrame({"patient": [*range(20)] * 3, "sex": [*"fm" * 10] * 3, "ward": ["a", "b", "c"] * 20})
+    >>> about_people(visits, Job(quasi=["sex", "ward"]))[0][:60]
+    "'patient' looks like a key of people: it has 20 values in 60"
+    """
+    from kanopy._table.guessing.structure import keys_of_people
+
+    if job.unit:
+        return ()
+    notes = []
+    for key in keys_of_people(frame, job.quasi):
+        repeated = ""
+        if key.copies:
+            repeated = f" {key.copies:,} rows are copies of another with the same {key.column!r}."
+        notes.append(
+            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows, and "
+            f"{some(key.hanging)} hang on it. k counts rows, and {job.k} rows may all be about one of them.{repeated} "
+            f"To count people, name it as the unit (unit = {key.column!r}, --unit)."
+        )
+    return tuple(notes)
+
+
 def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
     """What is said of an index without a role: it stays at home, or goes out unless it says who a row is about."""
     from kanopy._table.roles import identifying_name

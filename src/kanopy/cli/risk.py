@@ -14,8 +14,9 @@ from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
 @o.command(
-    "quasi", "sensitive", "sampling_fraction", "population", "sampling_weight", "household", "every", "report", seed=0
-)
+    "quasi", "sensitive", "unit", "sampling_fraction", "population", "sampling_weight", "household", "every", "report",
+    seed=0,
+)  # fmt: skip
 def risk(
     data: o.Data,
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
@@ -74,7 +75,7 @@ def risk(
         found = assess_risk(
             table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
             population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
-            hierarchies=hierarchies_in(hierarchies, columns or table.columns),
+            hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
             weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
         )  # fmt: skip
         if row_risks is not None:
@@ -159,8 +160,8 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     sizes = found.sizes
     mark = "[bold green]✓[/]" if not found.rows_above_threshold else "[bold red]✗[/]"
     out.print(
-        f"{mark} {found.rows_above_threshold:,} of {sizes.rows:,} rows ({found.share_above_threshold:.2%}) are above "
-        f"the accepted risk of {found.threshold:.0%}."
+        f"{mark} {found.rows_above_threshold:,} of {sizes.rows:,} {found.counted} ({found.share_above_threshold:.2%}) "
+        f"are above the accepted risk of {found.threshold:.0%}."
     )
     if found.suggested_quasi:
         out.print(Text(f"Suggested quasi-identifiers: {', '.join(found.quasi)}. Name your own with -q.", "yellow"))

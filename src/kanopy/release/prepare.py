@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some
-from kanopy._job.inputs import about_index, assign_roles, resolve_hierarchies, resolve_hierarchy
+from kanopy._job.inputs import about_index, about_people, assign_roles, resolve_hierarchies, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import SILENT, Clock, Progress
@@ -137,7 +137,7 @@ def prepare(
             prepare_kernels(first_kernels(job), progress)
             progress("encoding")
             units, about = units_for(frame, job)
-            notes = (*notes, *about)
+            notes = (*notes, *about, *about_people(frame, job))
             table = _generalizable(frame, job, population, units)
     else:
         table, more = _substitutable(frame, job, clock, progress)

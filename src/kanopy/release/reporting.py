@@ -117,6 +117,7 @@ def _closer_look(
                 population_before=before if table else None,
                 population_after=after if table else None,
                 target=target,
+                units=domain.units if (domain := result.domain) is not None else None,
             )
         )
 

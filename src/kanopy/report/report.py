@@ -252,7 +252,9 @@ class Report(Short):
         smallest = self.classes.smallest
         promised = smallest if self.k is None else self.k
         if promised < 2:
-            return "The release satisfies its privacy models, but some rows stand alone."
+            return f"The release satisfies its privacy models, but some {self.counted} stand alone."
+        if self.counted != "rows":
+            return f"In its quasi-identifiers, every published row could be about at least {promised:,} {self.counted}."
         others = "one other" if promised == 2 else f"{promised - 1:,} others"
         return f"In its quasi-identifiers, every published row is indistinguishable from at least {others}."
 
@@ -321,8 +323,10 @@ class Report(Short):
         """
         if values not in self._pages:
             from kanopy.report.pages.release import page
+            from kanopy.report.words import counting
 
-            self._pages[values] = page(self, values=values)
+            with counting(self.counted):
+                self._pages[values] = page(self, values=values)
         return self._pages[values]
 
     def to_script(self) -> str:

@@ -6,7 +6,9 @@ import html
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib import resources
 from string import Formatter
@@ -164,6 +166,56 @@ def _book() -> dict[str, Any]:
     return tomllib.loads((resources.files("kanopy.report") / "words.toml").read_text(encoding="utf-8"))
 
 
+_PIECES = re.compile(r"\{[^{}]*\}|[^{}]+|[{}]")
+_COUNTED: ContextVar[str] = ContextVar("counted", default="rows")
+_OF_COUNTED = ("risk.", "release.tiles", "release.checked", "release.holds", "release.alone")
+"""Texts about what promises count; all others speak of rows."""
+
+
+@contextmanager
+def counting(what: str) -> Iterator[None]:
+    """While this lasts, texts about what promises count speak of people or households instead of rows.
+
+    >>> with counting("people"):
+    ...     sentence("release.checked", smallest=5).split("group ")[-1]
+    'has 5 people.'
+    """
+    token = _COUNTED.set(what)
+    try:
+        yield
+    finally:
+        _COUNTED.reset(token)
+
+
+def of_counted(text: str) -> str:
+    """A text about rows as one about what is counted; suppressed rows stay rows.
+
+    >>> with counting("people"):
+    ...     of_counted("Rows that stand alone: {n:#row}; suppressed rows")
+    'People who stand alone: {n:#person|people}; suppressed rows'
+    """
+    what = _COUNTED.get()
+    if what == "rows":
+        return text
+    one = {"people": "person"}.get(what, what.removesuffix("s"))
+    text = text.replace(":#row}", f":#{one}|{what}}}")
+    # Names of numbers stand in braces and are no words.
+    return "".join(piece if piece.startswith("{") else _renamed(piece, one, what) for piece in _PIECES.findall(text))
+
+
+def _renamed(text: str, one: str, what: str) -> str:
+    text = re.sub(r"\bRows( that)?\b", lambda found: what.capitalize() + (" who" if found[1] else ""), text)
+    return re.sub(r"(?<!uppressed )(?<!published )\brow(s?)\b(?! published)", lambda m: what if m[1] else one, text)
+
+
+def _counted(found: Any) -> Any:
+    if isinstance(found, str):
+        return of_counted(found)
+    if isinstance(found, dict):
+        return {key: _counted(value) for key, value in found.items()}
+    return [_counted(value) for value in found] if isinstance(found, list) else found
+
+
 def told(name: str) -> Any:
     """What `words.toml` holds under a dotted name.
 
@@ -173,7 +225,7 @@ def told(name: str) -> Any:
     found: Any = _book()
     for key in name.split("."):
         found = found[key]
-    return found
+    return _counted(found) if _COUNTED.get() != "rows" and name.startswith(_OF_COUNTED) else found
 
 
 def sentence(name: str, /, **numbers: Any) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import Mask
+from kanopy._core.units import Units
 from kanopy._errors import KanopyError
 from kanopy.metrics.utility.published_values import parse_interval
 from kanopy.report.report import Findings
@@ -58,14 +59,17 @@ class Looked:
     column_losses: Mapping[str, float] = field(default_factory=dict)
     target: str | None = None
     seed: int = 0
+    units: Units | None = None
+    """Whose the original rows are, where people are counted."""
 
 
 def look(at: Looked) -> Findings:
     """Look at a table and its release. What cannot be found out is left out, with a sentence that says so."""
     notes: list[str] = []
     gone = at.suppressed if at.kept is None else at.suppressed[at.kept]
-    before = _risk(at, at.original, None, at.population_before, notes, subsets=3 if _small(at) else 0)
-    after = _risk(at, at.released, gone, at.population_after, notes, subsets=0)
+    whose = at.units if at.units is None or at.kept is None else at.units.part(np.flatnonzero(at.kept))
+    before = _risk(at, at.original, None, at.population_before, notes, at.units, subsets=3 if _small(at) else 0)
+    after = _risk(at, at.released, gone, at.population_after, notes, whose, subsets=0)
     utility, shares = None, {}
     try:
         matched = _matched(at, gone, notes)
@@ -79,7 +83,9 @@ def look(at: Looked) -> Findings:
             column["loss"] = at.column_losses.get(column["name"], column["loss"])
         utility["bounds"] = _safe_bounds(utility["bounds"], matched, at.k)
         if _small(at):
-            after["attacks"] = [each.to_dict() for each in attack_matched(matched, at.quasi, seed=at.seed)]
+            after["attacks"] = [
+                each.to_dict() for each in attack_matched(matched, at.quasi, seed=at.seed, units=at.units)
+            ]
     except KanopyError:
         if at.target is not None:
             raise
@@ -103,13 +109,21 @@ def _small(at: Looked) -> bool:
 
 
 def _risk(
-    at: Looked, frame: pl.DataFrame, suppressed: Mask | None, population: Any, notes: list[str], *, subsets: int
+    at: Looked,
+    frame: pl.DataFrame,
+    suppressed: Mask | None,
+    population: Any,
+    notes: list[str],
+    units: Units | None,
+    *,
+    subsets: int,
 ) -> dict[str, Any]:
     """What `kanopy risk` says about one of the tables."""
     none = np.zeros(frame.height, bool) if suppressed is None else suppressed
     sensitive = [name for name in at.sensitive if name in frame.columns]
     size, fraction = at.population_size, at.sampling_fraction
     options: dict[str, Any] = {"sensitive": sensitive, "largest_subset": subsets, "suppressed": none, "seed": at.seed}
+    options["units"] = units
     try:
         given = {"population": population, "population_size": size, "sampling_fraction": fraction}
         return assess_risk(frame, at.quasi, **given, **options).to_dict()

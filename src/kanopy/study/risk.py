@@ -33,6 +33,7 @@ from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._core.units import Units
     from kanopy._table.grouping import NumberedRows
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.risk.linkage import Attack
@@ -75,6 +76,9 @@ class RiskAssessment(Short):
     attacks: tuple[Attack, ...]
     answers: SurveyAnswers = field(default_factory=SurveyAnswers, repr=False)
     """Sampling weights, households, special uniques and combinations of a few columns, where they were asked for."""
+    counted: str = "rows"
+    units: int | None = None
+    """What was counted, and how many of them there are where it was not rows."""
 
     @property
     def row_risks(self) -> dict[str, Any]:
@@ -115,6 +119,7 @@ class RiskAssessment(Short):
             "disclosure": [each.to_dict() for each in self.disclosure],
             "attacks": [each.to_dict() for each in self.attacks],
             **self.answers.to_dict(),
+            **({} if self.units is None else {"counted": self.counted, "units": self.units}),
         }
 
     def to_html(self, source: str = "a table") -> str:
@@ -153,6 +158,8 @@ def assess_risk(
     exact: bool = False,
     suda: int = 0,
     every: str | Mapping[int, int] = "",
+    unit: str | Sequence[str] = (),
+    units: Units | None = None,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
@@ -161,6 +168,8 @@ def assess_risk(
     Sweeney 2002). `released` is a release of this table: original rows are looked for in it, exactly and by nearest
     neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
     sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
+
+    `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows.
 
     For a sample survey, `weight` is the column that says how many people a row stands for, and `household` the one
     whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of households;
@@ -174,9 +183,9 @@ def assess_risk(
     >>> found.sizes.highest_prosecutor, found.marketer < 0.3, found.population.chosen
     (1.0, True, 'pitman')
     """
-    from kanopy._kinds import taken
+    from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import code_columns, number_rows, require_columns
+    from kanopy._table.grouping import code_columns, number_rows, require_columns, units_in
     from kanopy.privacy.survey import Every
 
     if not 0.0 <= threshold <= 1.0:
@@ -205,17 +214,21 @@ def assess_risk(
                 "No column singles out enough rows to be suggested as a quasi-identifier. "
                 "Name the columns that others may know (-q)."
             )
-    grouped = number_rows(frame, quasi, suppressed)
+    names = taken(Names(), unit, "unit")
+    if wrong := [name for name in names if name in (*quasi, *sensitive)]:
+        raise JobError(f"The unit {some(wrong)} has another role too. Give it one.")
+    units = units_in(frame, names) if names else units
+    grouped = number_rows(frame, quasi, suppressed, units)
     answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0)
     sizes = grouped.sizes
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
-    found, given_away = _disclosure(frame, quasi, sensitive, grouped)
+    found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     attacks: tuple[Attack, ...] = ()
     if released is not None:
         from kanopy.study.match import match_tables
 
         matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
-        attacks = attack_matched(matched, quasi, seed=seed)
+        attacks = attack_matched(matched, quasi, seed=seed, units=units)
     return RiskAssessment(
         rows=frame.height,
         suppressed_rows=grouped.suppressed,
@@ -233,10 +246,14 @@ def assess_risk(
         given_away=given_away,
         attacks=attacks,
         answers=answers,
+        counted="rows" if units is None else units.called,
+        units=None if units is None else units.count,
     )
 
 
-def attack_matched(matched: Matched, quasi: Sequence[str], *, seed: int = 0) -> tuple[Attack, ...]:
+def attack_matched(
+    matched: Matched, quasi: Sequence[str], *, seed: int = 0, units: Units | None = None
+) -> tuple[Attack, ...]:
     """Look for every original row in a release that lies beside it: exactly, and by nearest neighbour."""
     from kanopy.metrics.risk.linkage import attack
 
@@ -244,7 +261,15 @@ def attack_matched(matched: Matched, quasi: Sequence[str], *, seed: int = 0) -> 
     if not columns:
         return ()
     return tuple(
-        attack(columns, matched.partner, kind=kind, hidden=matched.hidden, seed=seed) for kind in ("exact", "nearest")
+        attack(
+            columns,
+            matched.partner,
+            kind=kind,
+            hidden=matched.hidden,
+            seed=seed,
+            units=None if units is None else units.of_row,
+        )
+        for kind in ("exact", "nearest")
     )
 
 
@@ -321,7 +346,7 @@ def _as_labels(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _disclosure(
-    frame: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], grouped: NumberedRows
+    frame: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], grouped: NumberedRows, units: Units | None
 ) -> tuple[tuple[Disclosure, ...], dict[str, list[dict[str, Any]]]]:
     """What the classes give away about each sensitive column, with the worst classes in words."""
     from kanopy._core.numbering import SMALL_ALONE, number_rows
@@ -330,11 +355,13 @@ def _disclosure(
     found, worst = [], {}
     for name in sensitive:
         labels, codes = column_values(frame[name]).sorted_as_text()
-        _, at, counts = number_rows(
+        pair, at, counts = number_rows(
             [grouped.class_of_row, codes], [len(grouped.sizes), len(labels)], ascending=True, small=SMALL_ALONE
         )
         groups, values = grouped.class_of_row[at], codes[at]
-        one = attribute_disclosure(name, groups, values, counts)
+        people = None if units is None else grouped.sizes
+        counts = counts if units is None else units.people(pair, len(at))
+        one = attribute_disclosure(name, groups, values, counts, people=people)
         found.append(one)
         examples = []
         for each in one.worst:

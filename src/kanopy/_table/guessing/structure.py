@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -113,3 +114,58 @@ def dummy_groups(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list
 def _exclude(one: pl.Series, other: pl.Series) -> bool:
     expected = int(one.sum()) * int(other.sum()) / max(len(one), 1)
     return expected >= EXPECTED and not (one & other).any() if len(one) > 3 * EXPECTED else False
+
+
+ROWS_FOR_KEYS = 100_000
+FEWEST_UNITS, LEAST_UNITS, MOST_OF_ONE = 10, 0.005, 0.2
+"""A key of people has at least so many values, so many per row, and no value in more than that share of the rows."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A column whose repeated values look like people: how many there are, what hangs on it, and rows that repeat."""
+
+    column: str
+    values: int
+    rows: int
+    hanging: tuple[str, ...]
+    copies: int
+
+
+def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = ()) -> list[Key]:
+    """Columns that look like keys of people of whom there are several rows: repeated values on which others depend.
+
+    A name that speaks of people or numbers needs one column that hangs on it, any other two. `without` are columns that
+    are known to be something else.
+
+    >>> frame = pl.DataFrame({"patient": [*range(20)] * 3, "born": [*range(1950, 1970)] * 3, "visit": [*range(60)],
+    ...                       "sex": [*"fm" * 10] * 3})
+    >>> [(key.column, key.hanging) for key in keys_of_people(frame)]
+    [('patient', ('sex',))]
+    """
+    from kanopy._table.guessing.names import meanings_of
+
+    part = frame.head(ROWS_FOR_KEYS)
+    plain = [n for n in part.columns[:MOST_COLUMNS] if not part[n].dtype.is_nested() and part[n].dtype != pl.Object]
+    distinct = {name: part[name].rename("").drop_nulls().n_unique() for name in plain}
+    found = []
+    for name in plain:
+        count, column = distinct[name], part[name].rename("key")
+        rows = part.height - column.null_count()
+        whole = column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum)
+        if name in without or not whole or count < max(FEWEST_UNITS, LEAST_UNITS * rows) or rows < 1.2 * count:
+            continue
+        if int(column.drop_nulls().value_counts()["count"].max() or 0) > MOST_OF_ONE * rows:  # type: ignore[arg-type]
+            continue
+        speaks = any(each.meaning.role == "identifier" for each in meanings_of(name)[:2])
+        # What tells as many apart as the key is the key in other words; a constant tells nothing.
+        others = [other for other in plain if other != name and 1 < distinct[other] < count]
+        hanging = []
+        for other in others:
+            pairs = pl.DataFrame({"key": column, "other": part[other].rename("other")}).drop_nulls()
+            if pairs.height > 0.5 * rows and pairs.n_unique() <= count:
+                hanging.append(other)
+        if len(hanging) >= (1 if speaks else 2):
+            copies = part.filter(column.is_not_null())
+            found.append(Key(name, count, rows, tuple(hanging), copies.height - copies[plain].n_unique()))
+    return found

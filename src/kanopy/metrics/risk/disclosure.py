@@ -61,11 +61,13 @@ class Disclosure(Plain):
 
 
 def attribute_disclosure(
-    column: str, groups: npt.ArrayLike, values: npt.ArrayLike, counts: npt.ArrayLike, *, level: float = 0.8
-) -> Disclosure:
+    column: str, groups: npt.ArrayLike, values: npt.ArrayLike, counts: npt.ArrayLike, *, level: float = 0.8,
+    people: npt.ArrayLike | None = None,
+) -> Disclosure:  # fmt: skip
     """What classes give away about one sensitive column.
 
-    `groups`, `values` and `counts` list which value occurs how often in which class, each pair once.
+    `groups`, `values` and `counts` list which value occurs how often in which class, each pair once. Where people are
+    counted, who may have several values, `people` says how many each class has: a guess is right of those who have it.
 
     >>> found = attribute_disclosure("ill", groups=[0, 1, 1], values=[0, 0, 1], counts=[4, 3, 1])
     >>> found.certain_rows, found.expected_confidence, found.baseline, found.distinct
@@ -83,33 +85,36 @@ def attribute_disclosure(
     if not rows:
         return Disclosure(column, 0, 0, 0, 0, 0, 0, 0, level, 0.0, 0.0, 0.0, 0.0, 0.0, ())
     share = number / sizes[group]
+    pairs = sizes
+    sizes = sizes if people is None else np.asarray(people, np.int64)[:classes]
+    sure = number / sizes[group]
     confidence = np.zeros(classes)
-    np.maximum.at(confidence, group, share)
+    np.maximum.at(confidence, group, sure)
     distinct = np.bincount(group, minlength=classes)
     expected = overall / rows
     # A value that a class lacks shifts it by its whole share, so only the values present need a look.
     shift = np.bincount(group, weights=np.maximum(share - expected[value], 0.0), minlength=classes)
     uncertainty = entropy(overall)
     conditional = float(-(number * np.log2(share)).sum()) / rows
-    single = distinct == 1
-    order = np.lexsort((group, -number, -share))
+    single = (confidence >= 1) & (pairs > 0)
+    order = np.lexsort((group, -number, -sure))
     worst = [
-        GivenAway(int(group[i]), int(value[i]), int(sizes[group[i]]), float(share[i]))
+        GivenAway(int(group[i]), int(value[i]), int(sizes[group[i]]), float(sure[i]))
         for i in order[:MOST_SHOWN]
-        if share[i] >= level
+        if sure[i] >= level
     ]
     return Disclosure(
         column=column,
-        rows=rows,
-        classes=int((sizes > 0).sum()),
+        rows=rows if people is None else int(sizes.sum()),
+        classes=int((pairs > 0).sum()),
         values=int((overall > 0).sum()),
-        distinct=int(distinct[sizes > 0].min()),
+        distinct=int(distinct[pairs > 0].min()),
         certain_classes=int(single.sum()),
         certain_rows=int(sizes[single].sum()),
         likely_rows=int(sizes[confidence >= level - 1e-12].sum()),
         level=level,
         baseline=float(expected.max()),
-        expected_confidence=float((confidence * sizes).sum() / rows),
+        expected_confidence=float((confidence * sizes).sum() / sizes.sum()),
         information=max(0.0, uncertainty - conditional),
         uncertainty=uncertainty,
         largest_shift=float(shift.max()),

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.numbering import distinct_tuples
+from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._core.numbering import distinct_tuples, number_keys
+from kanopy._core.units import Units
 from kanopy._shown import Plain
 from kanopy.metrics.risk.nearest_kernel import EXPECTED, OUTSIDE, TABLE, Distances, Tree, nearest
 from kanopy.metrics.utility.published_values import Covers
@@ -66,12 +67,14 @@ def attack(
     hidden: npt.NDArray[np.bool_] | None = None,
     most_attempts: int = MOST_ATTEMPTS,
     seed: int = 0,
+    units: Ints | None = None,
 ) -> Attack:
     """Look for every original row among the released ones.
 
     `partner[i]` is the released row of original row i, or -1 if it was left out; `hidden` marks released rows that
-    are suppressed and so cannot be picked. Above `most_attempts` people a random sample of them (by `seed`) is looked
-    for.
+    are suppressed and so cannot be picked. `units` says whose original rows these are: a person is found when
+    any of their rows is, and candidates are people. Above `most_attempts` people a random sample of them (by
+    `seed`) is looked for.
 
     >>> import numpy as np
     >>> from kanopy.metrics.utility.published_values import ColumnDomain, understand
@@ -96,6 +99,11 @@ def attack(
     )
     group_of_row = np.full(published + 1, -1, np.int64)  # the last place answers for partner -1
     group_of_row[kept] = group_of_kept
+    if units is not None:
+        # Whose the released rows are, so that a group counts as many candidates as it has people.
+        whose = np.zeros(published, np.int32)
+        whose[partner[partner >= 0]] = units[partner >= 0]
+        rows = Units(number_keys(whose[kept].astype(np.int64)).number).people(group_of_kept, len(groups))
     true_group = group_of_row[partner[chosen]]
     distinct, _, inverse, _ = distinct_tuples(
         [*(column.values[chosen] for column in columns), (true_group + 1).astype(np.int32)],
@@ -114,6 +122,9 @@ def attack(
     )
     chance = np.where(hit, 1.0 / np.maximum(tied, 1), 0.0)[inverse]
     candidates, hits = tied[inverse], hit[inverse]
+    if units is not None:
+        chance, candidates, hits = _by_person(units[chosen], chance, candidates, hits)
+        people, chosen = len(np.unique(units)), chosen[: len(chance)]
     found = float(chance.sum())
     return Attack(
         kind=kind,
@@ -127,6 +138,19 @@ def attack(
         highest_risk=float(chance.max()),
         median_candidates=float(np.median(candidates)),
     )
+
+
+def _by_person(units: Ints, chance: Floats, candidates: Longs, hits: Mask) -> tuple[Floats, Longs, Mask]:
+    """What was achieved by person: found when any row is, by the fewest candidates; unmatched when no row is."""
+    of_row, first, _ = number_keys(units.astype(np.int64))
+    missed = np.ones(len(first))
+    np.multiply.at(missed, of_row, 1.0 - chance)
+    hit = np.zeros(len(first), np.bool_)
+    np.logical_or.at(hit, of_row, hits)
+    fewest = np.full(len(first), np.iinfo(np.int64).max)
+    counts = hits | ~hit[of_row]
+    np.minimum.at(fewest, of_row[counts & (candidates > 0)], candidates[counts & (candidates > 0)])
+    return 1.0 - missed, np.where(fewest == np.iinfo(np.int64).max, 0, fewest), hit
 
 
 def distance_table(covers: Covers, kind: str) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts.assessment import bars
 from kanopy.report.charts.marks import PHASES, WIDTH, Chart, above_the_bars, framed, paired_bars, share_axis
-from kanopy.report.words import percent
+from kanopy.report.words import of_counted, percent
 
 MOST_BINS = 9
 
@@ -32,8 +32,13 @@ def class_sizes(before: Sequence[SizeBin], after: Sequence[SizeBin]) -> Chart:
             total = sum(b.rows for b in own)
             share = own[number].rows / total if number < len(own) and total else 0.0
             values.append({"size": name, "phase": phase, "share": share, "text": percent(share) if share else ""})
-    x = {"field": "size", "type": "ordinal", "sort": names, "axis": {"labelAngle": 0, "title": "Rows in the group"}}
-    y = share_axis("Share of rows", above_the_bars([each["share"] for each in values]))  # type: ignore[misc]
+    x = {
+        "field": "size",
+        "type": "ordinal",
+        "sort": names,
+        "axis": {"labelAngle": 0, "title": of_counted("Rows in the group")},
+    }
+    y = share_axis(of_counted("Share of rows"), above_the_bars([each["share"] for each in values]))  # type: ignore[misc]
     return framed(values, paired_bars(x, y), width=WIDTH, height=290)
 
 
@@ -62,7 +67,7 @@ def rows_at_risk(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
     ]  # fmt: skip
     order = list(dict.fromkeys(each["threshold"] for each in values))
     y = {"field": "threshold", "type": "ordinal", "sort": order, "axis": {"title": "Risk of a row"}}
-    layers = paired_bars(y, share_axis("Share of rows", 1), sideways=True)
+    layers = paired_bars(y, share_axis(of_counted("Share of rows"), 1), sideways=True)
     return framed(values, layers, width=WIDTH - 60, height=250)
 
 

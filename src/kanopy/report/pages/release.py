@@ -41,6 +41,7 @@ def page(report: Report, *, values: bool = False) -> str:
     chapters = [
         ("promise", "Promise", Chapter("", [
             ("promises", sections.promises(report, values)),
+            ("people", sections.people(report)),
             ("columns", _columns(report, values)),
             ("rows", _before_after(report, values)),
             ("suppressed", sections.suppressed(report)),
@@ -147,7 +148,7 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
         "share": _published_share(report) if report.rows else "–", "counts": _published(report),
         "suppressed": report.suppression.rows, "score": report.facts.solution.score,
         "wanted": f"k = {report.k} was asked for; " if report.k is not None else "",
-        "average": report.published_rows / after["classes"] if after["classes"] else 0.0,
+        "average": report.classes.rows / after["classes"] if after["classes"] else 0.0,
         "unchanged": len(unchanged), "columns": len(report.columns),
         "names": listed(unchanged) if unchanged else told("release.columns.every"),
     }  # fmt: skip

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kanopy.metrics.risk.class_sizes import size_histogram
 from kanopy.report.charts import release as charts
+from kanopy.report.charts.assessment import columns_chart
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
 from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, table
@@ -32,6 +34,30 @@ def promises(report: Report, values: bool) -> str:
     if gone:
         rows.append(["identifiers", sentence("release.promises.identifiers", names=listed(gone, 12)), word])
     return part("release.promises", table("Privacy models", ["Model", "In words", "Verified"], rows))
+
+
+def people(report: Report) -> str:
+    """Why people are counted: how many rows each has, and how many people share each published combination."""
+    units = report.facts.domain.units
+    if units is None:
+        return ""
+    rows, groups = size_histogram(units.rows_of), report.sizes_after
+    shares = (
+        [(b.label, b.classes / (sum(each.classes for each in bins) or 1)) for b in bins[:10]] for bins in (rows, groups)
+    )
+    titles = (
+        (f"Share of {units.called}", "Rows each has"),
+        ("Share of groups", f"{units.called.capitalize()} in the group"),
+    )
+    drawn = [columns_chart(share, *title) for share, title in zip(shares, titles, strict=True)]
+    words = (f"{units.called.capitalize()} by rows", f"Groups by {units.called}")
+    pictures = [drawing(c, f"people{i}", w) for i, (c, w) in enumerate(zip(drawn, words, strict=True))]
+    known = "all rows" if not units.known else plural(units.known, "row")
+    numbers = {
+        "rows": report.rows, "units": units.count, "called": units.called, "known": known,
+        "most": int(units.rows_of.max()), "smallest": report.classes.smallest,
+    }  # fmt: skip
+    return part("release.people", pair(*pictures), **numbers)
 
 
 def losses(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from kanopy.report.pages import risk_sections as sections
 from kanopy.report.pages.survey_sections import special_uniques, survey, unsafe_combinations
 from kanopy.report.shell import Tile, shell
-from kanopy.report.words import lines, listed, sentence, told
+from kanopy.report.words import counting, lines, listed, sentence, told
 
 
 def risk_page(
@@ -21,6 +21,17 @@ def risk_page(
 ) -> str:
     """The whole page from what `RiskAssessment.to_dict` gives; `given_away`, the values behind the scores of special
     uniques and unsafe combinations are examples with values."""
+    with counting(found.get("counted", "rows")):
+        return _page(found, given_away, source, values, combinations)
+
+
+def _page(
+    found: Mapping[str, Any],
+    given_away: Mapping[str, Sequence[Mapping[str, Any]]],
+    source: str,
+    values: Sequence[Mapping[str, Any]],
+    combinations: Iterable[Mapping[str, Any]],
+) -> str:
     limit = found["threshold"]
     names = found["quasi_identifiers"]
     judged = sentence("risk.judged", count=len(names), names=listed(names, 12))

@@ -13,7 +13,7 @@ from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts import assessment as charts
 from kanopy.report.charts.release import class_sizes, rows_at_risk
 from kanopy.report.shell import LEGEND, drawing, explained, fold, pair, part, records, table
-from kanopy.report.words import listed, percent, sentence, told, whole, worded
+from kanopy.report.words import listed, of_counted, percent, sentence, told, whole, worded
 
 Found = Mapping[str, Any]
 
@@ -30,11 +30,13 @@ def groups(found: Found, after: Found | None = None) -> str:
     for number, each in enumerate(longest):
         own = [side[number] if number < len(side) else SizeBin(0, 0, 0, 0) for side in sides]
         rows.append([each.label, *(whole(count) for one in own for count in (one.classes, one.rows))])
-    heads = [SIZE, *_heads(("Groups", "Rows"), after)]
+    heads = [of_counted(SIZE), *_heads(("Groups", of_counted("Rows")), after)]
     listing = table("Groups by size", heads, rows, range(1, len(heads)))
     if after is None:
         total = sum(each.rows for each in longest) or 1
-        chart = charts.columns_chart([(b.label, b.rows / total) for b in longest[:12]], "Share of rows", SIZE)
+        chart = charts.columns_chart(
+            [(b.label, b.rows / total) for b in longest[:12]], of_counted("Share of rows"), of_counted(SIZE)
+        )
         picture = drawing(chart, "sizes", told("risk.groups.described"))
         return part("risk.groups", pair(picture, listing), change="")
     described = sentence("risk.groups.described_both", before=found, after=after)
@@ -74,7 +76,7 @@ def attackers(found: Found, after: Found | None = None) -> str:
 def _at_risk(sides: Sequence[Found]) -> str:
     """How many rows lie above each risk."""
     limits = [side["rows_at_risk"] for side in sides]
-    heads = ["Rows"] if len(sides) == 1 else ["Rows before", "Rows after"]
+    heads = [of_counted(head) for head in (["Rows"] if len(sides) == 1 else ["Rows before", "Rows after"])]
     rows = [
         [
             f"above {percent(first['above'])}",
@@ -89,10 +91,17 @@ def _at_risk(sides: Sequence[Found]) -> str:
     )
     if len(sides) == 1:
         over = [(f"above {percent(each['above'])}", each["share"]) for each in limits[0]]
-        picture = drawing(charts.bars(over, "Share of rows"), "limits", f"Rows above each risk. {described}")
+        picture = drawing(
+            charts.bars(over, of_counted("Share of rows")), "limits", of_counted(f"Rows above each risk. {described}")
+        )
     else:
-        picture = drawing(rows_at_risk(*limits), "limits", f"Rows above each risk. {described}", LEGEND)
-    listing = table("Rows at risk", ["Risk of a row", SIZE, *heads], rows, range(2, len(sides) + 2))
+        picture = drawing(rows_at_risk(*limits), "limits", of_counted(f"Rows above each risk. {described}"), LEGEND)
+    listing = table(
+        of_counted("Rows at risk"),
+        [of_counted("Risk of a row"), of_counted(SIZE), *heads],
+        rows,
+        range(2, len(sides) + 2),
+    )
     return pair(picture, listing)
 
 
