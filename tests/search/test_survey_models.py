@@ -127,7 +127,7 @@ def cases(draw: st.DrawFn) -> tuple[Domain, list[Model], float, str]:
     return domain, models, limit, draw(st.sampled_from(["loss", "aecs", "height"]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cases())
 def test_optimal_equals_brute_force(case: tuple[Domain, list[Model], float, str]) -> None:
     domain, models, limit, metric = case
@@ -193,6 +193,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
     about, parameters = algorithm_class(name).about, parameters_of(algorithm_class(name))
     own: dict[str, Any] = {"steps": 5} if "steps" in parameters else {}
     own |= {"target": "home"} if "target" in parameters else {}
+    own |= {"generations": 2} if "generations" in parameters else {}
     job: dict[str, Any] = {"parameters": own, "insensitive": ["home"] if "target" in own else []}
     wanted = kanopy.Job(
         quasi=quasi, k=2, suppress=suppress, algorithm=name, models=[text], sampling_weight="w", household="home", **job
