@@ -250,6 +250,9 @@ def _number_or_day(value: Any) -> Any:
 
 def _period(text: str) -> tuple[dt.date, dt.date] | None:
     """The first day of a period of the calendar, and the first day after it."""
+    if match := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", text):
+        day = dt.date(int(match[1]), int(match[2]), int(match[3]))
+        return day, day + dt.timedelta(days=1)
     if match := re.fullmatch(r"(\d{4})s", text):
         return dt.date(int(match[1]), 1, 1), dt.date(int(match[1]) + 10, 1, 1)
     if match := re.fullmatch(r"(\d{4})(?:-(Q[1-4]|\d\d))?", text):

@@ -340,6 +340,14 @@ def test_a_sensitive_hierarchy_of_several_roots_takes_a_missing_value() -> None:
         assert kanopy.anonymize(table, job).data == table
 
 
+def test_a_release_of_no_rows_is_refused() -> None:
+    """An empty table was published, and its report could not be made."""
+    job = kanopy.Job(quasi=["q"], k=4, suppress=1.0, suppressed_rows="drop", max_levels={"q": 0})
+    with pytest.raises(NoSolution, match="nothing is left to publish"):
+        kanopy.anonymize({"q": [1, 2, 3, 4]}, job)
+    assert kanopy.anonymize({"q": [1, 2, 3, 4]}, job.replaced(suppressed_rows="keep")).data["q"] == ["*"] * 4
+
+
 # ---- the table above -------------------------------------------------------------------------------------------------
 
 

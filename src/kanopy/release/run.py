@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import JobError
+from kanopy._errors import JobError, NoSolution
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
@@ -210,6 +210,11 @@ def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> 
         return prepared.visible.with_columns(substituted), None
     assert isinstance(table, Generalizable) and isinstance(job, Job)
     drop_rows = job.suppressed_rows == "drop"
+    if drop_rows and not (found.recoding.group_of_row >= 0).any():
+        raise NoSolution(
+            "Every row would be suppressed and left out: nothing is left to publish.",
+            advice=["choose a smaller k", "keep suppressed rows, with * in them", "allow fewer rows to be suppressed"],
+        )
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
 
 
