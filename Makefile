@@ -1,5 +1,5 @@
 # Everything here makes its own environment (.venv) and needs nothing but Python 3.11+ and a package index.
-.PHONY: help demo test test-slow fuzz lint format prebuilt bench docs clean
+.PHONY: help demo test test-slow fuzz mutants lint format prebuilt bench docs clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -23,6 +23,9 @@ test-slow: $(READY)-test ## run the long tests
 
 fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
+
+mutants: $(READY)-test ## put known faults into a copy of the source: does a test notice each? (tests/mutations.toml)
+	@$(BIN)/python tools/mutate $(FAULTS)
 
 lint: $(READY)-lint ## check style, types and the import rule
 	@$(BIN)/ruff check .

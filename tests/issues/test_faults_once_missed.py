@@ -1,0 +1,124 @@
+"""Faults that could be put into the source without any test failing (`tests/mutations.toml` has them all)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kanopy
+from kanopy._core.classes import Classes, ColumnFacts, Domain
+from kanopy.cli.options import job_of
+from kanopy.hierarchy.builders.semantic.cuts import CutTree
+from kanopy.privacy.closeness import OrderedCloseness
+from kanopy.privacy.models import KAnonymity, make_models
+from kanopy.search.algorithms import make_algorithm
+from kanopy.search.clustering.groups import Groups, merge_until_safe
+from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy.search.problem import Problem
+
+
+def problem_of(values: list[int], tree: kanopy.Hierarchy, models: list[str], **limits: Any) -> Problem:
+    """Rows of one column, given as leaves of its hierarchy."""
+    leaves, of_row, counts = np.unique(values, return_inverse=True, return_counts=True)
+    tuples = leaves[:, None].astype(np.int32)
+    domain = Domain(("q",), (tree,), tuples, counts.astype(np.int64), of_row.reshape(-1).astype(np.int32))
+    return Problem(domain, make_models(models), **limits)
+
+
+def test_models_of_the_command_line_add_to_those_of_the_job_file(tmp_path: Path) -> None:
+    job = kanopy.Job(quasi=["age"], k=3, models=["l-distinct:ill:2"])
+    (tmp_path / "job.toml").write_text(job.to_toml())
+    found = job_of({"job": tmp_path / "job.toml", "model": ["t-equal:ill:0.2"]})
+    assert [model.name for model in found.models] == ["l-distinct", "t-equal"] and found.k == 3
+
+
+def test_best_counts_what_level_limits_suppress_before_it_suppresses_more() -> None:
+    """Two rows have nobody to be alike to below the highest level: of four that may be suppressed, two are left."""
+    tree = kanopy.Hierarchy.from_rows([[letter, "x" if letter != "i" else "y", "*"] for letter in "abcdefghi"])
+    problem = problem_of([0] * 10 + [1] * 3 + [8] * 2, tree, ["k:4"], suppression_limit=0.27, highest_levels=[1])
+    assert problem.max_suppressed_rows == 4
+    found = make_algorithm("best", steps=1).solve(problem)
+    assert found.recoding.suppressed_rows == 2 and found.recoding.classes.smallest >= 4
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "k-member"])
+def test_groups_under_level_limits_are_suppressed_where_they_are_not_safe(algorithm: str) -> None:
+    tree = kanopy.Hierarchy.from_rows([[letter, "x" if letter != "c" else "y", "*"] for letter in "abc"])
+    limits: dict[str, Any] = {"lowest_levels": [1], "highest_levels": [1], "suppression_limit": 0.5}
+    found = make_algorithm(algorithm).solve(problem_of([0] * 3 + [1] * 2 + [2] * 2, tree, ["k:3"], **limits))
+    assert found.recoding.suppressed_rows == 2 and found.recoding.classes.sizes.tolist() == [5]
+
+
+def test_people_of_a_population_are_added_up_however_their_gaps_are_written() -> None:
+    """A gap and an empty text are one label: two classes of the population that are one."""
+    table = {"zip": [None, None, "1", "1"]}
+    people = {"zip": [None, None, "", "", "1", "1", "1", "1"]}
+    found = kanopy.check(table, quasi=["zip"], models=["k-map:4"], population=people)
+    assert found.holds and found.classes == 2
+    assert not kanopy.check(table, quasi=["zip"], models=["k-map:5"], population=people).holds
+
+
+def test_values_that_no_row_has_are_no_step_of_an_order() -> None:
+    facts = {"pay": ColumnFacts(("1", "2", "3"), np.array([2, 2, 0]), np.array([1.0, 2.0, 3.0]))}
+    classes = Classes(np.array([2, 2]), histograms={"pay": np.array([[2, 0, 0], [0, 2, 0]])}, facts=facts)
+    assert OrderedCloseness("pay", 0.2).distances(classes).tolist() == [0.5, 0.5]
+
+
+def test_cuts_of_an_ontology_never_get_finer_upwards() -> None:
+    """A node that loses less than one below it would stand for it at a lower threshold than the one below."""
+    parent = np.array([4, 4, 5, 6, 5, 6, -1], np.int32)
+    tree = CutTree(parent, 4, np.array([0, 0, 0, 0, 0.9, 0.3, 1.0]))
+    assert (tree.loss[parent[:-1]] >= tree.loss[:-1]).all() and tree.thresholds.tolist() == [0.9]
+    levels = tree.table([0.5, 0.9], np.inf)
+    assert levels[1].tolist() == [0, 1, 2, 3] and levels[2].tolist() == [5, 5, 5, 3]
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_with_levels_keeps_both_ends_and_exactly_so_many(table: bool) -> None:
+    chains = [[f"{leaf}", *(f"{leaf // 2**level} of {level}" for level in range(1, 6)), "*"] for leaf in range(64)]
+    pairs = {below: above for chain in chains for below, above in itertools.pairwise(chain)}
+    tree = kanopy.Hierarchy.from_rows(chains) if table else kanopy.Hierarchy.from_parents(pairs)
+    assert tree.height == 6
+    for levels in range(2, 8):
+        fewer = tree.with_levels(levels)
+        assert fewer.height + 1 == levels
+        assert fewer.labels_at(0) == tree.labels_at(0) and fewer.labels_at(levels - 1) == ("*",)
+    assert tree.with_levels(4).level_sizes == [64, 16, 4, 1] and tree.with_levels(9) is tree
+
+
+def test_weeks_begin_on_monday() -> None:
+    days = [dt.date(2024, 1, day) for day in range(1, 15)]
+    tree = kanopy.build_hierarchy(days, "dates", granularities=["week", "iso_year"])
+    monday, second = dt.date(2024, 1, 1).toordinal(), dt.date(2024, 1, 8).toordinal()
+    assert tree.intervals_at(1) == [(monday, monday + 6), (second, second + 6)]
+    assert tree.generalize("2024-01-07", 1) == "2024-W01" and tree.generalize("2024-01-08", 1) == "2024-W02"
+
+
+def test_microaggregation_leaves_no_group_of_twice_k() -> None:
+    words = ["cat", "dog", "horse", "cow", "eagle", "parrot", "snake", "lizard", "frog", "salmon", "trout"]
+    job = kanopy.MaskJob(text=["pet"], k=3, algorithm="semantic-microaggregation")
+    sizes = Counter(kanopy.mask({"pet": words}, job).data["pet"])
+    assert sorted(sizes.values()) == [3, 3, 5]
+
+
+def test_merging_groups_counts_the_rows_that_it_makes_broader() -> None:
+    """One row beside a hundred in a narrow group and three a little further away: the three are cheaper to join."""
+    tree = kanopy.build_hierarchy(list(range(21)), "iotf")
+    rows = [6] * 50 + [8] * 50 + [10] + [15] * 3 + [0] * 5 + [20] * 5
+    leaves, of_row, counts = np.unique(rows, return_inverse=True, return_counts=True)
+    domain = Domain(
+        ("q",), (tree,), leaves[:, None].astype(np.int32), counts.astype(np.int64), of_row.reshape(-1).astype(np.int32)
+    )
+    measure = k_member_clusters(domain, 2, free=["q"]).measure
+    at = measure.positions[domain.tuple_of_row][:, 0]
+    group = np.array([0] * 100 + [1] + [2] * 3 + [3] * 5 + [4] * 5, np.int32)
+    ends = [[function(at[group == g]) for g in range(5)] for function in (min, max)]
+    low, high = (np.array(each, np.int32)[:, None] for each in ends)
+    merged, times = merge_until_safe(Groups(group, low, high, measure), Problem(domain, [KAnonymity(2)]))
+    assert times == 1 and merged.of_row[100] == merged.of_row[101]
