@@ -77,7 +77,7 @@ def test_attack_on_a_release() -> None:
     exact, near = found.attacks
     # Four rows share ({1, 2}, f), one is ({1, 2}, m), and the suppressed row cannot be picked.
     assert exact.found == pytest.approx(4 * 1 / 4 + 1)
-    assert (exact.certain, exact.unmatched) == (1, 1)
+    assert (exact.certain, exact.unmatched, exact.wrong) == (1, 1, 0)
     assert near.kind == "nearest" and near.attempts == 6
     # The release against itself: prosecutor's average risk is what the exact attack finds.
     same = assess_risk(PEOPLE, ["zip", "sex"], released=PEOPLE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import kanopy
-from kanopy._core.classes import Classes, ColumnFacts, Domain
+from kanopy._core.classes import Classes, ColumnFacts, Domain, Sensitive
 from kanopy.cli.options import job_of
 from kanopy.hierarchy.builders.semantic.cuts import CutTree
 from kanopy.privacy.closeness import OrderedCloseness
@@ -20,6 +21,8 @@ from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.clustering.groups import Groups, merge_until_safe
 from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy.search.local.box_release import made_safe
+from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
 
 
@@ -39,12 +42,28 @@ def test_models_of_the_command_line_add_to_those_of_the_job_file(tmp_path: Path)
 
 
 def test_best_counts_what_level_limits_suppress_before_it_suppresses_more() -> None:
-    """Two rows have nobody to be alike to below the highest level: of four that may be suppressed, two are left."""
-    tree = kanopy.Hierarchy.from_rows([[letter, "x" if letter != "i" else "y", "*"] for letter in "abcdefghi"])
-    problem = problem_of([0] * 10 + [1] * 3 + [8] * 2, tree, ["k:4"], suppression_limit=0.27, highest_levels=[1])
-    assert problem.max_suppressed_rows == 4
+    """Two rows have nobody to be alike to below the highest level, and no more than two may be suppressed."""
+    branch = {**dict.fromkeys("abcdef", "x"), **dict.fromkeys("gh", "z"), "i": "y"}
+    tree = kanopy.Hierarchy.from_rows([[letter, above, "*"] for letter, above in branch.items()])
+    rows = [0] * 4 + [1] + [6] * 4 + [7] * 4 + [8] * 2
+    problem = problem_of(rows, tree, ["k:4"], suppression_limit=0.14, highest_levels=[1])
+    assert problem.max_suppressed_rows == 2
     found = make_algorithm("best", steps=1).solve(problem)
-    assert found.recoding.suppressed_rows == 2 and found.recoding.classes.smallest >= 4
+    assert found.recoding.suppressed_rows == 2 and sorted(found.recoding.classes.sizes.tolist()) == [4, 4, 5]
+
+
+def test_rows_that_are_suppressed_stay_so_while_unsafe_classes_are_united() -> None:
+    tree = kanopy.Hierarchy.from_rows([["a", "*"], ["b", "*"], ["c", "*"]])
+    ill = Sensitive("ill", ("flu", "cold"), np.array([0, 0, 0, 1, 1], np.int32))
+    problem = problem_of([0, 0, 1, 1, 2], tree, ["k:2"], suppression_limit=0.2)
+    problem = Problem(
+        replace(problem.domain, sensitive=(ill,)), make_models(["k:2", "l-distinct:ill:2"]), suppression_limit=0.2
+    )
+    layout = lay_out(problem)
+    given = np.array([0, 0, 1, 1, -1], np.int32)[layout.rows]
+    class_of, united = made_safe(layout, given, problem)
+    assert united == 1 and class_of[layout.rows == 4].tolist() == [-1]
+    assert len(set(class_of[layout.rows < 4].tolist())) == 1
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member"])
