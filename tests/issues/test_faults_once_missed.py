@@ -41,6 +41,42 @@ def test_models_of_the_command_line_add_to_those_of_the_job_file(tmp_path: Path)
     assert [model.name for model in found.models] == ["l-distinct", "t-equal"] and found.k == 3
 
 
+@pytest.mark.parametrize("option", ["--report", "--mapping", "--manifest", "--solution"])
+def test_every_output_is_checked_before_the_work(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were refused when all the work was done."""
+    from kanopy.cli import main
+    from kanopy.release import run
+
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("age\n1\n1\n")
+    monkeypatch.setattr(run, "anonymize", lambda *_, **__: pytest.fail("the work was begun"))
+    for place in ("t.csv", "gone/out.json", "out.csv"):
+        command = ["kanopy", "anonymize", "t.csv", "-q", "age", "-k", "2", "-o", "out.csv", option, place]
+        monkeypatch.setattr("sys.argv", command)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert stop.value.code == 2, capsys.readouterr()
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_the_limit_of_suppression_is_rounded_down() -> None:
+    tree = kanopy.Hierarchy.flat(["a"])
+    limits = {0.0: 0, 0.19: 1, 0.2: 2, 0.3: 3, 0.999: 9, 1.0: 10}  # 0.3 · 10 is a little less than 3 to a computer
+    for limit, rows in limits.items():
+        assert problem_of([0] * 10, tree, ["k:2"], suppression_limit=limit).max_suppressed_rows == rows
+    letters = kanopy.Hierarchy.flat(["a", "b", "c"])
+    exactly = problem_of([0] * 8 + [1, 2], letters, ["k:2"], suppression_limit=0.2)
+    assert exactly.evaluate((0,)).feasible and exactly.evaluate((0,)).suppressed_rows == 2
+    assert not problem_of([0] * 8 + [1, 2], letters, ["k:2"], suppression_limit=0.19).evaluate((0,)).feasible
+
+
+def test_a_class_of_k_is_safe_and_one_of_fewer_is_not() -> None:
+    classes = Classes(np.array([1, 2, 3, 4]))
+    assert KAnonymity(3).violated(classes).tolist() == [True, True, False, False]
+
+
 def test_best_counts_what_level_limits_suppress_before_it_suppresses_more() -> None:
     """Two rows have nobody to be alike to below the highest level, and no more than two may be suppressed."""
     branch = {**dict.fromkeys("abcdef", "x"), **dict.fromkeys("gh", "z"), "i": "y"}
