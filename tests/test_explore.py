@@ -201,7 +201,8 @@ def test_labels_of_a_column_and_level_are_read_once(monkeypatch: pytest.MonkeyPa
         return read(original, published, *more, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(labels, "false_labels", noted)
-    job = Job(quasi=["age", "sex", "zip"], k=2)
+    given = {"age": {"method": "widths", "widths": [5, 10]}, "sex": {"method": "suppress"}, "zip": {"method": "redact"}}
+    job = Job(quasi=["age", "sex", "zip"], k=2, hierarchies=given)
     found = explore({name: values for name, values in people().items() if name != "ill"}, job, ks=range(2, 30))
     releases = len({point.classes for point in found.points})
     assert releases > 1

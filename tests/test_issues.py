@@ -317,7 +317,7 @@ def test_column_names_are_no_patterns(name: str, tmp_path: Path) -> None:
         job = kanopy.Job(quasi=[name], sensitive=["ill"], k=4, models=["l-distinct:ill:2"])
         found = kanopy.anonymize(frame, job)
         assert list(found.report.to_json()) and found.verification.smallest_class == 6
-        assert list(pl.DataFrame(found.data)[name]) == ["[1, 3]"] * 6
+        assert list(pl.DataFrame(found.data)[name]) == ["*"] * 6
     kept = kanopy.anonymize(table, kanopy.Job(quasi=["age"], identifiers=[name], k=3, rest="publish")).data
     assert list(kept) == ["age", "ill", "pay"]
     assert kanopy.check(table, quasi=[name], sensitive=["age"], models=["l-distinct:age:2"]).k == 2

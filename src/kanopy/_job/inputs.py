@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_LEVELS = 8
+FINEST_PARTS = 512
 ROWS_TO_JUDGE = 20_000
 """So many rows, evenly spread, are enough to tell what a column looks like."""
+METRICS_OF_LEVELS = ("precision", "height")
+"""What counts levels cannot compare hierarchies of different heights."""
 SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
 
@@ -143,25 +146,70 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
 
 
 def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None) -> dict[str, Hierarchy]:
-    """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's)."""
+    """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's).
+
+    Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table.
+    """
     from kanopy.engine.local import stacked
 
-    most_levels = MOST_LEVELS if job.algorithm in SEARCHES_OVER_LEVELS else None
-    return {
+    over_levels = job.algorithm in SEARCHES_OVER_LEVELS
+    found = {
         name: resolve_hierarchy(
             name,
             job.hierarchies.get(name),
             frame[name] if population is None else stacked(frame, population, name),
             job.missing_tokens,
             job.least_rows,
-            most_levels,
+            MOST_LEVELS if over_levels else None,
         )
         for name in job.quasi
     }
+    if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
+        found |= _fitted(frame, job, found)
+    return found
+
+
+def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+    """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
+    from kanopy._table.column import typed_column
+
+    columns = {}
+    for name in job.quasi:
+        if chosen_automatically(job.hierarchies.get(name)) and not {name} & (
+            job.min_levels.keys() | job.max_levels.keys()
+        ):
+            column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
+            column = None if column is None else column.inferred()
+            if column is not None and column.kind in ("integer", "decimal", "real") and column.size > 2:
+                columns[name] = column
+    if not columns:
+        return {}
+    from kanopy._job.fitting import fitted_hierarchies
+    from kanopy.engine.local import LocalEngine
+    from kanopy.metrics.full_domain import Loss
+    from kanopy.privacy.models import KAnonymity
+    from kanopy.search.problem import Problem
+
+    counted = LocalEngine().count(
+        frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens
+    )
+    domain = counted.domain
+    if not len(domain.counts):
+        return {}
+    problem = Problem(
+        domain,
+        [KAnonymity(job.least_rows)],
+        Loss(),
+        weights=[job.weights.get(name, 1.0) for name in domain.names],
+        suppression_limit=job.suppress,
+        lowest_levels=[job.min_levels.get(name, 0) for name in domain.names],
+        highest_levels=[job.max_levels.get(name, h.height) for name, h in hierarchies.items()],
+    )
+    return fitted_hierarchies(problem, columns)
 
 
 def chosen_automatically(source: HierarchySource | None) -> bool:
-    """Whether a column's hierarchy is chosen by looking at the column, for the k of the job."""
+    """Whether a column's hierarchy is chosen by looking at the column, for the job's k (over levels: and limit)."""
     return source is None or (isinstance(source, Mapping) and source.get("method") == "auto" and "k" not in source)
 
 
@@ -202,5 +250,7 @@ def resolve_hierarchy(
     if parameters["method"] == "auto":
         # Groups larger than the column has values cannot be compared; missing ones are no part of a hierarchy.
         parameters.setdefault("k", min(k, values.rows))
+        if most_levels is None:  # what chooses a group per row makes use of groups of little more than k rows
+            parameters["parts"] = int(min(max(values.rows // parameters["k"], 2), FINEST_PARTS))
     built = build_hierarchy(values, **parameters).rooted()
     return built.with_levels(most_levels) if parameters["method"] == "auto" and most_levels else built

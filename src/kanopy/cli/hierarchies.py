@@ -47,7 +47,7 @@ def build(
 ) -> None:
     """Build a hierarchy from the values of a column; written as .csv, .json or .dot.
 
-    The method auto takes the best for groups of k rows (5 unless said).
+    The method auto takes a readable one for groups of k rows (5 unless said).
     """
     from kanopy._parameters import pairs, parse
     from kanopy.hierarchy.builders.registry import builder_class, make_builder
@@ -61,14 +61,14 @@ def build(
     proposal: Proposal | None = None
     if method == "auto":
         from kanopy._kinds import Whole, taken
-        from kanopy.hierarchy.suggest import suggest_hierarchies
+        from kanopy.hierarchy.suggest import choose_hierarchy
 
         texts = pairs(param)
         smallest = taken(Whole(1), Whole(1).read(texts.pop("k", str(5 if k is None else k))), "k")
         if texts or named:
             raise InputError("The method auto takes no parameter but k. Name a method with --method.")
         reduced = _column(data, column, given["missing_tokens"], encoding)
-        best = suggest_hierarchies(reduced, k=smallest)[0]
+        best = choose_hierarchy(reduced, k=smallest)
         builder, built = best.builder, best.hierarchy
     else:
         builder = make_builder(method, **parse(builder_class(method), param), **named)

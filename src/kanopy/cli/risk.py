@@ -205,6 +205,10 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             f"{each.kind} attack: {each.found:,.1f} of {each.attempts:,} people found ({each.share:.2%}), "
             f"{each.certain:,} with certainty, highest risk {each.highest_risk:.2%}."
         )
+    for each in found.exposed:
+        ends = f"{', '.join(each.ends[:5])}{', …' if len(each.ends) > 5 else ''}"
+        what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} rows: {ends}"
+        out.print(Text(f"{each.column}: {what}. Cut at round numbers instead."))
     for each in found.disclosure:
         out.print(
             Text(

@@ -132,8 +132,11 @@ def placed(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
             continue
         nodes = nodes[np.argsort(h.low[nodes], kind="stable")]
         node = nodes[np.maximum(np.searchsorted(h.low[nodes], points, side="right") - 1, 0)]
-        open_end = np.array([h.labels[each].endswith(")") for each in node.tolist()], np.bool_)
-        inside = (h.low[node] <= points) & np.where(open_end, points < h.high[node], points <= h.high[node])
+        labels = [h.labels[each] for each in node.tolist()]
+        open_end = np.array([label.endswith(")") or label.startswith("<") for label in labels], np.bool_)
+        no_least, no_most = (np.array([label[:1] in signs for label in labels], np.bool_) for signs in ("<≤*", ">≥*"))
+        above = (h.low[node] <= points) | no_least
+        inside = above & (np.where(open_end, points < h.high[node], points <= h.high[node]) | no_most)
         table[level] = np.where(inside, node, table[level + 1] if level < h.height else -1)
     found = table[-1] >= 0
     if h.height == 0 or not found.any():

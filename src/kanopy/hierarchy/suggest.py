@@ -13,7 +13,7 @@ second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,11 @@ from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
 from kanopy.hierarchy.builders.dates import Dates
 from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
-from kanopy.hierarchy.builders.grouping import Order
+from kanopy.hierarchy.builders.grouping import Frequency, Order
 from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
+from kanopy.hierarchy.builders.rounding import PARTS, Round
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -88,16 +89,33 @@ def suggest_hierarchies(
             f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
         )
     column = column.inferred()
-    found = []
-    for builder in candidates(column, k):
+    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(candidates(column, k), column)]
+    order = {id(suggestion): i for i, suggestion in enumerate(found)}
+    found.sort(key=lambda s: (round(s.loss, 12), round(s.typical_loss, 12), order[id(s)]))
+    return found
+
+
+def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int = PARTS) -> Suggestion:
+    """The hierarchy a column gets when nobody says how: a readable one, with nobody's own value at an end.
+
+    Numbers are cut at round points, dates by the calendar, codes by prefix; of other texts the rare ones are joined.
+    Only what none of this fits is kept or hidden. `parts` says how fine numbers are cut.
+
+    >>> choose_hierarchy([17, 18, 25, 31, 44, 60], k=2).hierarchy.labels_at(1)
+    ('≤ 19', '20–39', '≥ 40')
+    """
+    column = column_of(values).inferred()
+    found = [_judged(builder, tree, column, k, "level") for builder, tree in _built(readable(column, k, parts), column)]
+    return min(found, key=lambda each: (round(each.loss, 12), round(each.typical_loss, 12)))
+
+
+def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builder, Hierarchy]]:
+    """The builders that fit the column, with what they build."""
+    for builder in builders:
         try:
-            hierarchy = builder.build_column(column)
+            yield builder, builder.build_column(column)
         except HierarchyError:
             continue  # does not fit this column after all: a range below zero for dbgh, for example
-        found.append(_judged(builder, hierarchy, column, k, rule))
-    order = {suggestion.method: i for i, suggestion in enumerate(found)}
-    found.sort(key=lambda s: (round(s.loss, 12), round(s.typical_loss, 12), order[s.method]))
-    return found
 
 
 def halving_note(suggestions: Sequence[Suggestion]) -> str | None:
@@ -128,9 +146,10 @@ def _close(loss: float, best: float) -> bool:
 
 def candidates(column: Column, k: int) -> list[Builder]:
     """The builders worth trying on a column, those that people find easiest to read first."""
+    builders = readable(column, k)
     if column.kind == "text":
-        return _for_text(column)
-    builders: list[Builder] = [Dates()] if column.kind in ("date", "datetime") else []
+        more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
+        return [*builders, *(each for each in (*more, Suppress()) if each not in builders)]
     if column.kind == "integer":
         builders += _round_widths(column)
     builders += [EqualWidth(), Cgh(), EqualFrequency(), Iotf(), Otf(), Otf(linkage="centroid"), Chu(), Han()]
@@ -141,24 +160,33 @@ def candidates(column: Column, k: int) -> list[Builder]:
     return [*builders, KAware(k=k), Suppress()]
 
 
+def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
+    """The builders that a column is given to unasked: their labels read well, and their ends are nobody's own value."""
+    if column.kind in Round.fits:
+        return [Round(k=k, parts=parts)]
+    if column.kind in Dates.fits:
+        return [Dates()]
+    if column.kind != "text" or column.size < 3:
+        return [Suppress()]
+    labels = column.labels()
+    if bands_in_order(labels) is not None:
+        return [Order(fan_out=(2,)), Order(fan_out=(3,))]
+    if not _codes(labels):
+        return [Frequency(k=k)]
+    alike = len({len(label) for label in labels}) == 1 and len(labels[0]) >= ORDERLY_CODES
+    # A shorter code can be another code: a hidden rest cannot.
+    return [Redact(), Prefix()] if alike else [Redact(keep_length=False)]
+
+
+def _codes(labels: Sequence[str]) -> bool:
+    """Whether texts are codes: a digit in each, none too long."""
+    return all(len(label) <= LONGEST_CODE and any(c.isdigit() for c in label) for label in labels)
+
+
 def _round_widths(column: Column) -> list[Builder]:
     assert column.positions is not None
     extent = int(column.positions[-1] - column.positions[0]) + 1
     return [Widths(widths=(5, 10, 20))] if 40 <= extent <= 2000 else []
-
-
-def _for_text(column: Column) -> list[Builder]:
-    """Codes can be redacted and ordered; plain words have no order that means anything, and are kept or hidden."""
-    labels = column.labels()
-    if bands_in_order(labels) is not None:
-        return [Order(fan_out=(2,)), Order(fan_out=(3,)), Suppress()]
-    lengths = {len(label) for label in labels}
-    if not all(any(c.isdigit() for c in label) for label in labels) or max(lengths) > LONGEST_CODE:
-        return [Suppress()]
-    builders: list[Builder] = [Prefix(), Order(fan_out=(2,)), Order(fan_out=(5,)), Suppress()]
-    if len(lengths) == 1 and max(lengths) >= ORDERLY_CODES:
-        builders = [Redact(), Redact(side="left"), *builders]
-    return builders
 
 
 def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule: str) -> Suggestion:

@@ -206,18 +206,18 @@ def _short(model: Model) -> str:
 
 
 class _Pools:
-    """A pool for each set of hierarchies: those that are chosen automatically may differ with k and algorithm, and a
-    point is the release that `anonymize` gives."""
+    """A pool for each set of hierarchies: those that are chosen automatically may differ with k, limit and algorithm,
+    and a point is the release that `anonymize` gives."""
 
     def __init__(self, data: Any, job: Job, grid: Sequence[_Case], population: Any, tell: Progress) -> None:
         self._models = tuple(dict.fromkeys(model for case in grid for model in case.job.models))
         self._population, self._tell = population, tell
         self._pools: dict[str, _Pool] = {}
-        self._known: dict[tuple[int, bool], _Pool] = {}
+        self._known: dict[tuple[int, float, bool], _Pool] = {}
         self._chosen = any(chosen_automatically(job.hierarchies.get(name)) for name in job.quasi)
         self._data = data
         case = grid[0]
-        self.first = self._pool(case, case.ks[0])
+        self.first = self._pool(case, case.ks[0], case.limits[0])
         self._data = self.first.prepared.frame
 
     @property
@@ -227,17 +227,21 @@ class _Pools:
 
     def parts(self, case: _Case) -> Iterator[tuple[_Pool, _Case]]:
         """The points of a case by the pool they come from."""
-        found: dict[int, tuple[_Pool, list[int]]] = {}
-        for k in case.ks:
-            pool = self._pool(case, k)
-            found.setdefault(id(pool), (pool, []))[1].append(k)
-        for pool, ks in found.values():
-            yield pool, replace(case, ks=tuple(ks))
+        if not self._chosen:
+            yield self.first, case
+            return
+        for limit in case.limits:
+            found: dict[int, tuple[_Pool, list[int]]] = {}
+            for k in case.ks:
+                pool = self._pool(case, k, limit)
+                found.setdefault(id(pool), (pool, []))[1].append(k)
+            for pool, ks in found.values():
+                yield pool, replace(case, ks=tuple(ks), limits=(limit,))
 
-    def _pool(self, case: _Case, k: int) -> _Pool:
-        key = (k, case.job.algorithm in SEARCHES_OVER_LEVELS) if self._chosen else (0, True)
+    def _pool(self, case: _Case, k: int, limit: float) -> _Pool:
+        key = (k, limit, case.job.algorithm in SEARCHES_OVER_LEVELS)
         if key not in self._known:
-            job = case.job.replaced(k=k, models=self._models)
+            job = case.job.replaced(k=k, suppress=limit, models=self._models)
             prepared = prepare(self._data, job, population=self._population, progress=self._tell, generalize=True)
             pool = _Pool(prepared, self._tell)
             self._known[key] = self._pools.setdefault(_fingerprint(prepared.domain, job), pool)

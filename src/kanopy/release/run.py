@@ -15,6 +15,8 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare
 from kanopy.release.result import Result
+from kanopy.study.ends import exposed_ends
+from kanopy.study.ends import told as told_ends
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,6 +146,7 @@ def run(
             known = set() if true_labels is None else true_labels
             names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
             remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
+            remarks += told_ends(exposed_ends(prepared.frame, published, names, getattr(job, "least_rows", job.k)))
             known.update(at_level.items())  # in place: the caller hands the same set to its next release
         _verify_job(prepared, job, found, published, kept)
     return Result(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
+from math import ceil, fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
+from kanopy.study.ends import ExposedEnds, exposed_ends
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class RiskAssessment(Short):
     disclosure: tuple[Disclosure, ...]
     given_away: dict[str, list[dict[str, Any]]]
     attacks: tuple[Attack, ...]
+    exposed: tuple[ExposedEnds, ...] = ()
     answers: SurveyAnswers = field(default_factory=SurveyAnswers, repr=False)
     """Sampling weights, households, special uniques and combinations of a few columns, where they were asked for."""
     counted: str = "rows"
@@ -120,6 +122,9 @@ class RiskAssessment(Short):
             "attacks": [each.to_dict() for each in self.attacks],
             **self.answers.to_dict(),
             **({} if self.units is None else {"counted": self.counted, "units": self.units}),
+            "exposed_ends": [
+                {"column": each.column, "ends": len(each.ends), "fewer_than": each.k} for each in self.exposed
+            ],
         }
 
     def to_html(self, source: str = "a table") -> str:
@@ -224,11 +229,15 @@ def assess_risk(
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     attacks: tuple[Attack, ...] = ()
+    exposed: tuple[ExposedEnds, ...] = ()
     if released is not None:
         from kanopy.study.match import match_tables
 
         matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
         attacks = attack_matched(matched, quasi, seed=seed, units=units)
+        other = to_polars(released)[0]
+        shared = [name for name in quasi if name in other.columns]
+        exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2)
     return RiskAssessment(
         rows=frame.height,
         suppressed_rows=grouped.suppressed,
@@ -248,6 +257,7 @@ def assess_risk(
         answers=answers,
         counted="rows" if units is None else units.called,
         units=None if units is None else units.count,
+        exposed=exposed,
     )
 
 

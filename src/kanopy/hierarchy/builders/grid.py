@@ -100,8 +100,6 @@ def grid_hierarchy(
     def labels() -> list[str]:
         names = list(column.labels())
         written = label_format(label)
-        if wide and written == INTERVAL:
-            written = HALF_OPEN
         for level, (first, last) in enumerate(levels):
             if not plain:
                 names.extend(texts[level])
@@ -121,6 +119,8 @@ def interval_text(column: Column, first: int, last: int, written: str) -> str:
     wide = column.kind == "real"
     if first == last and not wide:
         return column.text(first)
+    if wide and written == INTERVAL:
+        written = HALF_OPEN
     return written.format(low=column.text(first), high=column.text(last + wide))
 
 

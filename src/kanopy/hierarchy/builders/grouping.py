@@ -17,6 +17,9 @@ from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+FINEST_SHARE = 64
+"""A value that fewer than one in so many rows have is rare."""
+
 
 def in_order(labels: Sequence[str]) -> bool:
     """Whether texts are codes whose alphabetical order means something: of one length, digits where others have digits.
@@ -106,6 +109,49 @@ class Order(Builder):
         if len(labels) == 1:
             rows[0].append(SUPPRESSED_LABEL)
         return Hierarchy.from_rows(rows, name=column.name)
+
+
+@dataclass(frozen=True)
+class Frequency(Builder):
+    """The common values stay, the rare ones become `other`: ever more of them from level to level.
+
+    A value stays while at least `k` rows have it, then while twice as many do, and so on. `other` always holds two
+    values or more, and as many rows as a value that stays.
+
+    >>> h = Frequency(k=2).build(["cook"] * 5 + ["clerk"] * 3 + ["smith", "baker"])
+    >>> [sorted(set(labels)) for labels in map(h.labels_at, range(1, h.height + 1))]
+    [['clerk', 'cook', 'other'], ['cook', 'other'], ['*']]
+    """
+
+    method: ClassVar[str] = "frequency"
+    summary: ClassVar[str] = "common values stay, rare ones become other"
+    fits: ClassVar[frozenset[str]] = ANY
+    k: Annotated[int, Whole(1), "rows that a value needs to stay at the first level"] = 5
+    other: Annotated[str, Text(), "what rare values are called"] = "other"
+
+    def build_column(self, column: Column) -> Hierarchy:
+        labels, counts = list(column.labels()), column.counts
+        rest = [label.casefold() == self.other.casefold() for label in labels]
+        other = next((label for label, named in zip(labels, rest, strict=True) if named), self.other)
+        order = np.lexsort((-counts, np.array(rest)))  # a value that is called so already never stays by itself
+        counts = np.where(rest, 0, counts)
+        below = np.cumsum(column.counts[order][::-1])[::-1]  # rows of a value and all rarer ones
+        levels, kept = [labels], len(labels)
+        least = max(self.k, column.rows // FINEST_SHARE)
+        while True:
+            # Values stay that have enough rows, while those that go have enough together, and are two or more.
+            stay = int((counts >= least).sum())
+            while stay and (stay > len(labels) - 2 or below[stay] < least):
+                stay -= 1
+            if not stay:
+                break
+            if stay < kept:
+                common = set(order[:stay].tolist())
+                levels.append([label if i in common else other for i, label in enumerate(labels)])
+                kept = stay
+            least *= 2
+        levels.append([SUPPRESSED_LABEL] * len(labels))
+        return Hierarchy.from_rows(zip(*levels, strict=True), name=column.name)
 
 
 @dataclass(frozen=True)

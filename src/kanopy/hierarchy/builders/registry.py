@@ -14,6 +14,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 
 BUILDERS: Named[type[Builder]] = Named(
     {
+        "round": "kanopy.hierarchy.builders.rounding:Round",
         "iotf": "kanopy.hierarchy.builders.on_the_fly:Iotf",
         "otf": "kanopy.hierarchy.builders.on_the_fly:Otf",
         "chu": "kanopy.hierarchy.builders.relaxation:Chu",
@@ -29,6 +30,7 @@ BUILDERS: Named[type[Builder]] = Named(
         "dates": "kanopy.hierarchy.builders.dates:Dates",
         "redact": "kanopy.hierarchy.builders.masking:Redact",
         "order": "kanopy.hierarchy.builders.grouping:Order",
+        "frequency": "kanopy.hierarchy.builders.grouping:Frequency",
         "groups": "kanopy.hierarchy.builders.grouping:Groups",
         "ontology": "kanopy.hierarchy.builders.semantic.builders:Ontology",
         "semantic_clusters": "kanopy.hierarchy.builders.semantic.builders:SemanticClusters",
@@ -66,17 +68,17 @@ def build_hierarchy(
 ) -> Hierarchy:
     """A hierarchy over the values of a column (a list, an array, a Polars or pandas column; nulls are left out).
 
-    `method` is one of `BUILDERS`, with its parameters, or `auto`: the methods that fit the column are tried and the one
-    that loses least on this data at `k` (5 unless given) is taken.
+    `method` is one of `BUILDERS`, with its parameters, or `auto`: the readable method that fits the column (round
+    numbers, calendar, prefixes, rare values joined), for groups of at least `k` rows (5 unless given).
 
     >>> build_hierarchy([17, 18, 25, 90], "iotf").labels_at(1)
     ('25', '90', '[17, 18]')
     """
     column = column_of(values, counts, name=name)
     if method == "auto":
-        from kanopy.hierarchy.suggest import suggest_hierarchies
+        from kanopy.hierarchy.suggest import choose_hierarchy
 
         # Without a k, a column of fewer rows than the usual five still gets a hierarchy.
         parameters.setdefault("k", min(5, column.rows))
-        return suggest_hierarchies(column, **parameters)[0].hierarchy
+        return choose_hierarchy(column, **parameters).hierarchy
     return make_builder(method, **parameters).build_column(column)

@@ -51,8 +51,10 @@ LARGEST_LOOKUP = 1 << 20
 
 UNDERSTOOD = (
     "values of the original, *, intervals such as [17-25], 17-25 or [17, 25[, bounds such as <=25 or 90+, sets such "
-    "as {a, b}, masks such as 130**, and the labels of the column's hierarchy"
+    "as {a, b}, masks such as 130**, other, and the labels of the column's hierarchy"
 )
+OTHER = "other"
+"""How the values are called that are not published as themselves."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +258,8 @@ def understand(
         kind, members, bounds = (
             reader.missing() if missing else reader.read(SUPPRESSED_LABEL if label is None else label)
         )
+        if kind == "unknown" and str(label).strip().casefold() == OTHER:
+            kind, members = "set", reader.left_over(labels)
         kinds.append(kind)
         if kind == "unknown":
             strange.append(str(label))
@@ -299,6 +303,11 @@ class _Reader:
         if hierarchy is not None:
             for node, label in enumerate(hierarchy.labels):
                 self.nodes.setdefault(label, []).append(node)
+
+    def left_over(self, labels: Sequence[str | None]) -> Ints:
+        """The values that are not published as themselves: what "other" stands for."""
+        kept = {label for label in labels if label is not None}
+        return np.array([place for value, place in self.index.items() if value not in kept], np.int32)
 
     def missing(self) -> Found:
         """The value that stands for missing ones."""

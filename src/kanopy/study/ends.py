@@ -1,0 +1,94 @@
+"""Published ends of intervals that are somebody's own value.
+
+The end of an interval is published. Where it was taken from the data and few people have that value, it says that one
+of them is in the table. Round numbers and calendar periods say nothing: they would have been cut there anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kanopy.hierarchy.builders.rounding import is_round
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SIGNS = re.compile(r"(?:<=|>=|[<>≤≥])\s*(.+)")
+_BETWEEN = (", ", "–", " - ", " to ", "..")
+
+
+@dataclass(frozen=True)
+class ExposedEnds:
+    """The ends of a column's published intervals that are values which fewer than `k` rows have."""
+
+    column: str
+    k: int
+    ends: tuple[str, ...]
+
+
+def exposed_ends(
+    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str], k: int
+) -> tuple[ExposedEnds, ...]:
+    """Per column the published ends of intervals that are values of fewer than `k` original rows, unless round.
+
+    >>> import polars as pl
+    >>> before = pl.DataFrame({"age": [17, 23, 23, 48, 60]})
+    >>> after = pl.DataFrame({"age": ["[17, 48]", "[17, 48]", "[17, 48]", "[17, 48]", "≥ 60"]})
+    >>> exposed_ends(before, after, ["age"], 2)[0].ends
+    ('17', '48')
+    """
+    from kanopy._table.column import as_labels, column_values
+
+    found = []
+    for name in columns:
+        labels = as_labels(published[name]).rename("").drop_nulls().unique().to_list()
+        ends = {end for label in labels for end in label_ends(label)}
+        if ends:
+            values = column_values(original[name])
+            rare = {value for value, rows in zip(values.labels, values.counts.tolist(), strict=True) if rows < k}
+            known = {_plain(value): value for value in rare}
+            own = sorted({known[_plain(end)] for end in ends if _plain(end) in known and not is_round(end)}, key=_order)
+            if own:
+                found.append(ExposedEnds(name, k, tuple(own)))
+    return tuple(found)
+
+
+def label_ends(label: str) -> tuple[str, ...]:
+    """The ends that the label of an interval names.
+
+    >>> label_ends("[17, 25)"), label_ends("20–29"), label_ends("≥ 90"), label_ends("cook")
+    (('17', '25'), ('20', '29'), ('90',), ())
+    """
+    if match := _SIGNS.fullmatch(label):
+        return (match[1].strip(),)
+    inner = label[1:-1] if label[:1] in "[(" and label[-1:] in ")]" and len(label) > 2 else label
+    for sign in _BETWEEN:
+        low, between, high = inner.partition(sign)
+        if between and low and high:
+            return low.strip(), high.strip()
+    return ()
+
+
+def _plain(text: str) -> str | float:
+    """A number as itself, so that 20.0 and 20 are one; another text as it is."""
+    try:
+        return float(text.replace(",", "").replace("−", "-"))
+    except ValueError:
+        return text
+
+
+def _order(text: str) -> tuple[bool, float, str]:
+    plain = _plain(text)
+    return (isinstance(plain, str), 0.0 if isinstance(plain, str) else plain, text)
+
+
+def told(found: Iterable[ExposedEnds]) -> tuple[str, ...]:
+    """What is said of such ends, without naming them."""
+    return tuple(
+        f"Intervals of {each.column!r} end at values that fewer than {each.k:,} rows have ({len(each.ends):,} "
+        'published ends are values from the data). method = "round", or no method at all, cuts at round numbers.'
+        for each in found
+    )
