@@ -38,6 +38,8 @@ MEANINGS = {
     "judged": "candidates that were judged",
     "candidates": "candidates that there are",
     "verified": "whether the published labels were checked again",
+    "advice": "what would help where a column is wiped or most of the detail is gone: change, option, loss",
+    "wiped": "quasi-identifiers of which nothing is left",
     "notes": "remarks, also on standard error",
     "seconds": "time per stage, and in total",
     "compare:seconds": "time: of an entry in seconds, of the command as a table",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +66,7 @@ def make_case(seed: int) -> Case:
     table = pl.DataFrame({
         "name": [f"person {i}" for i in range(rows)], **columns, "ill": values, "pay": pay.tolist(),
         "guard": draw.choice(["a", "x", "y"], rows).tolist(), "row": list(range(rows)),
+        "later": [f"secret {i}" for i in range(rows)], "nobody": [f"secret {i}" for i in range(rows)],
     })  # fmt: skip
     k = int(draw.integers(2, min(rows, 8) + 1))
     worded = [i for i, name in enumerate(quasi) if isinstance(hierarchies.get(name), kanopy.Hierarchy)]
@@ -77,6 +81,7 @@ def make_case(seed: int) -> Case:
         identifiers=["name"] if "guarding" in models else ["name", "guard"],
         sensitive=["ill", "pay"],
         insensitive=["row"],
+        undecided=["later"],
         hierarchies=hierarchies,
         algorithm=algorithm,
         parameters=QUICK.get(algorithm, {}) | _free(draw, algorithm, columns),
@@ -88,6 +93,7 @@ def make_case(seed: int) -> Case:
         weights={quasi[0]: 3.0} if draw.random() < 0.15 else {},
         min_levels={quasi[-1]: 1} if draw.random() < 0.1 else {},
         max_levels={quasi[0]: int(draw.integers(1, 3))} if draw.random() < 0.1 else {},
+        shuffle=bool(draw.random() < 0.15),
     )
     return Case(seed, table, job, models, above, people)
 
@@ -241,8 +247,10 @@ def judge(case: Case) -> str:
         assert len(str(refused)) > 20
         return "refused"
     frame = result.data
-    assert not {"name", "guard"} & set(frame.columns), "an identifier left"
-    assert frame["row"].is_sorted() and frame["row"].n_unique() == frame.height
+    assert frame.columns == [*job.quasi, "ill", "pay", "row"], "a column left, or stayed, that should not"
+    assert frame["row"].n_unique() == frame.height and (job.shuffle or frame["row"].is_sorted())
+    if case.seed % 10 == 0:
+        _same_in_a_file(result.frame, "csv" if case.seed % 20 else "parquet")
     dropped = table.height - frame.height
     assert dropped == 0 or job.suppressed_rows == "drop"
     everybody, table = table, table[frame["row"].to_list()]
@@ -270,6 +278,7 @@ def judge(case: Case) -> str:
     for name in job.quasi:
         for value, label in zip(table[name].to_list(), frame[name].to_list(), strict=True):
             assert is_true(value, label, case.above.get(name)), f"{name}: {value!r} is published as {label!r}"
+        _judge_levels(job, name, [(table[name][i], frame[name][i]) for at in classes.values() for i in at])
     if job.metric in result.losses:
         assert math.isclose(result.losses[job.metric], result.score, rel_tol=1e-9, abs_tol=1e-12), "two scores"
     if result.levels is not None:
@@ -280,6 +289,32 @@ def judge(case: Case) -> str:
     if case.seed % 97 == 0:
         assert result.to_html() and result.manifest() and result.mapping().height
     return "released"
+
+
+def _judge_levels(job: kanopy.Job, name: str, published: list[tuple[Any, Any]]) -> None:
+    """Labels of words stand between the levels that the job allows: the word, its group, or nothing."""
+    tree = job.hierarchies.get(name)
+    if not isinstance(tree, kanopy.Hierarchy) or set(tree.values) != set(WORDS):
+        return
+    low, high = job.min_levels.get(name, 0), job.max_levels.get(name, 2)
+    for value, label in published:
+        if value is not None:
+            level = 0 if label == value else 1 if label == ABOVE[value] else 2
+            assert low <= level <= high, f"{name}: {value!r} as {label!r}, levels {low} to {high}"
+
+
+def _same_in_a_file(frame: pl.DataFrame, kind: str) -> None:
+    """A file of the release says what the release says, and holds nothing that stays at home."""
+    from kanopy._table.sinks import write_table
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(frame, path := Path(folder) / f"release.{kind}")
+        raw = path.read_bytes()
+        read = pl.read_csv(path, infer_schema=False) if kind == "csv" else pl.read_parquet(path)
+    assert not re.search(rb"(?:person|secret) \d", raw), "the file holds what stays at home"
+    texts = frame.select(pl.selectors.by_dtype(pl.String, pl.Enum, pl.Categorical).cast(pl.String))
+    same = read.select(texts.columns).cast(pl.String)
+    assert same.fill_null("").equals(texts.fill_null("")), "the file says something else"
 
 
 def math_floor(number: float) -> int:

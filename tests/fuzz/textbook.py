@@ -146,6 +146,8 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
     if text.startswith("{") and text.endswith("}"):
         items = [*text[1:-1].split(", "), *re.findall('"([^"]*)"', text)]
         return any(_text(value) == item or _in_range(value, item.replace(" - ", "–")) is True for item in items)
+    if isinstance(value, dt.datetime) and len(text) >= 10 and value.isoformat().startswith(text):
+        return True  # its day, its hour, its minute
     inside = _in_range(value, text)
     if inside is not None:
         return inside

@@ -159,6 +159,7 @@ def _keep_inside(*files: Path | None) -> None:
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
     from rich.text import Text
 
+    show_lost(out, result)
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
     wanted = f" (k = {result.job.k})" if result.job.k > 1 else ""
@@ -198,6 +199,20 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         )
     show_seconds(out, result.clock.total())
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+
+
+def show_lost(out: Any, result: Any) -> None:
+    """Say first where a column is wiped or most of the detail is gone, and what would help."""
+    from rich.text import Text
+
+    from kanopy.report.words import lost_words
+
+    lost = lost_words(result.losses.get("loss"), result.wiped)
+    if not lost:
+        return
+    out.print(Text("! ", style="bold yellow").append(lost, style="default"))
+    for each in result.advice:
+        out.print(Text(f"  loss {each.loss:.3f} if {each.change} ({each.option})"))
 
 
 def show_untouched(out: Any, result: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanopy._errors import KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
 from kanopy._shown import Short
@@ -68,6 +69,8 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             version=__version__,
             notes=tuple(note for note in result.notes if note not in result.private_notes),
             private_notes=result.private_notes,
+            wiped=result.wiped,
+            advice=tuple(each.to_dict() for each in result.advice),
             look=_closer_look(result, job, **told),
             manifest=lambda: result.manifest(files),
             bound=result.bound,
@@ -166,7 +169,7 @@ class MaskReport(Short):
 
 
 def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
-    """The numbers of the same masking for other values of k (those the table has rows for)."""
+    """The numbers of the same masking for other values of k: those that the table has rows for and that it can keep."""
     from kanopy.masking.evaluation import Evaluation
 
     job: MaskJob | Job = result.job
@@ -174,8 +177,13 @@ def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
     assert not isinstance(job, Job) and isinstance(table, Substitutable)
     curves = []
     for k in ks:
-        if k <= result.rows:
-            other = job.replaced(k=k)
-            found = Evaluation(table.judged, other.make().mask(table.guide, k, other.diversity, SILENT), k)
-            curves.append({"k": k, **found.numbers(semantic_linkage=False)})
+        if k > result.rows:
+            continue
+        other = job.replaced(k=k)
+        try:
+            masked = other.make().mask(table.guide, k, other.diversity, SILENT)
+        except KanopyError:  # some values cannot be swapped, or groups made diverse, at this k
+            continue
+        found = Evaluation(table.judged, masked, k)
+        curves.append({"k": k, **found.numbers(semantic_linkage=False)})
     return curves

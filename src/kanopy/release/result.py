@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kanopy.masking.evaluation import Evaluation
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
+    from kanopy.release.advice import Advice
     from kanopy.release.reporting import MaskReport
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
@@ -180,6 +181,21 @@ class Result:
         solution = self.solution
         return {} if solution is None else column_losses(self.prepared.domain, solution.recoding)
 
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """What would help where a column is wiped or most of the detail is gone, with the loss of each change."""
+        from kanopy.release.advice import advice
+
+        with self.clock.stage("advise"):
+            return advice(self)
+
+    @property
+    def wiped(self) -> tuple[str, ...]:
+        """The quasi-identifiers of which nothing is left."""
+        from kanopy.release.advice import wiped
+
+        return wiped(self)
+
     @property
     def metric(self) -> str:
         """The measure that `score` states: the job's, or how much of their meaning the answers of a masking keep."""
@@ -234,6 +250,8 @@ class Result:
             "candidates": 0 if solution is None else solution.candidates,
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
+            "wiped": list(self.wiped),
+            "advice": [each.to_dict() for each in self.advice],
             "notes": list(self.notes),
             "seconds": self.clock.total(),
         }

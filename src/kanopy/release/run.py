@@ -281,7 +281,7 @@ def _verify(
 ) -> Verification:
     """The second opinion on the labels that are about to be published; raises if it disagrees."""
     from kanopy.masking.result import Masked
-    from kanopy.verify.verify import regroup, verify, verify_swapped
+    from kanopy.verify.verify import verify, verify_swapped
 
     identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
     names = prepared.names
@@ -290,10 +290,9 @@ def _verify(
         if not found.guarantees_k:
             tokens = job.missing_tokens
             return verify_swapped(prepared.frame, published, names, job.k, identifiers, missing_tokens=tokens)
-        # Rows whose every answer was a star already look like suppressed ones to the second opinion.
-        stars = regroup(published, names).suppressed_rows
+        # Nothing is suppressed: an answer that reads * is an answer like any other.
         groups = len(np.unique(found.published, axis=0))
-        claims = {"rows": prepared.frame.height, "suppressed_rows": stars, "classes": groups - bool(stars)}
+        claims = {"rows": prepared.frame.height, "suppressed_rows": 0, "classes": groups}
     else:
         assert isinstance(job, Job)
         recoding = found.recoding

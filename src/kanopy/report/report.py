@@ -71,7 +71,7 @@ class Findings(Short):
 
 @dataclass(frozen=True, eq=False)
 class Facts(Short):
-    """Everything a report needs and nothing it could leak by accident: no dataframes, only a small preview.
+    """Everything a report needs: no dataframes, only a small preview.
 
     `verification["verified"]` is whether the second opinion agreed; its other entries are shown as they are.
     `missing_rows` and `unknown_rows` count rows per column (a row can count in several columns).
@@ -80,6 +80,7 @@ class Facts(Short):
     manifest as JSON text, and `bound` says how small the loss of any local recoding can be. `about_suppressed` says
     which sensitive values suppressed rows are published with. Rows that were `shuffled` are numbered as published.
     `job_toml` and `private_notes` may name values of the table: only the steward's own page shows them.
+    `wiped` are columns of which nothing is left, `advice` changes of the job that would help, with their loss.
     """
 
     domain: Domain
@@ -111,6 +112,8 @@ class Facts(Short):
     shuffled: bool = False
     public_job_toml: str = ""
     private_notes: tuple[str, ...] = ()
+    wiped: tuple[str, ...] = ()
+    advice: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -259,6 +262,13 @@ class Report(Short):
         return f"In its quasi-identifiers, every published row is indistinguishable from at least {others}."
 
     @property
+    def lost(self) -> str:
+        """What must be said first: which columns are wiped, and that most of the detail is gone; else nothing."""
+        from kanopy.report.words import lost_words
+
+        return lost_words(self.facts.losses.get("loss"), self.facts.wiped)
+
+    @property
     def untouched(self) -> tuple[str, ...]:
         """The columns that are published as they are, because the job calls them sensitive or insensitive."""
         named = self.facts.roles.items()
@@ -298,6 +308,8 @@ class Report(Short):
                 "published": self.published_rows,
                 "roles": facts.roles,
                 "columns": [column.to_dict() for column in self.columns],
+                "wiped": facts.wiped,
+                "advice": facts.advice,
                 "suppression": self.suppression.to_dict(),
                 "missing": {"policy": facts.missing_policy, "rows": facts.missing_rows},
                 "unknown": {"policy": facts.unknown_policy, "rows": facts.unknown_rows},

@@ -244,3 +244,19 @@ def lines(name: str, numbers: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     [('k-map', '3', "people share each row's values at least")]
     """
     return [tuple(worded(text, numbers) for text in line) for line in told(name)]
+
+
+MOST_LOST = 0.5
+"""A release that loses more than this has lost most of its detail."""
+
+
+def lost_words(loss: float | None, wiped: Sequence[str]) -> str:
+    """What terminal and page say first where columns are wiped or most of the detail is gone; else nothing.
+
+    >>> lost_words(0.7, ["zip"])
+    'Most of the detail is gone (70%). Nothing is left of zip.'
+    >>> lost_words(0.2, [])
+    ''
+    """
+    gone = sentence("release.gone", loss=loss) if loss is not None and loss > MOST_LOST else ""
+    return " ".join(filter(None, [gone, sentence("release.wiped", names=listed(wiped, 8)) if wiped else ""]))

@@ -190,7 +190,9 @@ def verify_swapped(
                 f"Swapping changed how often values of {quasi[place]!r} occur, or left a rare answer in its place. "
                 "Nothing was written. This is an error in Kanopy: please report it."
             )
-    return regroup(frame, quasi)
+    counted, stars = _grouped(frame, quasi)
+    sizes = [*counted["\0rows"].to_list(), *([stars] if stars else [])]  # an answer that reads * is an answer
+    return Verification(frame.height, 0, len(sizes), min(sizes, default=0))
 
 
 def _answers(series: pl.Series, missing_tokens: Sequence[str]) -> pl.Series:

@@ -40,6 +40,7 @@ def page(report: Report, *, values: bool = False) -> str:
         useful.append(("limits-of-this-page", section("What was not measured", "", bullets(found.notes))))
     chapters = [
         ("promise", "Promise", Chapter("", [
+            ("advice", sections.advice(report)),
             ("promises", sections.promises(report, values)),
             ("people", sections.people(report)),
             ("columns", _columns(report, values)),
@@ -99,7 +100,8 @@ def _sentences(report: Report) -> list[str]:
     lost = "" if loss is None else sentence("release.lost", loss=loss)
     kept = sentence("release.published", share=_published_share(report), counts=_published(report), loss=lost)
     names = listed(report.untouched, 12)
-    return [checked, kept, _done(report), *([sentence("release.untouched", names=names)] if names else [])]
+    untouched = sentence("release.untouched", names=names) if names else ""
+    return [words for words in (report.lost, checked, kept, _done(report), untouched) if words]
 
 
 def _published_share(report: Report) -> str:

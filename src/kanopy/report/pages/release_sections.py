@@ -14,7 +14,7 @@ from kanopy.report.charts import release as charts
 from kanopy.report.charts.assessment import columns_chart
 from kanopy.report.drawings import icicle
 from kanopy.report.pages import utility_sections
-from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, table
+from kanopy.report.shell import bar, bullets, drawing, explained, fold, pair, part, records, table
 from kanopy.report.words import Markup, esc, figure, lines, listed, percent, plural, seconds, sentence, told, whole
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ def people(report: Report) -> str:
         "most": int(units.rows_of.max()), "smallest": report.classes.smallest,
     }  # fmt: skip
     return part("release.people", pair(*pictures), **numbers)
+
+
+def advice(report: Report) -> str:
+    """What would help where a column is wiped or most of the detail is gone, with numbers."""
+    if not report.lost or not report.facts.advice:
+        return ""
+    return part("release.advice", records("release.advice", report.facts.advice), lost=report.lost)
 
 
 def losses(report: Report) -> str:

@@ -1,0 +1,83 @@
+"""Bugs of reports and of what runs say: masking, swapping, the bar, notes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import kanopy
+from kanopy.cli import app
+from kanopy.cli import release as commands
+
+WHY = ["beach"] * 4 + ["seaside"] + ["*"] * 4 + ["bird"] * 4 + ["heron"]
+
+
+@pytest.mark.parametrize("algorithm", ["fusion", "semantic-swapping"])
+def test_an_answer_that_reads_as_a_star_is_an_answer(algorithm: str) -> None:
+    """It counted as suppressed: the report had one group less than the published file."""
+    result = kanopy.mask({"why": WHY}, kanopy.MaskJob(text=["why"], k=3, algorithm=algorithm))
+    groups = pl.DataFrame(result.data)["why"].value_counts()
+    assert result.suppressed == 0 and result.summary()["suppressed"] == 0
+    assert result.classes == result.summary()["groups"] == groups.height
+    assert result.smallest_class == result.summary()["smallest_group"] == groups["count"].min()
+    assert "*" in result.data["why"]
+
+
+def test_a_swapping_that_some_k_cannot_do_has_its_page_all_the_same() -> None:
+    """The release was fine and its page was not: at a larger k a value cannot be swapped."""
+    answers = {"why": ["beach"] * 7 + ["bird"] * 2 + ["heron"]}
+    result = kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=2, algorithm="semantic-swapping"))
+    with pytest.raises(kanopy.KanopyError, match="cannot be swapped"):
+        kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=10, algorithm="semantic-swapping"))
+    page = result.report.to_html()
+    assert "What was substituted" in page
+
+
+def test_the_bar_says_when_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It said "verifying" while the report was written."""
+    seen: list[str] = []
+
+    class Bar:
+        def __enter__(self) -> Any:
+            return lambda step: seen.append(step.stage)
+
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr(commands, "progress_bar", Bar)
+    data = tmp_path / "people.csv"
+    pl.DataFrame({"age": [31, 31, 52, 52]}).write_csv(data)
+    options = ["-q", "age", "-k", "2", "-o", str(tmp_path / "out.csv"), "--report", str(tmp_path / "r.html")]
+    assert CliRunner().invoke(app, ["anonymize", str(data), *options]).exit_code == 0
+    assert list(dict.fromkeys(seen))[-3:] == ["verifying", "writing", "writing the report"]
+
+
+def test_notes_reach_whoever_calls_from_python() -> None:
+    """What the command line tells stands in the result, the summary and the report alike."""
+    table = {"age": [31, 31, 52, 52], "shoe": [1, 2, 3, 4]}
+    result = kanopy.anonymize(table, kanopy.Job(quasi=["age"], k=2))
+    (told,) = [note for note in result.notes if "'shoe'" in note]
+    assert told in result.summary()["notes"] and told in result.report.to_dict()["notes"]
+    assert "nobody gave it a role" in result.report.to_html()
+
+
+def test_files_with_original_values_say_keep_it_inside(tmp_path: Path) -> None:
+    data = tmp_path / "people.csv"
+    pl.DataFrame({"age": [31, 31, 52, 52]}).write_csv(data)
+    files = [tmp_path / name for name in ("solution.json", "mapping.csv", "again.py")]
+    options = ["--solution", str(files[0]), "--mapping", str(files[1]), "--report", str(files[2])]
+    wanted = ["anonymize", str(data), "-q", "age", "-k", "2", "-o"]
+    done = CliRunner().invoke(app, [*wanted, str(tmp_path / "o.csv"), *options])
+    assert done.exit_code == 0, done.output
+    said = "".join(done.stderr.split())
+    assert "keepinside" in said and all(file.name in said for file in files)
+    assert "keep it inside" in json.loads(files[0].read_text())["keep"]
+    assert "keep this script as safe" in files[2].read_text()
+    plain = CliRunner().invoke(app, [*wanted, str(tmp_path / "p.csv")])
+    assert "keep inside" not in plain.stderr
+    masked = kanopy.mask({"why": WHY}, kanopy.MaskJob(text=["why"], k=3)).report.to_dict()
+    assert "keep it inside" in masked["keep"]

@@ -1,0 +1,103 @@
+"""Where a column is wiped or most of the detail is gone, terminal, page and JSON say so first, and what would help."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import kanopy
+from kanopy.cli import app
+from kanopy.release import advice as room
+
+
+def table(rows: int = 300) -> pl.DataFrame:
+    """Most people live in two areas, a few elsewhere; most are young, a few old."""
+    draw = np.random.default_rng(2)
+    areas = draw.choice(["101", "203", "777"], rows, p=[0.6, 0.37, 0.03])
+    return pl.DataFrame(
+        {
+            "age": np.where(draw.random(rows) < 0.97, draw.integers(18, 30, rows), draw.integers(60, 95, rows)),
+            "zip": [f"{area}{number:02d}" for area, number in zip(areas, draw.integers(0, 30, rows), strict=True)],
+            "sex": draw.choice(["f", "m"], rows).tolist(),
+        }
+    )
+
+
+def job(**changes: Any) -> kanopy.Job:
+    trees: dict[str, Any] = {"zip": {"method": "suppress"}, "age": {"method": "widths", "widths": [5, 10, 50]}}
+    return kanopy.Job(**{"quasi": ["age", "zip", "sex"], "k": 12, "hierarchies": trees, **changes})
+
+
+@pytest.fixture(scope="module")
+def poor() -> Any:
+    return kanopy.anonymize(table(), job())
+
+
+def test_every_number_is_what_the_changed_job_loses(poor: Any) -> None:
+    assert "zip" in poor.wiped and poor.advice
+    by_option = {each.option: each.loss for each in poor.advice}
+    for share in ("5%", "10%"):
+        if f"--suppress {share}" in by_option:
+            made = kanopy.anonymize(table(), job(suppress=share))
+            assert by_option[f"--suppress {share}"] == pytest.approx(made.losses["loss"])
+    local = kanopy.anonymize(table(), job(algorithm="best", parameters={"budget_seconds": room.LOCAL_BUDGET}))
+    assert by_option["--local"] == pytest.approx(local.losses["loss"])
+    without = kanopy.anonymize(
+        table(), job(quasi=["age", "sex"], identifiers=["zip"], hierarchies={"age": job().hierarchies["age"]})
+    )
+    assert by_option["without zip among --quasi"] == pytest.approx(without.losses["loss"])
+    losses = [each.loss for each in poor.advice]
+    assert losses == sorted(losses) and max(losses) < poor.losses["loss"]
+
+
+def test_a_column_that_is_all_or_nothing_is_tried_with_groups() -> None:
+    alone = {"quasi": ["zip"], "suppress": 0.05}
+    made = kanopy.anonymize(table(), job(**alone, hierarchies={"zip": {"method": "suppress"}}))
+    grouped = kanopy.anonymize(table(), job(**alone, hierarchies={"zip": {"method": "prefix"}}))
+    assert made.wiped == ("zip",) and grouped.losses["loss"] < 1
+    found = {each.option: each.loss for each in made.advice}
+    assert found['[columns.zip] hierarchy = { method = "prefix" }'] == pytest.approx(grouped.losses["loss"])
+
+
+def test_the_same_release_gives_the_same_advice(poor: Any) -> None:
+    assert kanopy.anonymize(table(), job()).advice == poor.advice
+
+
+def test_page_and_numbers_say_it_first(poor: Any) -> None:
+    page = poor.report.to_html()
+    assert page.index("Most of the detail is gone") < page.index("This was checked a second time")
+    assert "Nothing is left of" in page and 'id="advice"' in page and "What would help" in page
+    found = poor.report.to_dict()
+    assert found["advice"] == [each.to_dict() for each in poor.advice] == poor.summary()["advice"]
+    assert found["wiped"] == list(poor.wiped)
+
+
+def test_a_good_release_is_given_no_advice() -> None:
+    made = kanopy.anonymize(table(), job(quasi=["sex"], k=5, hierarchies={}))
+    assert made.advice == () and made.wiped == () and 'id="advice"' not in made.report.to_html()
+
+
+def test_large_tables_and_maskings_are_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_TUPLES", 10)
+    made = kanopy.anonymize(table(), job())
+    assert made.advice == () and "Nothing is left of" in made.report.to_html()
+    answers = {"why": ["beach", "beach", "seaside", "bird", "bird", "heron"]}
+    assert kanopy.mask(answers, kanopy.MaskJob(text=["why"], k=3)).advice == ()
+
+
+def test_the_terminal_says_it_first(tmp_path: Path) -> None:
+    data = tmp_path / "people.csv"
+    table().write_csv(data)
+    wanted = tmp_path / "job.toml"
+    wanted.write_text(job().to_toml())
+    options = ["anonymize", str(data), "--job", str(wanted), "-o", str(tmp_path / "out.csv")]
+    shown = " ".join(CliRunner().invoke(app, options).stdout.split())
+    assert shown.startswith("! Most of the detail is gone") and shown.index("--local") < shown.index("✓")
+    printed = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)
+    assert printed["advice"][0].keys() == {"change", "option", "loss"}
