@@ -121,6 +121,8 @@ def test_a_release_of_a_sample(shell: Shell) -> None:
     assert run.status == 0, run.error
     assert [model["name"] for model in run.json["models"]] == ["individual-risk", "household-risk", "subset-k"]
     assert shell("check", "release.csv", *asked).status == 0
+    alone = shell("anonymize", "sample.csv", *asked, "-k", "1", "-o", "alone.csv")
+    assert "The models hold, checked again" in alone.out and "k = 1" not in alone.out
     assert shell("check", "sample.csv", *asked).status == 1
 
 

@@ -61,6 +61,22 @@ def test_exact_risk_is_close_to_the_approximation(eusilc: pl.DataFrame) -> None:
     assert exact.expected_reidentifications != usual.expected_reidentifications
 
 
+def test_a_release_of_eusilc_keeps_both_risks(eusilc: pl.DataFrame) -> None:
+    """Asked for in a release, measured on it by the other road: the risk assessment."""
+    keys = FIGURES["eusilc"][1]["keys"]
+    job = kanopy.Job(
+        quasi=keys, k=1, suppress="1%", models=["individual-risk:0.01", "household-risk:0.02"], sampling_weight="rb050",
+        household="db030",
+    )  # fmt: skip
+    found = kanopy.anonymize(eusilc, job)
+    assert found.solution is not None and found.solution.optimal
+    released = found.data.with_columns(eusilc["rb050"], eusilc["db030"])
+    survey = kanopy.assess_risk(released, keys, weight="rb050", household="db030", largest_subset=0).answers.survey
+    assert survey is not None and survey.household is not None
+    assert survey.highest <= 0.01 and survey.household.highest <= 0.02
+    assert survey.expected_reidentifications < 24.67773 / 2
+
+
 def test_suda_scores_of_the_practice_guide() -> None:
     columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*EXAMPLE["rows"], strict=True)]
     found = special_uniques(EXAMPLE["columns"], columns, EXAMPLE["max_size"])

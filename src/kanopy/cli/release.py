@@ -162,13 +162,17 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     show_lost(out, result)
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
-    wanted = f" (k = {result.job.k})" if result.job.k > 1 else ""
     judged = f" · {solution.judged:,} of {solution.candidates:,} candidates judged" if solution.candidates else ""
-    out.print(
-        f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} is "
-        f"shared by at least [bold]{of_units(verification.smallest_class, result.counted)}[/]{wanted}, "
-        "checked again on what is published."
-    )
+    smallest = of_units(verification.smallest_class, result.counted)
+    if result.job.k == 1:
+        out.print(
+            f"[bold green]✓[/] The models hold, checked again on what is published; the smallest class has {smallest}."
+        )
+    else:
+        out.print(
+            f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} "
+            f"is shared by at least [bold]{smallest}[/] (k = {result.job.k}), checked again on what is published."
+        )
     show_untouched(out, result)
     levels = result.levels
     lines = []
