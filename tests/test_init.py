@@ -107,6 +107,15 @@ def test_a_wide_table_gets_an_algorithm_that_ends() -> None:
     table = pl.DataFrame({f"age{i}": [str((7 * row * (i + 3)) % 60) for row in range(200)] for i in range(16)})
     job = kanopy.guess_job(table).job
     assert len(job.quasi) == 16 and job.algorithm == "best"
+    visits = pl.concat([table, table]).with_columns(
+        patient_id=pl.Series([str(row % 200) for row in range(400)]),
+        yob=pl.Series([1900 + row % 200 for row in range(400)]),
+    )
+    people = kanopy.guess_job(visits).job
+    assert people.unit == ("patient_id",) and (people.algorithm, people.parameters) == (
+        "optimal",
+        {"budget_seconds": 10.0},
+    )
 
 
 def test_what_is_left_to_decide_is_said() -> None:

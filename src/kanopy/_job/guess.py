@@ -80,7 +80,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     quasi = [guess for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     candidates = math.prod(LEVELS.get(guess.hierarchy_hint or "", FEW_LEVELS) for guess in quasi)
     why = _told_by_order(frame, [guess.column for guess in guesses if guess.role in HIDDEN])
-    lines = list(_settings(source, skipped, everywhere, candidates > MOST_CANDIDATES, frame.height, why))
+    # Algorithms that publish equal rows differently count rows, not people.
+    people = any(guess.role == Role.UNIT for guess in guesses)
+    wide = "" if candidates <= MOST_CANDIDATES else "people" if people else "rows"
+    lines = list(_settings(source, skipped, everywhere, wide, frame.height, why))
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
@@ -145,7 +148,7 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
-def _settings(source: str, skipped: int, tokens: list[str], wide: bool, rows: int, why: str) -> Iterator[str]:
+def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int, why: str) -> Iterator[str]:
     """The lines of the job outside its columns."""
     yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
     if source:
@@ -156,7 +159,11 @@ def _settings(source: str, skipped: int, tokens: list[str], wide: bool, rows: in
     yield 'suppress = "2%"'
     yield "# The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
     yield 'metric = "loss"'
-    if wide:
+    if wide == "people":
+        yield "# optimal: one level per column. With so many columns not all choices can be tried in seconds: the best"
+        yield "# of those tried is taken. Leave out columns that nobody needs, and it loses less."
+        yield 'algorithm = { name = "optimal", budget_seconds = 10 }'
+    elif wide:
         yield "# best: rows with equal values may be published differently. With so many columns, one level"
         yield '# per column (algorithm = "optimal") takes long and loses nearly everything.'
         yield 'algorithm = "best"'
