@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kanopy
-from kanopy._core.classes import Classes, ColumnFacts, Domain, Sensitive
+from kanopy._core.classes import Classes, ColumnFacts, Domain, Sensitive, recoding_from_nodes
 from kanopy.cli.options import job_of
 from kanopy.hierarchy.builders.semantic.cuts import CutTree
 from kanopy.privacy.closeness import OrderedCloseness
@@ -21,9 +21,11 @@ from kanopy.privacy.models import KAnonymity, make_models
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.clustering.groups import Groups, merge_until_safe
 from kanopy.search.clustering.kmember import k_member_clusters
+from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import made_safe
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
+from kanopy.search.release import release
 
 
 def problem_of(values: list[int], tree: kanopy.Hierarchy, models: list[str], **limits: Any) -> Problem:
@@ -75,6 +77,17 @@ def test_the_limit_of_suppression_is_rounded_down() -> None:
 def test_a_class_of_k_is_safe_and_one_of_fewer_is_not() -> None:
     classes = Classes(np.array([1, 2, 3, 4]))
     assert KAnonymity(3).violated(classes).tolist() == [True, True, False, False]
+    problem = problem_of([0] * 3 + [1] * 2, kanopy.Hierarchy.flat(["a", "b"]), ["k:3"], suppression_limit=0.4)
+    assert ClassJudge(problem).unsafe_classes(np.array([0, 1, 2, 3]), {}).tolist() == [False, True, True, False]
+    as_it_is = recoding_from_nodes(problem.domain, problem.domain.tuple_of_row, np.array([[0], [1]], np.int32))
+    assert release("as it is", problem, as_it_is).recoding.group_of_row.tolist() == [0, 0, 0, -1, -1]
+
+
+def test_datafly_generalizes_the_column_with_most_values_first() -> None:
+    table = {"many": [1, 2, 3, 4, 5, 6, 7, 8], "few": list("aaaabbbb")}
+    trees = {name: {"method": "suppress"} for name in table}
+    job = kanopy.Job(quasi=["few", "many"], k=4, algorithm="datafly", hierarchies=trees)
+    assert kanopy.anonymize(table, job).levels == {"few": 0, "many": 1}
 
 
 def test_best_counts_what_level_limits_suppress_before_it_suppresses_more() -> None:
