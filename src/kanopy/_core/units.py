@@ -30,6 +30,8 @@ ALL = 0
 """`known` where an attacker may know all rows of a unit, and that these are all."""
 MOST_COMBINATIONS = 60_000_000
 """Combinations of a unit's rows that are kept at a time: eight bytes each."""
+SAMPLED_ROWS, SAMPLED = 20_000, 8
+"""In tables with more rows than this, combinations that begin with one of so many groups are looked at first."""
 KNOWN_ALL = "all"
 """The same in words, as jobs say it."""
 
@@ -133,7 +135,7 @@ class Units:
         unsafe = np.zeros(self.count, np.bool_)
         rare = self.people(groups, count) < k
         unsafe[self.of_row[np.append(rare, False)[groups]]] = True
-        if self.known == ALL and most is not None and int((unsafe[self.of_row] & (groups >= 0)).sum()) > most:
+        if most is not None and int((unsafe[self.of_row] & (groups >= 0)).sum()) > most:
             return unsafe
         room = max(1, count)
         if room * self.count > LARGEST_KEY:
@@ -141,28 +143,48 @@ class Units:
         cells = np.sort((self.of_row.astype(np.int64) * room + groups)[groups >= 0])
         unit, group = cells // room, cells % room
         if self.known == ALL:
-            unsafe |= _few_equal(unit, group, room, self.count, k)
-        elif not unsafe.any() or most is None or most > 0:
+            unsafe |= _few_equal(unit, group, room, self.count, k, most)
+        else:
+            if most is not None and len(group) > SAMPLED_ROWS:
+                # Combinations that begin with a few of the groups are often enough to see that too many units leave.
+                some = group % SAMPLED == 0
+                unsafe |= _few_combinations(unit, group, room, self.known, k, self.count, some)
+                if int((unsafe[self.of_row] & (groups >= 0)).sum()) > most:
+                    return unsafe
             unsafe |= _few_combinations(unit, group, room, self.known, k, self.count)
         return unsafe
 
 
-def _few_equal(unit: Longs, group: Longs, room: int, count: int, k: int) -> Mask:
-    """Units whose trace fewer than `k` units have: traces are read element by element, equal beginnings numbered."""
+def _few_equal(unit: Longs, group: Longs, room: int, count: int, k: int, most: int | None) -> Mask:
+    """Units whose trace fewer than `k` units have: traces are read element by element, equal beginnings numbered.
+
+    Whoever shares a beginning with too few is out at once; once more than `most` rows are, the rest is not looked at.
+    """
     lengths = np.bincount(unit, minlength=count)
     starts = np.cumsum(lengths) - lengths
-    order = np.argsort(-lengths, kind="stable")
-    begin = np.zeros(count, np.int64)
-    for place in range(int(lengths.max(initial=0))):
-        going_on = order[: int(np.searchsorted(-lengths[order], -place))]
-        keys = begin[going_on] * room + group[starts[going_on] + place]
-        begin[going_on] = number_keys(keys).number
-    of_unit, _, sizes = number_keys(lengths * (count + 1) + begin)
-    return np.asarray((sizes[of_unit] < k) & (lengths > 0))
+    begin, unsafe = np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    going_on = np.flatnonzero(lengths > 0)
+    place = 0
+    while len(going_on):
+        # Traces of one length are only equal to each other, so the length is part of the first key.
+        keys = (begin[going_on] if place else lengths[going_on]) * room + group[starts[going_on] + place]
+        number, _, sizes = number_keys(keys)
+        begin[going_on] = number
+        rare = sizes[number] < k
+        unsafe[going_on[rare]] = True
+        if most is not None and int(lengths[unsafe].sum()) > most:
+            break
+        place += 1
+        going_on = going_on[~rare & (lengths[going_on] > place)]
+    return unsafe
 
 
-def _few_combinations(unit: Longs, group: Longs, room: int, known: int, k: int, count: int) -> Mask:
+def _few_combinations(
+    unit: Longs, group: Longs, room: int, known: int, k: int, count: int, beginning: Mask | None = None
+) -> Mask:
     """Units with a combination of up to `known` of their rows that fewer than `k` units have.
+
+    Only combinations whose first row is one of those `beginning` are looked at, if these are given.
 
     `group` ascends within each unit, so that every combination is met once per unit: it is extended by the next row of
     the unit, and by the first row of every later group.
@@ -171,7 +193,7 @@ def _few_combinations(unit: Longs, group: Longs, room: int, known: int, k: int, 
     first = np.ones(len(unit), np.bool_)
     first[1:] = (unit[1:] != unit[:-1]) | (group[1:] != group[:-1])
     end = np.searchsorted(unit, unit, side="right")
-    last = np.flatnonzero(first)
+    last = np.flatnonzero(first if beginning is None else first & beginning)
     prefix, _, sizes = number_keys(group[last], room)
     unsafe[unit[last[sizes[prefix] < k]]] = True
     for size in range(2, known + 1):
