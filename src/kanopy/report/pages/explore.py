@@ -7,7 +7,7 @@ from typing import Any
 
 from kanopy.report.charts.risk_map import risk_map, series_name
 from kanopy.report.shell import drawing, part, section, shell, table
-from kanopy.report.words import figure, plural, whole
+from kanopy.report.words import figure, plural, told, whole
 
 
 def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
@@ -21,6 +21,7 @@ def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
         good=bool(solved),
         verdict=f"{best} of {plural(len(solved), 'release')} {'is' if best == 1 else 'are'} beaten by no other.",
         sentences=[f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why."],
+        warning=told("compare.warning"),
         parts=[
             ("map", "Map", part("explore.map", map_drawing(points, found["metric"]))),
             ("points", "Points", section("Every point", "", points_table(points, found["metric"]))),
