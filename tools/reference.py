@@ -90,7 +90,8 @@ def job_file_page() -> str:
     from kanopy._job.job import ROLES
     from kanopy._job.job_file import PER_COLUMN, SETTINGS
     from kanopy._parameters import parameters_of, plain
-    from kanopy.masking.job import PARAMETERS, MaskJob
+    from kanopy.masking.from_job import PARAMETERS
+    from kanopy.masking.job import MaskJob
 
     declared = parameters_of(__import__("kanopy").Job)
     defaults = {"k": 5, "algorithm": "optimal"}

@@ -233,11 +233,11 @@ def _meant(value: Any, names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """A text; `check` may say what is wrong with it (or nothing)."""
+    """A text; `usable` refuses, by an error, what cannot be used."""
 
     what: str = "a text"
     empty: bool = False
-    check: Callable[[str], str | None] | None = None
+    usable: Callable[[str], object] | None = None
 
     @property
     def words(self) -> str:
@@ -246,9 +246,9 @@ class Text(Kind):
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if not isinstance(value, str) or not (value or self.empty):
             return self.refuse(value, label, mistakes)
-        wrong = self.check(value) if self.check is not None else None
-        if wrong is not None:
-            mistakes.append(wrong)
+        with collected(mistakes):
+            if self.usable is not None:
+                self.usable(value)
         return value
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from kanopy._errors import KanopyError
 
 T = TypeVar("T")
 
@@ -40,40 +44,30 @@ def lazy_names(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[
     return load, lambda: public, public
 
 
-class Named(MutableMapping[str, T]):
+class Named(UserDict[str, T]):
     """Things by name, each given by where it stands (`module:Thing`) and loaded when it is first asked for.
 
-    The dictionaries of builders, models, algorithms and readers are such: adding one is adding a line.
+    The dictionaries of builders, models, algorithms and readers are such: adding one is adding a line. `find` answers
+    unknown names with the near misses among the known ones; `what` they are called, and the error, are for that.
 
-    >>> known = Named({"k": "kanopy.privacy.sizes:KAnonymity"})
-    >>> list(known), known["k"](5)
+    >>> known = Named({"k": "kanopy.privacy.sizes:KAnonymity"}, "privacy model")
+    >>> list(known), known.find("k")(5)
     (['k'], KAnonymity(k=5))
     """
 
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self._known: dict[str, str | T] = dict(places)
+    def __init__(self, places: Mapping[str, str], what: str, error: type[KanopyError] | None = None) -> None:
+        super().__init__(cast(Mapping[str, T], places))
+        self.what, self.error = what, error
 
     def __getitem__(self, name: str) -> T:
-        found = self._known[name]
+        found = self.data[name]
         if isinstance(found, str):
             module, _, thing = found.partition(":")
-            found = self._known[name] = getattr(importlib.import_module(module), thing)
-        return cast(T, found)
+            found = self.data[name] = getattr(importlib.import_module(module), thing)
+        return found
 
-    def __setitem__(self, name: str, thing: T) -> None:
-        self._known[name] = thing
+    def find(self, name: str) -> T:
+        """What is meant by a name; `-` and `_` are the same in it."""
+        from kanopy._errors import called
 
-    def __delitem__(self, name: str) -> None:
-        del self._known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self)})"
+        return self[called(name, self, self.what, self.error)]

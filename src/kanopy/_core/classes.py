@@ -23,6 +23,17 @@ from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 
+class Records:
+    """What lays out distinct records with counts."""
+
+    counts: Longs
+
+    @property
+    def records(self) -> int:
+        """Distinct records."""
+        return len(self.counts)
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
     """What a privacy model may know of a column beyond the classes: the table as it was before anything was done.

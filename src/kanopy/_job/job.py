@@ -19,8 +19,8 @@ from kanopy._job.kinds import (
     KnownRows,
     Models,
     Place,
+    known_algorithm,
     known_metrics,
-    wrong_algorithm,
 )
 from kanopy._kinds import (
     Anything,
@@ -123,7 +123,7 @@ class Job(Declared):
     insensitive: policies.Insensitive = ()
     metric: Annotated[str, OneOf(known=known_metrics), "the loss to minimise"] = "loss"
     algorithm: Annotated[
-        str, Maybe(Text("the name of an algorithm", check=wrong_algorithm)), "how to search; optimal, or best if local"
+        str, Maybe(Text("the name of an algorithm", usable=known_algorithm)), "how to search; optimal, or best if local"
     ] = UNSAID
     parameters: Annotated[Mapping[str, Any], MapOf(Anything(), "{'seed': 1}"), "the algorithm's own"] = field(
         default_factory=dict
@@ -314,7 +314,7 @@ class Job(Declared):
         mistakes: list[str] = []
         if self.algorithm in MASKING_NAMES:
             if self.quasi:
-                from kanopy.masking.job import job_for_masking
+                from kanopy.masking.from_job import job_for_masking
 
                 with collected(mistakes):
                     job_for_masking(self)

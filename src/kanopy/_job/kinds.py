@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._core.units import KNOWN_ALL
-from kanopy._errors import near_miss, short
+from kanopy._errors import called
 from kanopy._kinds import Kind, Whole, collected
 from kanopy._parameters import check_parameters
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -23,15 +23,12 @@ def known_metrics() -> Iterable[str]:
     return METRICS
 
 
-def wrong_algorithm(name: str) -> str | None:
-    """What is wrong with the name of an algorithm, or nothing."""
+def known_algorithm(name: str) -> str:
+    """The algorithm that is meant, of those that search and those that mask."""
     from kanopy.masking.names import MASKING_NAMES
     from kanopy.search.algorithms import ALGORITHMS
 
-    known = (*ALGORITHMS, *MASKING_NAMES)
-    if name.replace("_", "-") in known:
-        return None
-    return f"There is no algorithm called {short(name)}. {near_miss(name, known)}"
+    return called(name, (*ALGORITHMS, *MASKING_NAMES), "algorithm")
 
 
 class Models(Kind):
@@ -70,11 +67,11 @@ class HierarchyGiven(Kind):
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
         if isinstance(value, Mapping) and isinstance(value.get("method"), str) and value["method"] != "auto":
-            from kanopy.hierarchy.builders.registry import builder_class
+            from kanopy.hierarchy.builders.registry import BUILDERS
 
             with collected(mistakes):
                 given = {name: each for name, each in value.items() if name != "method"}
-                mistakes += check_parameters(builder_class(value["method"]), given)
+                mistakes += check_parameters(BUILDERS.find(value["method"]), given)
         elif isinstance(value, Mapping) and not isinstance(value.get("method", ""), str):
             self.refuse(value, label, mistakes)
         elif not isinstance(value, (Hierarchy, str, Path, Mapping)) and not hasattr(value, "build"):

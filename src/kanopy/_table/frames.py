@@ -281,11 +281,15 @@ class _Narwhals:
         return nw.DataFrame.from_arrow(frame, backend=self._implementation).to_native()
 
 
-class _Pandas:
+class _Own:
+    """Keeps what the caller gave, so that unchanged columns come back as they were."""
+
     def __init__(self, data: Any, frame: pl.DataFrame) -> None:
         self._data = data
         self._frame = frame
 
+
+class _Pandas(_Own):
     def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import pandas as pd
 
@@ -329,11 +333,7 @@ class _Pandas:
         return name if place is None else self._data.columns[place]
 
 
-class _Arrow:
-    def __init__(self, data: Any, frame: pl.DataFrame) -> None:
-        self._data = data
-        self._frame = frame
-
+class _Arrow(_Own):
     def __call__(self, frame: pl.DataFrame, kept: Rows = None) -> Any:
         import pyarrow
 

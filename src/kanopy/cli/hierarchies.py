@@ -50,7 +50,7 @@ def build(
     The method auto takes a readable one for groups of k rows (5 unless said).
     """
     from kanopy._parameters import pairs, parse
-    from kanopy.hierarchy.builders.registry import builder_class, make_builder
+    from kanopy.hierarchy.builders.registry import BUILDERS, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy
 
@@ -71,7 +71,7 @@ def build(
         best = choose_hierarchy(reduced, k=smallest)
         builder, built = best.builder, best.hierarchy
     else:
-        builder = make_builder(method, **parse(builder_class(method), param), **named)
+        builder = make_builder(method, **parse(BUILDERS.find(method), param), **named)
         reduced = _column(data, column, given["missing_tokens"], encoding)
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)

@@ -55,7 +55,7 @@ def models(name: Name = None) -> None:
     """List the privacy models, each with one sentence and an example."""
     from kanopy.privacy.models import MODELS
 
-    chosen = MODELS if name is None else {(own := called(name, MODELS, "privacy model")): MODELS[own]}
+    chosen = MODELS if name is None else {(kind := MODELS.find(name)).name: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
         | (_declared(kind) if name is not None else {})
@@ -70,7 +70,7 @@ def methods(name: Name = None) -> None:
     from kanopy._parameters import defaults
     from kanopy.hierarchy.builders.registry import BUILDERS
 
-    chosen = BUILDERS if name is None else {(own := called(name, BUILDERS, "method")): BUILDERS[own]}
+    chosen = BUILDERS if name is None else {(kind := BUILDERS.find(name)).method: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
         | (_declared(kind) if name is not None else {})

@@ -33,7 +33,8 @@ READERS: Named[Callable[..., Taxonomy]] = Named(
         ".ttl": "kanopy.ontology.readers.skos:read_skos",
         ".csv": "kanopy.ontology.readers.parent_csv:read_parent_csv",
         ".tsv": "kanopy.ontology.readers.parent_csv:read_parent_csv",
-    }
+    },
+    "format of ontologies",
 )
 
 

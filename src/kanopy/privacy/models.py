@@ -40,7 +40,8 @@ MODELS: Named[type[Model]] = Named(
         "individual-risk": "kanopy.privacy.survey:IndividualRisk",
         "household-risk": "kanopy.privacy.survey:HouseholdRisk",
         "subset-k": "kanopy.privacy.survey:SubsetK",
-    }
+    },
+    "privacy model",
 )
 
 __all__ = [

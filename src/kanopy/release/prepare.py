@@ -153,7 +153,7 @@ def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
     if not isinstance(job, Job) or job.algorithm not in MASKING_NAMES:
         return job
     from kanopy._table.column import is_text
-    from kanopy.masking.job import job_for_masking
+    from kanopy.masking.from_job import job_for_masking
 
     _require(job.quasi, frame, "table")
     text = [name for name in job.quasi if name not in job.hierarchies and is_text(frame[name])]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanopy._errors import called
 from kanopy._lazy import Named
 from kanopy._parameters import make, parameters_of
 from kanopy.search.solution import Algorithm
@@ -28,7 +27,8 @@ ALGORITHMS: Named[type[Algorithm]] = Named(
         "xu": "kanopy.search.local.xu:Xu",
         "iterative-local": "kanopy.search.local.iterative_local:IterativeLocal",
         "best": "kanopy.search.local.best.best:Best",
-    }
+    },
+    "algorithm",
 )
 """Loaded one by one: each brings compiled kernels along, and those of all would slow every command."""
 
@@ -39,7 +39,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     >>> algorithm_class("k-member").recoding
     'local'
     """
-    return ALGORITHMS[called(name, ALGORITHMS, "algorithm")]
+    return ALGORITHMS.find(name)
 
 
 def make_algorithm(name: str, **parameters: Any) -> Algorithm:

@@ -226,7 +226,7 @@ class Problem:
         violated = sizes < self.k
         pieces = [table.histogram[table.sizes >= self.k] for table in tables if table.histogram is not None]
         large = ~violated
-        joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces))
+        joined = ClassTable(tables[0].keys, sizes[large], np.concatenate(pieces) if pieces else None)
         classes = self.evidence.classes(joined, self.full_tables.packing, candidates[0][0])
         wrong = np.zeros(classes.count, np.bool_)
         gone = np.zeros(classes.count, np.int64)

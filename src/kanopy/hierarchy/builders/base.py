@@ -41,31 +41,6 @@ class Builder(Declared):
         raise NotImplementedError
 
 
-def wrong_label(label: str) -> str | None:
-    """What is wrong with a label style, if anything."""
-    try:
-        label_format(label)
-    except HierarchyError as error:
-        return str(error)
-    return None
-
-
-@dataclass(frozen=True)
-class NumericBuilder(Builder):
-    """A builder over numbers or dates. `label` is `interval`, `dash`, or a format with `{low}` and `{high}`."""
-
-    label: Annotated[str, Text(check=wrong_label), "interval, dash, or a text with {low} and {high}"] = "interval"
-
-    def build_column(self, column: Column) -> Hierarchy:
-        """A constant column has nothing to divide: it gets its value and, above it, `*`."""
-        column = column.numeric(self.method)
-        return constant(column) if column.size == 1 else self.build_numbers(column)
-
-    def build_numbers(self, column: Column) -> Hierarchy:
-        """The hierarchy over two or more distinct numbers."""
-        raise NotImplementedError
-
-
 def label_format(label: str) -> str:
     """The format behind a label style, checked.
 
@@ -86,6 +61,22 @@ def label_format(label: str) -> str:
             f"The label format {short(label)} needs both {{low}} and {{high}}, or labels would collide."
         )
     return written
+
+
+@dataclass(frozen=True)
+class NumericBuilder(Builder):
+    """A builder over numbers or dates. `label` is `interval`, `dash`, or a format with `{low}` and `{high}`."""
+
+    label: Annotated[str, Text(usable=label_format), "interval, dash, or a text with {low} and {high}"] = "interval"
+
+    def build_column(self, column: Column) -> Hierarchy:
+        """A constant column has nothing to divide: it gets its value and, above it, `*`."""
+        column = column.numeric(self.method)
+        return constant(column) if column.size == 1 else self.build_numbers(column)
+
+    def build_numbers(self, column: Column) -> Hierarchy:
+        """The hierarchy over two or more distinct numbers."""
+        raise NotImplementedError
 
 
 def constant(column: Column) -> Hierarchy:

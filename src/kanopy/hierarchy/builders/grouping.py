@@ -12,7 +12,7 @@ from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
 from kanopy.hierarchy.bands import bands_in_order, union_of
-from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree, wrong_label
+from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -51,7 +51,7 @@ class Order(Builder):
         int | tuple[int, ...], Either(Whole(2), ListOf(Whole(2), 1)), "neighbours joined at a time, or one per level"
     ] = (2,)
     order: Annotated[tuple[str, ...], Names("values in their order"), "the values in order, if not by size"] = ()
-    label: Annotated[str | None, Maybe(Text(check=wrong_label)), "how groups are named, as for intervals"] = None
+    label: Annotated[str | None, Maybe(Text(usable=label_format)), "how groups are named, as for intervals"] = None
 
     @property
     def _steps(self) -> tuple[int, ...]:

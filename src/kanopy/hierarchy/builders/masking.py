@@ -17,8 +17,9 @@ ANY = frozenset({*Builder.fits, "text"})
 LONGEST_CODE = 100
 
 
-def _one(text: str) -> str | None:
-    return None if len(text) == 1 else f"char must be a single character, not {short(text)}."
+def _one(text: str) -> None:
+    if len(text) != 1:
+        raise HierarchyError(f"char must be a single character, not {short(text)}.")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Redact(Builder):
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     side: Annotated[Literal["right", "left"], OneOf("right", "left"), "where hiding begins"] = "right"
     steps: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters hidden per level; one each if not said"] = ()
-    char: Annotated[str, Text("a single character", check=_one), "what a hidden character becomes"] = "*"
+    char: Annotated[str, Text("a single character", usable=_one), "what a hidden character becomes"] = "*"
     keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
 
     def build_column(self, column: Column) -> Hierarchy:

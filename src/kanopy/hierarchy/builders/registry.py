@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kanopy._errors import HierarchyError, called
+from kanopy._errors import HierarchyError
 from kanopy._lazy import Named
 from kanopy._parameters import make
 from kanopy.hierarchy.builders.base import Builder
@@ -36,17 +36,10 @@ BUILDERS: Named[type[Builder]] = Named(
         "semantic_clusters": "kanopy.hierarchy.builders.semantic.builders:SemanticClusters",
         "prefix": "kanopy.hierarchy.builders.masking:Prefix",
         "suppress": "kanopy.hierarchy.builders.masking:Suppress",
-    }
+    },
+    "method to build hierarchies",
+    HierarchyError,
 )
-
-
-def builder_class(method: str) -> type[Builder]:
-    """The class behind the name of a method; unknown names are answered with the near misses.
-
-    >>> builder_class("equal-width").summary
-    'split the range into equal parts, again and again'
-    """
-    return BUILDERS[called(method, BUILDERS, "method to build hierarchies", HierarchyError)]
 
 
 def make_builder(method: str, **parameters: Any) -> Builder:
@@ -55,7 +48,7 @@ def make_builder(method: str, **parameters: Any) -> Builder:
     >>> make_builder("otf", linkage="single")
     Otf(label='interval', linkage='single')
     """
-    return make(builder_class(method), parameters)
+    return make(BUILDERS.find(method), parameters)
 
 
 def build_hierarchy(

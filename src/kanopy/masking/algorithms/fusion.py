@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy._errors import short
+from kanopy._errors import JobError, short
 from kanopy._kinds import OneOf, Text
 from kanopy._progress import Progress
 from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
@@ -23,14 +23,13 @@ SEARCHES = ("greedy", "refined")
 PAIRS_AT_ONCE = 200_000_000
 
 
-def _wrong_heuristics(text: str) -> str | None:
+def _heuristics(text: str) -> None:
     if set(text) - set("123"):
-        return f"Heuristics are named by their numbers, e.g. '123' or '12'; not {short(text)}."
-    return None
+        raise JobError(f"Heuristics are named by their numbers, e.g. '123' or '12'; not {short(text)}.")
 
 
 Heuristics = Annotated[
-    str, Text("numbers of heuristics such as '12'", empty=True, check=_wrong_heuristics), "which of the three are on"
+    str, Text("numbers of heuristics such as '12'", empty=True, usable=_heuristics), "which of the three are on"
 ]
 Search = Annotated[str, OneOf(*SEARCHES), "greedy as in the thesis, or refined, which keeps more meaning"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.classes import Domain, Recoding, recoding_from_nodes
+from kanopy._core.classes import Domain, Recoding, Records, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes, agreements, level_tables
 from kanopy.search.local.joins_kernel import Joins, make_joins
@@ -22,7 +22,7 @@ LARGEST_AGREEMENT = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Layout(Records):
     """Distinct records with counts, their boxes, and the way back to rows and nodes.
 
     Rows are sorted by record: the rows of record `t` are `rows[first[t]:first[t + 1]]`. `stratum[t]` numbers the
@@ -38,11 +38,6 @@ class Layout:
     suppressed_weight: float
     nodes: tuple[Ints, ...]
     domain: Domain
-
-    @property
-    def records(self) -> int:
-        """Distinct records."""
-        return len(self.counts)
 
     @cached_property
     def joins(self) -> Joins:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.classes import Domain
+from kanopy._core.classes import Domain, Records
 from kanopy._core.histograms import summed
 from kanopy._core.numbering import Numbered, number_rows
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -71,7 +71,7 @@ def grow_tree(hierarchy: Hierarchy, present: Ints, lowest: int, highest: int) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class Forest(Records):
     """The trees of all columns side by side, and the records: distinct tuples of leaves, sorted, with counts.
 
     Nodes are numbered through all columns; those of column `j` are `start[j]` to `start[j + 1] - 1`. `keep` is what a
@@ -104,11 +104,6 @@ class Forest:
     def nodes(self) -> int:
         """Nodes of all columns."""
         return len(self.parent)
-
-    @property
-    def records(self) -> int:
-        """Distinct tuples of leaves."""
-        return len(self.counts)
 
     @cached_property
     def depth(self) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
-from kanopy._errors import HierarchyError, OntologyError, some
+from kanopy._errors import HierarchyError, some
 from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Whole
 from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
@@ -45,14 +45,6 @@ class Proposal(Drawn):
     notes: tuple[str, ...] = ()
 
 
-def _wrong_measure(name: str) -> str | None:
-    try:
-        find_measure(name)
-    except OntologyError as error:
-        return str(error)
-    return None
-
-
 @dataclass(frozen=True)
 class SemanticBuilder(Builder):
     """What both builders share: an ontology, a measure, the user's words, and what to do with unknown values."""
@@ -60,7 +52,7 @@ class SemanticBuilder(Builder):
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
     levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 4
     ontology: Annotated[str, Text(), "wordnet, or an ontology file"] = "wordnet"
-    measure: Annotated[str, Text(check=_wrong_measure), "the similarity of meanings"] = "wu-palmer"
+    measure: Annotated[str, Text(usable=find_measure), "the similarity of meanings"] = "wu-palmer"
     weights: Annotated[
         str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "how much each level counts"
     ] = "constant"
