@@ -19,7 +19,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
 from kanopy._kinds import Flag, Text, Whole
-from kanopy.hierarchy.builders.base import HALF_OPEN, NumericBuilder, label_format, wrong_label
+from kanopy.hierarchy.builders.base import HALF_OPEN, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.construct import bounds_array, parents_of_table
 from kanopy.hierarchy.hierarchy import Bounds, Hierarchy
@@ -179,7 +179,7 @@ class Round(NumericBuilder):
     method: ClassVar[str] = "round"
     summary: ClassVar[str] = "round numbers, fine where rows are many, open ends"
     fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real"})
-    label: Annotated[str, Text(check=wrong_label), "interval, dash, or a text with {low} and {high}"] = "dash"
+    label: Annotated[str, Text(usable=label_format), "interval, dash, or a text with {low} and {high}"] = "dash"
     k: Annotated[int, Whole(1), "the fewest rows of a group"] = 5
     parts: Annotated[int, Whole(2), "where more than one in so many rows lie, the grid is refined"] = PARTS
     thousands: Annotated[bool, Flag(), "write 10,000 instead of 10000"] = False
