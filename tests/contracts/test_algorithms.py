@@ -6,9 +6,12 @@ Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it
 
 from __future__ import annotations
 
+import contextlib
 import math
-import threading
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -150,10 +153,16 @@ def test_it_repeats(name: str) -> None:
     assert one.losses == two.losses
 
 
-def burn(until: threading.Event) -> None:
-    """Keep a processor busy."""
-    while not until.is_set():
-        sum(range(1000))
+@contextlib.contextmanager
+def busy() -> Iterator[None]:
+    """Keep the processors busy with something else."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
@@ -163,17 +172,36 @@ def test_a_budget_gives_the_same_bytes_however_busy_the_machine_is(name: str) ->
     if name == "optimal":
         settings["parameters"]["most_candidates"] = 1  # a search without a proof
     one = release(name, table, **settings)
-    enough = threading.Event()
-    threads = [threading.Thread(target=burn, args=(enough,), daemon=True) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
+    with busy():
         two = release(name, table, **settings)
-    finally:
-        enough.set()
     assert one.frame.write_csv() == two.frame.write_csv()
     assert one.solution.notes == two.solution.notes
     assert one.solution.judged == two.solution.judged
+
+
+def no_worse_with_more(name: str, table: pl.DataFrame, budgets: Sequence[float], **changes: Any) -> None:
+    """A larger budget never gives a worse release than a smaller one."""
+    scores = []
+    for budget in budgets:
+        parameters = {"budget_seconds": budget} | ({"most_candidates": 1} if name == "optimal" else {})
+        scores.append(release(name, table, parameters=parameters, **changes).solution.score)
+    lowered = name != "bayardo-agrawal"  # which lowers discernibility, whatever the score is
+    assert not lowered or all(b <= a + 1e-12 for a, b in pairwise(scores)), scores
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
+@pytest.mark.parametrize(("seed", "k", "suppress"), [(1, 2, 0.0), (2, 10, 0.0), (3, 5, 0.05), (4, 25, 0.0)])
+def test_more_is_never_worse(name: str, seed: int, k: int, suppress: float) -> None:
+    no_worse_with_more(name, people(200 * seed, seed), (0.01, 0.02, 0.05, 0.13, 0.3), k=k, suppress=suppress)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_more_is_never_worse_for_longer(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    table, k = people(int(draw.integers(100, 4000)), seed), int(draw.integers(2, 40))
+    for name in ("best", "optimal"):
+        no_worse_with_more(name, table, (0.5, 1, 2, 4, 8), k=k, suppress=float(draw.choice([0.0, 0.05])))
 
 
 @those_with(lambda about: not about.row_order)

@@ -169,6 +169,23 @@ class Domain(Short):
             None if self.survey is None else self.survey.part(rows), units,
         )  # fmt: skip
 
+    def columns(self, chosen: Sequence[int]) -> Domain:
+        """The domain of some of its quasi-identifiers alone.
+
+        >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+        >>> cells, counts = np.array([[0, 0], [0, 1]], np.int32), np.array([2, 1])
+        >>> both = Domain(("l", "m"), (tree, tree), cells, counts, np.array([0, 0, 1], np.int32))
+        >>> both.columns([0]).counts.tolist()
+        [3]
+        """
+        own = self.tuples[:, list(chosen)]
+        number, first, _ = number_rows(own, ascending=True)
+        counts = np.bincount(number, weights=self.counts, minlength=len(first)).astype(np.int64)
+        of_row = np.append(number, np.int32(-1))[self.tuple_of_row].astype(np.int32)
+        return Domain(
+            tuple(self.names[j] for j in chosen), tuple(self.hierarchies[j] for j in chosen), own[first], counts, of_row
+        )
+
     @property
     def counted(self) -> str:
         """What promises count: rows, or what units are called."""

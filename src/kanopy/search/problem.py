@@ -93,6 +93,13 @@ class Problem:
         }  # fmt: skip
         return Problem(**(given | different))
 
+    def narrowed(self, lowest: Levels, highest: Levels) -> Problem:
+        """The same problem between other levels; what does not depend on levels is not worked out again."""
+        part = self.changed(lowest_levels=lowest, highest_levels=highest)
+        for name in ("costs", "_extra", "_cost_arrays"):
+            part.__dict__[name] = getattr(self, name)
+        return part
+
     @cached_property
     def k(self) -> int:
         """The class size that the models ask for, one way or another (1 if none does)."""

@@ -34,6 +34,15 @@ class Solution(Short):
     judged: int = 0
     candidates: int = 0
     notes: tuple[str, ...] = ()
+    floor: float | None = None
+    """What no other candidate of this kind of recoding scores less than, where that is proved."""
+
+    @property
+    def gap(self) -> float | None:
+        """How much of the score may be avoidable, at most: 0 is proved optimal."""
+        if self.floor is None:
+            return None
+        return 0.0 if self.score <= 0 else max(0.0, 1.0 - self.floor / self.score)
 
 
 NESTING = "hierarchies that nest"

@@ -1,12 +1,21 @@
-"""Too many candidates to prove anything: walk downhill from several starting points until the time is up."""
+"""Too many candidates to prove anything: start from both ends, then solve a few columns at a time exactly.
+
+With twenty or thirty columns there are more candidates than atoms in a drop; but with all columns fixed save three to
+five there are a few hundred, and branch and bound finds the best of them at once. So columns are reopened, a few at a
+time (a large neighbourhood search: Shaw 1998), until no few of them can be improved together; then one is forced to
+another level and the others follow.
+"""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from kanopy._progress import Progress
-from kanopy.metrics.full_domain import ClassMetric
-from kanopy.search.full_domain.level_judge import judge_of
+from kanopy._progress import SILENT, Progress
+from kanopy.metrics.full_domain import AttributeMetric
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.full_domain.branch_and_bound import Known, search_for
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
@@ -15,113 +24,240 @@ from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
 from kanopy.search.work import Work
 
+MOST_OPEN, MOST_COLUMNS = 600, 5
+"""Candidates, and columns, that are looked at together."""
+OPENING_SECONDS, OPENING_SECONDS_PER_CELL = 1e-3, 6e-9
+"""Seconds of an ordinary machine for laying out the table with some columns fixed, and for a value of it."""
+STALE = 1.5
+"""Reopenings per column without a better release after which a column is forced to another level."""
+AFTER_FORCE = 0.4
+"""Reopenings per column that a forced release has to become the best; otherwise the best is gone back to."""
 IDLE = 300
-"""Restarts without a candidate that is new after which the search ends: it has seen what there is."""
+"""Reopenings without a candidate that is new after which the search ends: it has seen what there is."""
+BOUND_CANDIDATES = 3_000
+"""Candidates over some of the columns whose optimum is proved, for the floor."""
 
 
 def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, seed: int = 0) -> Solution:
-    """The best full-domain release found within the time budget; not proved optimal, and it says so.
+    """The best full-domain release found with so much work; not proved optimal, and it says so.
 
-    Starts at the most general candidate, which is the likeliest to be feasible, and repeatedly takes the step
-    (one attribute one level down, or one down and another up) that lowers the score most; then restarts from
-    feasible candidates disturbed at random.
+    What is done does not depend on how much is still to be done: more work is never worse. `floor` of the answer is
+    what no release can go below: the optima of some columns by themselves, added up.
     """
-    walk = _Walk(problem, progress, Work(budget_seconds))
-    best = walk.judge(problem.lattice.highest)
-    rng = np.random.default_rng(seed)
-    if not best.feasible:
-        # Where models are not monotonic the top need not be the likeliest: look around before giving up.
-        while not problem.monotonic and not best.feasible and not walk.out_of_time():
-            best = walk.judge(walk.anywhere(rng))
-        if not best.feasible:
-            raise no_solution(problem)
-    best = walk.descend(best)
-    idle = 0
-    while not walk.out_of_time() and idle < IDLE and len(walk.seen) < problem.lattice.size:
-        known = len(walk.seen)
-        start = walk.judge(walk.disturbed(best.levels, rng))
-        if start.feasible:
-            found = walk.descend(start)
-            if found.better_than(best):
-                best = found
-        idle = idle + 1 if len(walk.seen) == known else 0
+    search = ManyColumns(problem, progress, Work(budget_seconds), seed)
+    best = search.run()
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
-        f"{problem.judged:,} judged with the work of {budget_seconds:g} seconds."
+        f"{len(search.known):,} judged with the work of {budget_seconds:g} seconds."
     )
-    return release_levels(algorithm, problem, best, notes=[note])
+    if search.floor > 0:
+        note += f" None scores less than {search.floor:.4f}."
+    return release_levels(algorithm, problem, best, judged=len(search.known), floor=search.floor, notes=[note])
 
 
-class _Walk:
-    """A hill climber over level combinations that never judges a candidate twice."""
+class ManyColumns:
+    """A search over level combinations that never judges a candidate twice."""
 
-    def __init__(self, problem: Problem, progress: Progress, work: Work) -> None:
-        self.problem = problem
-        self.lattice = problem.lattice
+    def __init__(self, problem: Problem, progress: Progress, work: Work, seed: int = 0) -> None:
+        self.problem, self.lattice, self.work = problem, problem.lattice, work
         self.progress = progress
-        self.work = work
-        self.judge_one = judge_of(problem)
-        self.seen: dict[Levels, LevelJudgement] = {}
-        self.best_score = np.inf
-        self.bounded = not isinstance(problem.metric, ClassMetric)
+        self.known: Known = {}
+        self.best: LevelJudgement | None = None
+        self.random = np.random.default_rng(seed)
+        self.floor = 0.0
+        # Columns with one level have nothing to choose.
+        self.columns = [j for j, levels in enumerate(self.lattice.shape) if levels > 1]
 
-    def out_of_time(self) -> bool:
-        self.progress("searching", self.work.done, f"{len(self.seen):,} judged, best {self.best_score:.4f}")
+    def run(self) -> LevelJudgement:
+        """Search until the work is over or nothing new turns up."""
+        top = self.judge(self.lattice.highest)
+        while not self.problem.monotonic and self.best is None and not self.over():
+            # Where models are not monotonic the top need not be the likeliest: look around before giving up.
+            self.judge(self.anywhere())
+        if self.best is None:
+            raise no_solution(self.problem)
+        self.down(top if top.feasible else self.best)
+        self.up()
+        self.improve()
+        return self.best
+
+    def over(self) -> bool:
+        """Tell where the search is; whether its work is over."""
+        if self.progress.active:
+            note = f"{len(self.known):,} judged"
+            if self.best is not None:
+                note += f", loss {self.best.score:.4f}, at least {min(self.floor, self.best.score):.4f}"
+            self.progress("searching", self.work.done, note)
         return self.work.over
 
     def judge(self, levels: Levels) -> LevelJudgement:
-        found = self.seen.get(levels)
+        """Judge a candidate, unless it is known."""
+        found = self.known.get(levels)
         if found is None:
             before = self.problem.work_seconds
-            found = self.seen[levels] = self.judge_one.evaluate(levels)
+            found = self.known[levels] = self.problem.evaluate(levels)
             self.work.spend(self.problem.work_seconds - before)
-            if found.feasible:
-                self.best_score = min(self.best_score, found.score)
+            self.keep(found)
         return found
 
-    def descend(self, current: LevelJudgement) -> LevelJudgement:
-        """Steepest descent; stops in a local optimum or when the time is up."""
-        while not self.out_of_time():
-            best = current
-            for levels in self.neighbours(current.levels):
-                if self.bounded and self.bound(levels) > best.score:
-                    continue
-                candidate = self.judge(levels)
-                if candidate.feasible and candidate.better_than(best):
-                    best = candidate
-                if self.work.over:
-                    break
-            if best is current:
-                return current
-            current = best
-        return current
+    def keep(self, found: LevelJudgement) -> None:
+        """Remember the best."""
+        if found.feasible and found.better_than(self.best):
+            self.best = found
 
-    def bound(self, levels: Levels) -> float:
-        """A score the candidate cannot go below, from one-attribute counts."""
-        metric = self.problem.metric
-        assert not isinstance(metric, ClassMetric)
-        losses = [cost.loss(cost.totals[level]) for cost, level in zip(self.problem.costs, levels, strict=True)]
-        return float(metric.combine(losses, self.problem.weights))
-
-    def neighbours(self, levels: Levels) -> list[Levels]:
-        low, high = self.lattice.lowest, self.lattice.highest
-        found: list[Levels] = []
-        for j, level in enumerate(levels):
-            if level > low[j]:
-                down = (*levels[:j], level - 1, *levels[j + 1 :])
-                found.append(down)
-                for i, other in enumerate(down):
-                    if i != j and other < high[i]:
-                        found.append((*down[:i], other + 1, *down[i + 1 :]))
-        return found
-
-    def anywhere(self, rng: np.random.Generator) -> Levels:
+    def anywhere(self) -> Levels:
         """A candidate drawn at random."""
         pairs = zip(self.lattice.lowest, self.lattice.highest, strict=True)
-        return tuple(int(rng.integers(low, high + 1)) for low, high in pairs)
+        return tuple(int(self.random.integers(low, high + 1)) for low, high in pairs)
 
-    def disturbed(self, levels: Levels, rng: np.random.Generator) -> Levels:
-        changed = list(levels)
-        for j in rng.choice(len(levels), size=max(1, len(levels) // 3), replace=False):
-            changed[j] = int(rng.integers(levels[j], self.lattice.highest[j] + 1))
-        return tuple(changed)
+    # ---- two starts ---------------------------------------------------------------------------------------
+
+    def down(self, current: LevelJudgement) -> None:
+        """From the top: lower the column that gains most, while the release stays feasible."""
+        lowest = self.lattice.lowest
+        while not self.over():
+            levels = current.levels
+            # Everything a level below is rolled up from one table, which lies a level below in all columns.
+            self.prepare(tuple(max(low, level - 1) for low, level in zip(lowest, levels, strict=True)))
+            found = current
+            for j in self.columns:
+                if levels[j] > lowest[j] and not self.work.over:
+                    lower = self.judge((*levels[:j], levels[j] - 1, *levels[j + 1 :]))
+                    if lower.feasible and lower.better_than(found):
+                        found = lower
+            if found is current:
+                return
+            current = found
+
+    def up(self) -> None:
+        """From the bottom: raise the column that keeps most rows for what it costs, until the release is feasible."""
+        current = self.judge(self.lattice.lowest)
+        while not current.feasible and not self.over():
+            levels = current.levels
+            price = self.price(levels)
+            rated: list[tuple[float, LevelJudgement]] = []
+            for j in self.columns:
+                if levels[j] < self.lattice.highest[j] and not self.work.over:
+                    higher = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
+                    found = self.judge(higher)
+                    saved = current.suppressed_rows - found.suppressed_rows
+                    rated.append((saved / (1e-9 + max(0.0, self.price(higher) - price)), found))
+            if not rated:
+                return
+            current = max(rated, key=lambda each: each[0])[1]
+
+    def prepare(self, levels: Levels) -> None:
+        """Have a class table at hand from which many candidates can be rolled up."""
+        before = self.problem.work_seconds
+        self.problem.tables.table(levels)
+        self.work.spend(self.problem.work_seconds - before)
+
+    def price(self, levels: Levels) -> float:
+        """What levels lose without any suppression."""
+        pairs = zip(self.problem.costs, levels, self.problem.weights, strict=True)
+        return float(sum(weight * float(cost.loss(cost.totals[level])) for cost, level, weight in pairs))
+
+    # ---- a few columns at a time --------------------------------------------------------------------------
+
+    def improve(self) -> None:
+        """Reopen columns of the best release; where that has led nowhere for long, of one with a column forced."""
+        if not self.columns:
+            return
+        assert self.best is not None
+        current, stale, idle, bounded = self.best, 0, 0, False
+        patience = max(6, math.ceil(STALE * len(self.columns)))
+        after = max(4, math.ceil(AFTER_FORCE * len(self.columns)))
+        while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
+            before, known, best = current, len(self.known), self.best
+            if stale < patience:
+                current = self.reopened(current, self.chosen(), current.score) or current
+                stale = 0 if current is not before else stale + 1
+            else:
+                if not bounded:
+                    bounded = True
+                    self.raise_floor()
+                current, stale = self.forced() or self.best, patience - after
+            if self.best is best and current is not best and stale >= patience:
+                current = best
+            idle = idle + 1 if len(self.known) == known else 0
+
+    def chosen(self, without: int = -1) -> list[int]:
+        """A few columns at random, never all of them."""
+        order = [self.columns[i] for i in self.random.permutation(len(self.columns)) if self.columns[i] != without]
+        found, size = order[:1], self.lattice.shape[order[0]] if order else 1
+        for j in order[1 : max(1, len(self.columns) - 1)]:
+            if len(found) < MOST_COLUMNS and size * self.lattice.shape[j] <= MOST_OPEN:
+                found.append(j)
+                size *= self.lattice.shape[j]
+        return found
+
+    def reopened(self, current: LevelJudgement, columns: list[int], ceiling: float) -> LevelJudgement | None:
+        """The best with all other columns as they are; `None` if nothing new is within the ceiling."""
+        lowest, highest = list(current.levels), list(current.levels)
+        for j in columns:
+            lowest[j], highest[j] = self.lattice.lowest[j], self.lattice.highest[j]
+        part = self.problem.narrowed(tuple(lowest), tuple(highest))
+        self.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * self.problem.domain.tuples.size)
+        search = search_for(part, self.work, self.known, ceiling)
+        found = search.run(SILENT, projected=False)
+        if found is None or not found.better_than(current if ceiling <= current.score else None):
+            return None
+        self.keep(found)
+        return found
+
+    def forced(self) -> LevelJudgement | None:
+        """One column of the best release at another level, a few others as they then are best."""
+        assert self.best is not None
+        j = self.columns[int(self.random.integers(len(self.columns)))]
+        options = [x for x in range(self.lattice.lowest[j], self.lattice.highest[j] + 1) if x != self.best.levels[j]]
+        near = [x for x in options if abs(x - self.best.levels[j]) == 1]
+        level = (near if self.random.random() < 0.7 else options)[0 if self.random.random() < 0.5 else -1]
+        levels = (*self.best.levels[:j], level, *self.best.levels[j + 1 :])
+        start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=levels)
+        others = self.chosen(without=j)
+        return self.reopened(start, others, math.inf) if others else None
+
+    # ---- what no release can go below ---------------------------------------------------------------------
+
+    def raise_floor(self) -> None:
+        """Add up the optima of columns by themselves, a few at a time.
+
+        A safe release is k-anonymous in any of its columns, and suppresses no fewer rows than they need. Only for
+        losses that are means over columns.
+        """
+        problem = self.problem
+        if not isinstance(problem.metric, AttributeMetric) or problem.metric.mean != "arithmetic" or problem.k < 2:
+            return
+        total = sum(problem.weights)
+        floor = 0.0
+        # The columns with most values together: they are what tells people apart.
+        order = sorted(range(problem.domain.width), key=lambda j: -len(np.unique(problem.domain.tuples[:, j])))
+        while order and not self.over():
+            group, size = [order[0]], self.lattice.shape[order[0]]
+            for j in order[1:]:
+                if size * self.lattice.shape[j] <= BOUND_CANDIDATES:
+                    group.append(j)
+                    size *= self.lattice.shape[j]
+            order = [j for j in order if j not in group]
+            if not any(problem.weights[j] for j in group):
+                continue
+            part = self.part_of(sorted(group))
+            search = search_for(part, self.work)
+            found = search.run(SILENT)
+            least = found.score if search.proved and found is not None else search.floor
+            if search.proved and found is None:
+                return
+            floor += least * sum(part.weights)
+        self.floor = max(self.floor, floor / total if total else 0.0)
+
+    def part_of(self, columns: list[int]) -> Problem:
+        """The problem of some columns alone, under k-anonymity."""
+        problem, domain = self.problem, self.problem.domain
+        self.work.spend(OPENING_SECONDS + 10 * OPENING_SECONDS_PER_CELL * len(domain.counts) * len(columns))
+        weights = [problem.weights[j] for j in columns]
+        return Problem(
+            domain.columns(columns), [KAnonymity(problem.k)], problem.metric,
+            weights=weights, suppression_limit=problem.suppression_limit,
+            lowest_levels=[self.lattice.lowest[j] for j in columns],
+            highest_levels=[self.lattice.highest[j] for j in columns],
+        )  # fmt: skip

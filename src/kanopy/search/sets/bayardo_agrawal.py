@@ -21,6 +21,8 @@ SMALL = 60
 """Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
 CLASS_SECONDS, NODE_SECONDS = 2.7e-8, 1e-4
 """Seconds of an ordinary machine for a class and column that is weighed, and for a node."""
+GREEDY_SECONDS = 10.0
+"""What the search for a good start may take, whatever there is in all: more work begins with all that less does."""
 
 
 @dataclass(frozen=True)
@@ -187,9 +189,9 @@ class _Search:
     def improve_greedily(self, progress: Progress, steps: int | None) -> None:
         """Make the cut that lowers the cost most, again and again; then take each back once and refill.
 
-        A third of the work at most; the proof has the rest.
+        Some of the work at most; the proof has the rest.
         """
-        work = self.work.part(self.work.seconds / 3)
+        work = self.work.part(GREEDY_SECONDS)
         self._fill(self.root, progress, work)
         tried: set[bytes] = set()
         improved = True

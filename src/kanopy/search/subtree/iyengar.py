@@ -94,7 +94,7 @@ class Iyengar(Algorithm):
             progress("descending", 0.0)
             for part in breeding.descend(problem):
                 progress("descending", part)
-                if work.done > 0.5:
+                if work.over:
                     break
             breeding.fill()
             generation = 0

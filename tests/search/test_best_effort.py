@@ -1,0 +1,100 @@
+"""Many columns: what is found without a proof, what is proved of it, and what odd problems come to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kanopy._core.classes import Domain
+from kanopy._errors import JobError
+from kanopy._progress import SILENT, Progress, Step
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.full_domain import Loss
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.full_domain.best_effort import ManyColumns
+from kanopy.search.full_domain.branch_and_bound import search_for
+from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.judge import ceiling_of
+from kanopy.search.problem import Problem
+from kanopy.search.work import Work
+from tests.search.problems import problems
+
+
+def wide(columns: int, rows: int = 300, seed: int = 0) -> Domain:
+    """Correlated columns of up to nine values with two levels above them."""
+    draw = np.random.default_rng(seed)
+    trees = tuple(
+        Hierarchy.from_rows([[f"v{v}", f"g{v // 3}", "*"] for v in range(3 + j % 7)], name=f"q{j}")
+        for j in range(columns)
+    )
+    base = draw.random(rows)
+    cells = np.column_stack([((base + draw.normal(0, 0.1, rows)) % 1 * h.size).astype(np.int32) for h in trees])
+    tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    return Domain(tuple(h.name for h in trees), trees, tuples, counts, of_row.reshape(-1).astype(np.int32))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_its_floor_holds_and_its_release_is_one(problem: Problem) -> None:
+    exact = search_for(problem, Work(None)).run(SILENT)
+    search = ManyColumns(problem, SILENT, Work(0.3))
+    top = problem.evaluate(problem.lattice.highest)
+    if exact is None or not top.feasible:
+        return
+    found = search.run()
+    search.raise_floor()
+    assert search.floor <= ceiling_of(exact) and found.score >= exact.score - 1e-9 * (1 + exact.score)
+    assert found.feasible and problem.evaluate(found.levels).score == pytest.approx(found.score)
+    assert len(search.known) <= problem.lattice.size
+
+
+def test_a_few_columns_are_solved_exactly() -> None:
+    problem = Problem(wide(7), [KAnonymity(5)], suppression_limit=0.02)
+    exact = Optimal().solve(problem, SILENT)
+    found = Optimal(most_candidates=1, budget_seconds=2).solve(problem, SILENT)
+    assert found.score == pytest.approx(exact.score) and not found.optimal
+    assert found.floor is not None and 0 < found.floor <= exact.score + 1e-12
+    assert exact.gap == 0 and found.gap == pytest.approx(1 - found.floor / found.score)
+
+
+def test_many_columns_end_with_a_gap_and_show_it_falling() -> None:
+    steps: list[Step] = []
+    problem = Problem(wide(45), [KAnonymity(4)])
+    assert problem.lattice.size > 2**63
+    found = Optimal(budget_seconds=1.5).solve(problem, Progress(steps.append, interval=0.0))
+    assert found.recoding.classes.smallest >= 4 and found.floor is not None and 0 < found.floor <= found.score
+    notes = [step.note for step in steps if "at least" in step.note]
+    assert notes and any("at least 0.0000" not in note for note in notes)
+    assert "too many to prove" in found.notes[0] and "None scores less than" in found.notes[0]
+
+
+def test_a_budget_also_ends_a_proof() -> None:
+    problem = Problem(wide(9), [KAnonymity(5)], suppression_limit=0.02)
+    found = Optimal(budget_seconds=0.001).solve(problem, SILENT)
+    assert not found.optimal and "before the proof was complete" in found.notes[0]
+    assert found.floor is not None and found.floor <= found.score
+    assert Optimal().solve(problem, SILENT).optimal
+
+
+@pytest.mark.parametrize("most", [0, 1_000_000])
+def test_odd_problems_have_obvious_answers(most: int) -> None:
+    one = wide(1)
+    flat = tuple(Hierarchy.from_rows([[f"v{v}"] for v in range(h.size)], name=h.name) for h in wide(3).hierarchies)
+    same = np.zeros((1, 3), np.int32)
+    constant = Domain(("q0", "q1", "q2"), wide(3).hierarchies, same, np.array([40]), np.zeros(40, np.int32))
+    level = Domain(("q0", "q1", "q2"), flat, same, np.array([40]), np.zeros(40, np.int32))
+    for domain in (one, constant, level):
+        for budget in (1e-3, 0.2):
+            problem = Problem(domain, [KAnonymity(5)], Loss())
+            found = Optimal(most_candidates=most, budget_seconds=budget).solve(problem, SILENT)
+            assert found.recoding.classes.smallest >= 5
+            assert domain is one or found.levels == (0, 0, 0)
+
+
+def test_threads_are_one_or_more_and_many_are_as_good_as_one() -> None:
+    with pytest.raises(JobError, match="at least 1"):
+        Optimal(threads=0)
+    domain = wide(6)
+    levels = {Optimal(threads=threads).solve(Problem(domain, [KAnonymity(5)])).levels for threads in (1, 2, 1000)}
+    assert len(levels) == 1
