@@ -13,8 +13,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.best_effort import ManyColumns
-from kanopy.search.full_domain.branch_and_bound import search_for
-from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import ceiling_of
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
@@ -37,8 +36,8 @@ def wide(columns: int, rows: int = 300, seed: int = 0) -> Domain:
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_its_floor_holds_and_its_release_is_one(problem: Problem) -> None:
-    exact = search_for(problem, Work(None)).run(SILENT)
-    search = ManyColumns(problem, SILENT, Work(0.3))
+    exact = search_for(problem, Work(None)).run(SILENT, 1)
+    search = ManyColumns(problem, SILENT, Work(0.3), least_score)
     top = problem.evaluate(problem.lattice.highest)
     if exact is None or not top.feasible:
         return

@@ -46,7 +46,7 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     """The algorithm behind a name, with its parameters.
 
     >>> make_algorithm("optimal", threads=1)
-    Optimal(most_candidates=1000000, budget_seconds=30.0, threads=1)
+    Optimal(most_candidates=1000000, budget_seconds=None, threads=1)
     """
     return make(algorithm_class(name), parameters)
 

@@ -9,14 +9,16 @@ another level and the others follow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from kanopy._progress import SILENT, Progress
+from kanopy._arrays import Floats, Longs
+from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.full_domain.branch_and_bound import Known, search_for
-from kanopy.search.judge import LevelJudgement
+from kanopy.search.full_domain.level_judge import judge_of
+from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
@@ -38,13 +40,19 @@ BOUND_CANDIDATES = 3_000
 """Candidates over some of the columns whose optimum is proved, for the floor."""
 
 
-def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, seed: int = 0) -> Solution:
+Prove = Callable[[Problem, Work], float]
+"""What no candidate of a problem can go below, as far as the work suffices to prove it."""
+
+
+def best_effort(
+    problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, prove: Prove, seed: int = 0
+) -> Solution:
     """The best full-domain release found with so much work; not proved optimal, and it says so.
 
     What is done does not depend on how much is still to be done: more work is never worse. `floor` of the answer is
     what no release can go below: the optima of some columns by themselves, added up.
     """
-    search = ManyColumns(problem, progress, Work(budget_seconds), seed)
+    search = ManyColumns(problem, progress, Work(budget_seconds), prove, seed)
     best = search.run()
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
@@ -58,10 +66,10 @@ def best_effort(problem: Problem, progress: Progress, algorithm: str, budget_sec
 class ManyColumns:
     """A search over level combinations that never judges a candidate twice."""
 
-    def __init__(self, problem: Problem, progress: Progress, work: Work, seed: int = 0) -> None:
+    def __init__(self, problem: Problem, progress: Progress, work: Work, prove: Prove, seed: int = 0) -> None:
         self.problem, self.lattice, self.work = problem, problem.lattice, work
-        self.progress = progress
-        self.known: Known = {}
+        self.progress, self.prove = progress, prove
+        self.known: dict[Levels, LevelJudgement] = {}
         self.best: LevelJudgement | None = None
         self.random = np.random.default_rng(seed)
         self.floor = 0.0
@@ -192,18 +200,52 @@ class ManyColumns:
         return found
 
     def reopened(self, current: LevelJudgement, columns: list[int], ceiling: float) -> LevelJudgement | None:
-        """The best with all other columns as they are; `None` if nothing new is within the ceiling."""
+        """The best with all other columns as they are, by branch and bound; `None` if it is not below the ceiling.
+
+        Candidates are picked from the middle of what is open, by what their levels alone lose: one that is feasible
+        rules out what costs more, one that is not rules out what is finer.
+        """
+        problem, lattice = self.problem, self.lattice
         lowest, highest = list(current.levels), list(current.levels)
         for j in columns:
-            lowest[j], highest[j] = self.lattice.lowest[j], self.lattice.highest[j]
-        part = self.problem.narrowed(tuple(lowest), tuple(highest))
-        self.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * self.problem.domain.tuples.size)
-        search = search_for(part, self.work, self.known, ceiling)
-        found = search.run(SILENT, projected=False)
-        if found is None or not found.better_than(current if ceiling <= current.score else None):
+            lowest[j], highest[j] = lattice.lowest[j], lattice.highest[j]
+        part = problem.narrowed(tuple(lowest), tuple(highest))
+        self.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
+        judge = judge_of(part)
+        grid = np.indices([lattice.shape[j] for j in columns]).reshape(len(columns), -1).T
+        grid = grid + np.array([lattice.lowest[j] for j in columns])
+        bounds = self.bounds(current.levels, columns, grid)
+        pending = np.lexsort((grid.sum(axis=1), bounds))
+        best: LevelJudgement | None = None
+        while len(pending := pending[bounds[pending] <= min(ceiling, ceiling_of(best))]) and not self.work.over:
+            at = int(pending[(len(pending) - 1) // 2])
+            levels = list(current.levels)
+            for j, level in zip(columns, grid[at].tolist(), strict=True):
+                levels[j] = level
+            found = self.known.get(tuple(levels))
+            if found is None:
+                before = part.work_seconds
+                found = self.known[tuple(levels)] = judge.evaluate(tuple(levels))
+                self.work.spend(part.work_seconds - before)
+                self.keep(found)
+            if found.feasible:
+                best = found if found.better_than(best) else best
+            elif found.least_suppressed > problem.max_suppressed_rows:
+                pending = pending[(grid[pending] > grid[at]).any(axis=1)]
+            pending = pending[pending != at]
+        if best is None or (current.feasible and not best.better_than(current)):
             return None
-        self.keep(found)
-        return found
+        return best
+
+    def bounds(self, levels: Levels, columns: list[int], grid: Longs) -> Floats:
+        """For other levels of some columns, what they lose at least: their loss without any suppression."""
+        problem = self.problem
+        if not isinstance(problem.metric, AttributeMetric):
+            return np.zeros(len(grid))
+        losses = [np.full(len(grid), cost.loss(cost.totals[x])) for cost, x in zip(problem.costs, levels, strict=True)]
+        for i, j in enumerate(columns):
+            losses[j] = problem.costs[j].loss(problem.costs[j].totals)[grid[:, i]]
+        return np.asarray(problem.metric.combine(losses, problem.weights), np.float64)
 
     def forced(self) -> LevelJudgement | None:
         """One column of the best release at another level, a few others as they then are best."""
@@ -242,12 +284,7 @@ class ManyColumns:
             if not any(problem.weights[j] for j in group):
                 continue
             part = self.part_of(sorted(group))
-            search = search_for(part, self.work)
-            found = search.run(SILENT)
-            least = found.score if search.proved and found is not None else search.floor
-            if search.proved and found is None:
-                return
-            floor += least * sum(part.weights)
+            floor += self.prove(part, self.work) * sum(part.weights)
         self.floor = max(self.floor, floor / total if total else 0.0)
 
     def part_of(self, columns: list[int]) -> Problem:

@@ -11,16 +11,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
+from kanopy._arrays import Longs
 from kanopy._kinds import Maybe, Seconds, Whole
-from kanopy._progress import Progress
+from kanopy._progress import SILENT, Progress
+from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.best_effort import best_effort
-from kanopy.search.full_domain.branch_and_bound import search_for
+from kanopy.search.full_domain.exhaustive import judge_all, only_counts_rows
+from kanopy.search.full_domain.level_judge import judge_of
+from kanopy.search.full_domain.pairs import least_gone
+from kanopy.search.full_domain.projections import least_suppressed_rows
+from kanopy.search.full_domain.walk import Walk
+from kanopy.search.judge import LevelJudgement, ceiling_of
+from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution
 from kanopy.search.work import Work
 
+PART_NOT_MONOTONIC = 0.25
 BEST_EFFORT_SECONDS = 30.0
 """For a search without a proof, where no budget is given."""
 
@@ -54,7 +65,7 @@ class Optimal(Algorithm):
         """Search; raises `NoSolution` if no candidate is feasible."""
         if problem.lattice.size > self.most_candidates:
             seconds = BEST_EFFORT_SECONDS if self.budget_seconds is None else self.budget_seconds
-            return best_effort(problem, progress, self.name, seconds)
+            return best_effort(problem, progress, self.name, seconds, least_score)
         search = search_for(problem, Work(self.budget_seconds))
         best = search.run(progress, self.threads)
         notes = []
@@ -67,3 +78,180 @@ class Optimal(Algorithm):
             raise no_solution(problem)
         floor = best.score if search.proved else min(search.floor, best.score)
         return release_levels(self.name, problem, best, optimal=search.proved, floor=floor, notes=notes)
+
+
+class _Search:
+    """Shared bookkeeping: which candidates are still open, and the best one so far."""
+
+    def __init__(self, problem: Problem, work: Work) -> None:
+        self.problem, self.work = problem, work
+        self.lattice = problem.lattice
+        self.best: LevelJudgement | None = None
+        self.judge_one = judge_of(problem)
+        self.proved = False
+        self.floor = 0.0
+        """What no candidate that is still open can go below."""
+
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
+        """Search; `proved` then says whether the best is the best of all."""
+        raise NotImplementedError
+
+    def report(self, progress: Progress, open_candidates: int) -> None:
+        """Tell the caller how much of the lattice is settled."""
+        if not progress.active:
+            return
+        done = 1.0 - open_candidates / self.lattice.size
+        note = f"{self.problem.judged:,} judged"
+        if self.best is not None:
+            note += f", loss {self.best.score:.4f}, at least {min(self.floor, self.best.score):.4f}"
+        progress("searching", done, note)
+
+    def least_suppressed(self, progress: Progress, threads: int) -> Longs:
+        """For every candidate, rows that it must suppress at least, known without looking at it."""
+        problem = self.problem
+        least = least_suppressed_rows(problem, threads)
+        # Models that fail for good once they fail prune as they go.
+        if not problem.monotonic and problem.domain.units is None:
+            np.maximum(least, least_gone(problem, progress), out=least)
+        return least
+
+    def judge(self, levels: Levels) -> LevelJudgement:
+        """Evaluate one candidate and remember it if it is the best."""
+        before = self.problem.work_seconds
+        judgement = self.judge_one.evaluate(levels, ceiling_of(self.best))
+        self.work.spend(self.problem.work_seconds - before)
+        if judgement.feasible and judgement.better_than(self.best):
+            self.best = judgement
+        return judgement
+
+
+class _OutOfWork(Exception):
+    """Everything is spent."""
+
+
+class _ByWalking(_Search):
+    """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
+
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
+        problem = self.problem
+        bounded = not isinstance(problem.metric, ClassMetric)
+        least = least_gone(problem, progress) if bounded else np.zeros(self.lattice.shape, np.int64)
+        walk = Walk(problem, least)
+
+        def visit() -> None:
+            self.best = walk.best
+            self.report(progress, self.lattice.size - problem.judged)
+            self.work.spend(problem.work_seconds - self.work.spent)
+            if self.work.over:
+                raise _OutOfWork
+
+        try:
+            self.best = walk.run(visit)
+            self.proved = True
+        except _OutOfWork:
+            pass
+        return self.best
+
+
+class _ByAttributes(_Search):
+    """For losses bounded by one-attribute counts: pick from the middle of what is open, sorted by bound.
+
+    A feasible pick closes everything with a higher bound than its score; an infeasible one closes everything finer.
+    """
+
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
+        problem, lattice = self.problem, self.lattice
+        least = self.least_suppressed(progress, threads)
+        alive = least <= problem.max_suppressed_rows
+        bounds = problem.lower_bounds(least if problem.max_suppressed_rows else None).reshape(-1)
+        flat = alive.reshape(-1)
+        pending = np.flatnonzero(flat)
+        # Equal bounds are visited in the order in which ties are decided.
+        pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
+        part = 0.3 if problem.max_suppressed_rows == 0 else 0.5
+        if not problem.monotonic:
+            # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
+            part = PART_NOT_MONOTONIC
+        while len(pending):
+            self.floor = float(bounds[pending[0]])
+            self.report(progress, len(pending))
+            if self.work.over:
+                return self.best
+            number = int(pending[int(part * (len(pending) - 1))])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if judgement.feasible:
+                pending = pending[: np.searchsorted(bounds[pending], ceiling_of(self.best), side="right")]
+            elif judgement.least_suppressed > problem.max_suppressed_rows:
+                alive[lattice.finer(levels)] = False
+            pending = pending[flat[pending]]
+        self.proved = True
+        return self.best
+
+
+class _ByClasses(_Search):
+    """For losses of class sizes: finer first, because every judged candidate bounds all that are more general."""
+
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
+        problem, lattice = self.problem, self.lattice
+        metric = problem.metric
+        assert isinstance(metric, ClassMetric)
+        rows = problem.domain.rows
+        least = self.least_suppressed(progress, threads)
+        bounds = metric.least_with_suppressed(rows, least + problem.domain.excluded_rows)
+        alive = least <= problem.max_suppressed_rows
+        flat, flat_bounds = alive.reshape(-1), bounds.reshape(-1)
+        pending = np.flatnonzero(flat)
+        heights = lattice.heights.reshape(-1)
+        pending = pending[np.lexsort((pending, heights[pending]))]
+        turn = 0
+        while len(pending):
+            self.report(progress, len(pending))
+            if self.work.over:
+                return self.best
+            # Alternate between the finest open candidate, which raises bounds for all above it, and one from the
+            # middle, which finds good releases early and closes what is finer when it fails.
+            turn += 1
+            number = int(pending[0] if turn % 2 else pending[len(pending) // 2])
+            flat[number] = False
+            levels = lattice.levels(number)
+            judgement = self.judge(levels)
+            if judgement.least_suppressed > problem.max_suppressed_rows:
+                alive[lattice.finer(levels)] = False
+            part = bounds[lattice.coarser(levels)]
+            np.maximum(part, metric.least_above(rows, judgement.all_classes, judgement.all_squares), out=part)
+            pending = pending[flat[pending] & (flat_bounds[pending] <= ceiling_of(self.best))]
+        self.proved = True
+        return self.best
+
+
+class _ByJudgingAll(_Search):
+    """With suppression, bounds on class sizes rule out little: judging all is faster than choosing."""
+
+    def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
+        self.best = judge_all(self.problem, progress).best()
+        self.proved = True
+        return self.best
+
+
+def search_for(problem: Problem, work: Work) -> _Search:
+    """The exact search that suits a problem; `run` it, and see whether it `proved` its answer."""
+    kind: type[_Search]
+    by_rows = problem.domain.units is None
+    if by_rows and not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
+        kind = _ByWalking
+    elif not isinstance(problem.metric, ClassMetric):
+        kind = _ByAttributes
+    elif problem.max_suppressed_rows == 0 or not only_counts_rows(problem):
+        kind = _ByClasses
+    else:
+        kind = _ByJudgingAll
+    return kind(problem, work)
+
+
+def least_score(problem: Problem, work: Work) -> float:
+    """What no candidate can go below, as far as the work suffices to prove it."""
+    search = search_for(problem, work)
+    best = search.run(SILENT, 1)
+    return best.score if search.proved and best is not None else search.floor
