@@ -248,6 +248,19 @@ class _Pools:
         return self._known[key]
 
 
+def _counts_work(job: Job, problem: Problem) -> bool:
+    """Whether where a search ends depends on the work it does."""
+    from kanopy.search.algorithms import make_algorithm, takes_budget
+    from kanopy.search.full_domain.optimal import Optimal
+
+    if not takes_budget(job.algorithm):
+        return False
+    search = make_algorithm(job.algorithm, **job.parameters)
+    if not isinstance(search, Optimal):
+        return True
+    return search.budget_seconds is not None or problem.lattice.size > search.most_candidates
+
+
 class _Pool:
     """Work that points share: the encoded table, class tables, judged candidates, and releases verified before."""
 
@@ -285,6 +298,9 @@ class _Pool:
 
     def _problem(self, job: Job, k: int, limit: float) -> Problem:
         problem = make_problem(self.prepared.domain, job.replaced(k=k, suppress=limit))
+        if _counts_work(job, problem):
+            # What others have rolled up would be free: such a search would go further than alone.
+            return problem
         if self._tables is None:
             problem.require_nesting()
             self._tables = problem.tables

@@ -8,6 +8,7 @@ answer, good or bad, rule out as much as possible.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -85,6 +86,8 @@ class _Search:
 
     def __init__(self, problem: Problem, work: Work) -> None:
         self.problem, self.work = problem, work
+        self.limited = work.seconds < math.inf
+        self.begun = problem.work_seconds - work.spent
         self.lattice = problem.lattice
         self.best: LevelJudgement | None = None
         self.judge_one = judge_of(problem)
@@ -117,9 +120,9 @@ class _Search:
 
     def judge(self, levels: Levels) -> LevelJudgement:
         """Evaluate one candidate and remember it if it is the best."""
-        before = self.problem.work_seconds
         judgement = self.judge_one.evaluate(levels, ceiling_of(self.best))
-        self.work.spend(self.problem.work_seconds - before)
+        if self.limited:
+            self.work.spend(self.problem.work_seconds - self.begun - self.work.spent)
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
@@ -141,7 +144,7 @@ class _ByWalking(_Search):
         def visit() -> None:
             self.best = walk.best
             self.report(progress, self.lattice.size - problem.judged)
-            self.work.spend(problem.work_seconds - self.work.spent)
+            self.work.spend(problem.work_seconds - self.begun - self.work.spent)
             if self.work.over:
                 raise _OutOfWork
 
