@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.fuzz.jobs import judge, make_case
+from tests.fuzz.people import judge_one
 
 BLOCK = 50
 
@@ -20,7 +20,7 @@ def block(start: int) -> tuple[Counter[str], list[str]]:
     wrong = []
     for seed in range(start, start + BLOCK):
         try:
-            ends[judge(make_case(seed))] += 1
+            ends[judge_one(seed)] += 1
         except Exception as error:
             ends["WRONG"] += 1
             wrong.append(f"job {seed}: {error!r}"[:500])

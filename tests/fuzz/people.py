@@ -1,0 +1,114 @@
+"""Random jobs with a unit: what is published of people, judged by sets and multisets alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import kanopy
+from tests.fuzz.jobs import Case, judge, make_case, math_floor
+from tests.fuzz.textbook import classes_of
+
+ALGORITHMS = (
+    "optimal",
+    "optimal",
+    "samarati",
+    "datafly",
+    "incognito",
+    "best",
+    "mondrian",
+    "k-member",
+    "iterative-local",
+)
+EVERY = 5
+"""Of so many random jobs one has a unit."""
+
+
+def judge_one(seed: int) -> str:
+    """Run and judge the job of a number: one in five counts people."""
+    return judge_people(seed) if seed % EVERY == EVERY - 1 else judge(make_case(seed))
+
+
+def people_case(seed: int) -> Case:
+    """The table of a number with a few people behind its rows, and a job that counts them."""
+    case, draw = make_case(seed), np.random.default_rng([seed, 1])
+    rows = case.table.height
+    whose = draw.integers(0, max(2, int(rows * draw.choice([0.2, 0.5, 0.9]))), rows)
+    texts: list[Any] = [f"person {number}" for number in whose]
+    if draw.random() < 0.15:
+        texts = [None if draw.random() < 0.1 else text for text in texts]
+    models = ["l-distinct:ill:2"] if draw.random() < 0.2 else []
+    job = kanopy.Job(
+        quasi=case.job.quasi,
+        k=int(draw.integers(2, 5)),
+        sensitive=["ill"],
+        insensitive=["row"],
+        hierarchies={name: tree for name, tree in case.job.hierarchies.items() if name in case.job.quasi},
+        algorithm=str(draw.choice(ALGORITHMS)),
+        suppress=float(draw.choice([0.0, 0.1, 0.3, 1.0])),
+        missing=case.job.missing,
+        suppressed_rows=case.job.suppressed_rows,
+        models=models,
+        unit="name",
+        known=[1, 1, 2, 3, "all"][int(draw.integers(0, 5))],
+    )
+    table = case.table.with_columns(pl.Series("name", texts, dtype=pl.String))
+    return Case(seed, table, job, {"l-distinct": 2} if models else {}, case.above)
+
+
+def judge_people(seed: int) -> str:
+    """Run a job with a unit and judge its release: `released`, `refused`, or an assertion that fails."""
+    from kanopy._errors import KanopyError, NoSolution, VerificationFailed
+
+    case = people_case(seed)
+    job, table = case.job, case.table
+    try:
+        frame = kanopy.anonymize(table, job).data
+    except NoSolution:
+        return "no solution"
+    except VerificationFailed:
+        raise
+    except KanopyError as refused:
+        assert len(str(refused)) > 20
+        return "refused"
+    assert "name" not in frame.columns, "the unit left"
+    rows = frame["row"].to_list()
+    missing = sum(any(value is None for value in row) for row in table.select(job.quasi).rows())
+    allowed = math_floor(job.suppress * table.height) + (missing if job.missing == "suppress" else 0)
+    allowed -= table.height - frame.height
+    assert allowed >= 0, "too many rows left out"
+    shown = [
+        tuple("(missing)" if label is None else str(label) for label in row) for row in frame.select(job.quasi).rows()
+    ]
+    classes, hidden = classes_of(shown, allowed, [ill is None for ill in frame["ill"]])
+    assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
+    names = table["name"].to_list()
+    whose = [names[row] if names[row] is not None else f"row {row}" for row in rows]
+    traces: dict[str, list[int]] = {}
+    for number, (label, members) in enumerate(classes.items()):
+        # Rows of stars beside suppressed ones cannot be told from them: they are left out of all traces.
+        for at in members if set(label) != {"*"} else ():
+            traces.setdefault(whose[at], []).append(number)
+        assert len({whose[at] for at in members}) >= job.k, "a class of too few people"
+        if case.models:
+            assert len({table["ill"][rows[at]] for at in members}) >= 2, "one value in a class"
+    fits: Counter[tuple[int, ...]] = Counter()
+    for trace in traces.values():
+        ordered = sorted(trace)
+        sizes = [len(ordered)] if job.known == "all" else range(1, int(job.known) + 1)
+        fits.update({part for size in sizes for part in combinations(ordered, size)})
+    assert min(fits.values(), default=job.k) >= job.k, f"known = {job.known} fits too few people"
+    shown_ill = {whose[at] for at in hidden if frame["ill"][at] is not None}
+    assert not shown_ill or len(shown_ill) >= job.k, "suppressed people kept their values"
+    for name in job.quasi:
+        if table.drop_nulls("name").group_by("name").agg(pl.col(name).n_unique())[name].max() == 1:
+            labels: dict[str, set[str]] = {}
+            for members in classes.values():
+                for at in members:
+                    labels.setdefault(whose[at], set()).add(str(frame[name][at]))
+            assert all(len(own) == 1 for own in labels.values()), f"{name} is fixed, and published in two ways"
+    return "released"
