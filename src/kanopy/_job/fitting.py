@@ -213,7 +213,7 @@ class Fitting:
         place = np.searchsorted(edges, at, side="right")
         low, high = edges[place - 1], edges[place]
         left, right = (rows[at] - rows[low]) * (values[high] - values[at]), (rows[high] - rows[at])
-        gain = (left + right * (values[at] - values[low])) / (rows[-1] * values[-1]) - PRICE_OF_A_CUT * scale.rank
+        gain = (left + right * (values[at] - values[low])) / (rows[-1] * values[-1]) - self._price(j)
         best = int(np.argmax(np.where(possible, gain, -np.inf)))
         return float(gain[best] * self.weights[j]), np.sort(np.append(division, best))
 
@@ -267,18 +267,25 @@ class Fitting:
                 price[a, a + 1 :] = (held_rows - number) * held_values + lost @ extra
         if extra is None:
             price[0, cells] = rows[-1] * values[-1]  # all in one is always possible: the groups of the others are
-            found = divide(scale.rows, scale.values, scale.rank, price=price)
+            found = divide(scale.rows, scale.values, self._price(j), price=price)
             return [] if found is None else [found]
         per_row = values[-1] / max(self.weights[j], 1e-9)
         proposals: list[Longs] = []
         for more in ROW_PRICES:
-            found = divide(scale.rows, scale.values, scale.rank, price=price + more * per_row * gone)
+            found = divide(scale.rows, scale.values, self._price(j), price=price + more * per_row * gone)
             if found is not None:
                 proposals.append(found)
                 ends = np.concatenate([[0], found + 1, [cells]])
                 if gone[ends[:-1], ends[1:]].sum() <= limit:
                     break
         return proposals
+
+    def _price(self, j: int) -> Floats:
+        """What a cut at each point of a column's scale costs, as a share of a group's loss: the rounder, the less."""
+        rows, values = self.scales[j].running
+        ends = np.concatenate([[0], np.asarray(self.divisions[j]) + 1, [len(rows) - 1]])
+        lost = float((np.diff(rows[ends]) * np.diff(values[ends])).sum() / (rows[-1] * values[-1]))
+        return np.asarray(self.scales[j].rank * (PRICE_OF_A_CUT * lost / (len(ends) - 1)), np.float64)
 
     def _lost_with_a_row(self, j: int, group: Longs, groups: int) -> Floats:
         """Per group of the other columns what suppressing a row loses, in the unit of rows times values of column j."""
@@ -345,8 +352,8 @@ class Fitting:
         if suppressed > self.problem.max_suppressed_rows + domain.excluded_rows:
             return float("inf")
         kept = domain.counts * ~gone
-        cuts = (self.weights[j] * scale.rank[self.divisions[j]].sum() for j, scale in self.scales.items())
-        loss = PRICE_OF_A_CUT * float(sum(cuts))
+        cuts = (self.weights[j] * self._price(j)[self.divisions[j]].sum() for j in self.scales)
+        loss = float(sum(cuts))
         for j in columns:
             least = domain.rows / domain.hierarchies[j].size
             held = float((kept * self.shares[j][codes[j]]).sum()) + suppressed

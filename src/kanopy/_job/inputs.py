@@ -172,6 +172,7 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
 def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
     from kanopy._table.column import typed_column
+    from kanopy.hierarchy.builders.rounding import Round
 
     columns = {}
     for name in job.quasi:
@@ -180,7 +181,7 @@ def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy])
         ):
             column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
             column = None if column is None else column.inferred()
-            if column is not None and column.kind in ("integer", "decimal", "real") and column.size > 2:
+            if column is not None and column.kind in Round.fits and column.size > 2:
                 columns[name] = column
     if not columns:
         return {}

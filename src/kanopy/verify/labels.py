@@ -277,7 +277,7 @@ def _periods(form: str) -> Callable[[str], Range | None]:
             return moment, moment
         if (iso := _moment(text, "%Y-%m-%d")) is not None:
             return iso, iso + _DAY - 1
-        exact = (_moment(text, other) for other in _MOMENTS)
+        exact = (_moment(text, other) for other in (*_MOMENTS, "%H:%M", "%H:%M:%S"))
         if (moment := next((found for found in exact if found is not None), None)) is not None:
             return moment, moment
         return _calendar(text.strip())

@@ -30,8 +30,14 @@ FEWEST_POINTS = 6
 STEPS = 24
 MOST_MULTIPLES = 100
 """A place where no round point lies is not searched with ever finer steps."""
-PRICE_OF_A_CUT = 0.003
-"""What a cut costs for each step that it is less round, as a share of what hiding the column would lose."""
+SECOND = 1_000_000
+HOUR = 3600 * SECOND
+DAY = 24 * HOUR
+_HOURS = tuple(HOUR * hours for hours in (12, 6, 3, 1)) + tuple(60 * SECOND * minutes for minutes in (30, 15, 5, 1))
+TIMED = {"time": _HOURS, "duration": (*(DAY * days for days in (3650, 365, 30, 7, 1)), *_HOURS)}
+"""Steps of what is counted in microseconds, from long to short."""
+PRICE_OF_A_CUT = 0.03
+"""What a cut costs for each step that it is less round, as a share of what a group loses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +128,8 @@ class Scale:
         for number in least:
             edges = np.append(0, kept + 1)
             rows, values = (np.add.reduceat(each, edges) for each in (self.rows, self.values))
-            chosen = divide(rows, values, self.rank[kept], least=number)
+            price = PRICE_OF_A_CUT * (number / max(self.column.rows, 1)) ** 2
+            chosen = divide(rows, values, np.asarray(self.rank[kept] * price, np.float64), least=number)
             if chosen is None or not len(chosen):
                 break
             if len(chosen) < len(kept) or not found:
@@ -131,19 +138,19 @@ class Scale:
         return found
 
 
-def divide(rows: Longs, values: Longs, rank: Longs, *, least: int = 1, price: Floats | None = None) -> Longs | None:
+def divide(rows: Longs, values: Longs, cut: Floats, *, least: int = 1, price: Floats | None = None) -> Longs | None:
     """The cuts between cells that lose least: every group holds `least` rows; `None` if there is no such choice.
 
     A group loses its rows times its values; `price[a, b]`, if given, is what a group of the cells a to before b costs
-    instead (infinite: it may not be).
+    instead (infinite: it may not be). A cut costs `cut`, as a share of what all cells in one group would lose.
 
-    >>> divide(np.array([5, 5, 1, 1]), np.array([1, 1, 1, 1]), np.array([0, 0, 0]), least=2).tolist()
+    >>> divide(np.array([5, 5, 1, 1]), np.array([1, 1, 1, 1]), np.zeros(3), least=2).tolist()
     [0, 1]
     """
     cells = len(rows)
     row, value = (np.append(0, np.cumsum(each)).astype(np.float64) for each in (rows, values))
     whole = row[-1] * value[-1]
-    cut = np.append(rank, 0) * (PRICE_OF_A_CUT * whole)
+    cut = np.append(cut, 0.0) * whole
     best = np.full(cells + 1, np.inf)
     best[0] = 0.0
     before = np.zeros(cells + 1, np.int64)
@@ -167,7 +174,8 @@ class Round(NumericBuilder):
 
     The grid is refined where more than one in `parts` of the rows lie; the groups of a level hold at least so many
     rows (and at least `k`), twice as many at the next. No end of an interval is taken from the data. Whole numbers up
-    to a hundred are written as closed intervals (`20–29`), all others from one round number to before the next.
+    to a hundred are written as closed intervals (`20–29`), all others from one round number to before the next. Times
+    of the day are cut at parts of the day and hours, durations at years, months, weeks, days and hours.
 
     >>> h = Round(k=2).build([17, 18, 19, 22, 25, 31, 40, 44, 58, 63, 71, 90])
     >>> h.labels_at(1), h.labels_at(2)
@@ -178,7 +186,7 @@ class Round(NumericBuilder):
 
     method: ClassVar[str] = "round"
     summary: ClassVar[str] = "round numbers, fine where rows are many, open ends"
-    fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real"})
+    fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "time", "duration"})
     label: Annotated[str, Text(usable=label_format), "interval, dash, or a text with {low} and {high}"] = "dash"
     k: Annotated[int, Whole(1), "the fewest rows of a group"] = 5
     parts: Annotated[int, Whole(2), "where more than one in so many rows lie, the grid is refined"] = PARTS
@@ -200,13 +208,13 @@ class Round(NumericBuilder):
         order = order[np.append(True, np.diff(first[order]) > 0)] if len(order) else order
         kept = [points[i] for i in order]
         closed = column.kind == "integer" and all(abs(point) <= 100 for point in kept)
-        few = column.numbers[column.counts < self.k]
+        few, timed = column.numbers[column.counts < self.k], column.kind in TIMED
         safe = [
-            all(is_round(str(end)) or float(end) not in few for end in ((point, point - 1) if closed else (point,)))
+            timed or all(is_round(str(end)) or float(end) not in few for end in (point, point - closed))
             for point in kept
         ]
         order, kept = order[safe], list(itertools.compress(kept, safe))
-        write = _writer(kept, closed, self.label, self.thousands)
+        write = _writer(column, kept, closed, self.label, self.thousands)
         begin = bounds_array([int(point) if column.kind == "integer" else float(point) for point in kept])
         return Scale(column, first[order].astype(np.int64), rank[order], begin, closed, write)
 
@@ -217,7 +225,10 @@ def _points(column: Column, parts: int) -> tuple[list[Decimal], Longs]:
     numbers, before = column.numbers, np.append(0, np.cumsum(column.counts))
     smallest, largest = float(numbers[0]), float(numbers[-1])
     most = column.rows / parts
+    timed = column.kind in TIMED
     steps = _steps(largest - smallest, 10.0**-column.digits if column.kind != "real" else 0.0)
+    if timed:
+        steps = [Decimal(step) for step in TIMED[column.kind] if step <= largest - smallest]
     middle = [float(numbers[np.searchsorted(before[1:], share * column.rows)]) for share in (0.05, 0.95)]
     readable = 0
     found: dict[Decimal, int] = {}
@@ -234,7 +245,7 @@ def _points(column: Column, parts: int) -> tuple[list[Decimal], Longs]:
             for point in _multiples(step, edges[cell], edges[cell + 1])
             if smallest < float(point) <= largest and point not in found
         ]
-        round_ones = [point for point in fresh if _significant(point)]
+        round_ones = [point for point in fresh if timed or _significant(point)]
         readable += sum(middle[0] <= point <= middle[1] for point in round_ones)
         if readable >= FEWEST_POINTS:
             fresh = round_ones
@@ -285,12 +296,14 @@ def is_round(end: str) -> bool:
 
 
 def _writer(
-    points: Sequence[Decimal], closed: bool, label: str, thousands: bool
+    column: Column, points: Sequence[Decimal], closed: bool, label: str, thousands: bool
 ) -> Callable[[int | None, int | None], str]:
     """How the values from one point to before another are called."""
     written = label_format(label)
 
     def text(point: Decimal) -> str:
+        if column.kind in TIMED:
+            return column.text(int(point)).removesuffix(":00" if column.kind == "time" else "")
         return f"{point.normalize() + 0:{',' if thousands else ''}f}"
 
     def write(start: int | None, stop: int | None) -> str:
