@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from kanopy.search.sets.set_partitioning import SetPartitioning, about_sets
-from kanopy.search.sets.set_schemes import Kind
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,7 @@ class LiSPS(SetPartitioning):
     ((('{a, c}', 'b', 'd'),), True)
     """
 
-    name: ClassVar[str] = "li-sps"
-    scheme: ClassVar[Kind] = "any"
+    name, scheme = "li-sps", "any"
     about = about_sets(
         does="divides every column's values into any sets that lose little",
         source="Li, Li 2008 (set partitioning scheme)", of_all="sets of values", attributes="any values",
@@ -81,8 +78,7 @@ class LiGSPS(SetPartitioning):
     ((('a', 'b', '{c, e}', 'd'),), True)
     """
 
-    name: ClassVar[str] = "li-gsps"
-    scheme: ClassVar[Kind] = "guided"
+    name, scheme = "li-gsps", "guided"
     about = about_sets(
         does="divides every column's values into sets of siblings in its hierarchy that lose little",
         source="Li, Li 2008 (guided set partitioning scheme)", of_all="sets of siblings",
@@ -120,8 +116,7 @@ class LiGOPS(SetPartitioning):
     (('21', '[24, 27]', '33', '38'),)
     """
 
-    name: ClassVar[str] = "li-gops"
-    scheme: ClassVar[Kind] = "ordered"
+    name, scheme = "li-gops", "ordered"
     about = about_sets(
         does="divides every column's values into runs of neighbouring siblings that lose little",
         source="Li, Li 2008 (guided oriented partitioning scheme)", of_all="runs of siblings",
