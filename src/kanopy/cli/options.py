@@ -71,7 +71,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     ),
     "param": (list[str] | None, "A parameter of algorithm or method: name=value; repeatable.", "--param", "-p"),
     "seed": (int, "Settles what is left to chance."),
-    "budget": (TEXT, "Work a search may do: 1s, 30s or 5m of an ordinary machine. The same budget gives the same bytes."),
+    "budget": (TEXT, "Work a search may do: 1s, 30s, 5m of an ordinary machine. The same budget, the same bytes."),
     "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
     "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
     "manifest": (FILE, "Write what was done, without any value of the table, as JSON."),
