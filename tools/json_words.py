@@ -228,6 +228,8 @@ MEANINGS = {
     "suppress": "the share of rows that may be suppressed",
     "best": "whether no other point beats it in both loss and risk",
     "hierarchy suggest:best": "the best method",
+    "release_loss": "the loss of the job's release with this hierarchy, where a job was given",
+    "hierarchy suggest:labels": "the first labels of some levels above the values",
     # hierarchies
     "method": "the method",
     "height": "levels above the values",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import kanopy
 from kanopy._errors import HierarchyError
+from kanopy.cli import app
 from kanopy.hierarchy.builders.bins import Cuts
 from kanopy.hierarchy.builders.grouping import Frequency
 from kanopy.hierarchy.builders.rounding import Round, is_round
@@ -163,3 +167,13 @@ def test_what_cannot_be_cut_is_said() -> None:
         kanopy.build_hierarchy(["1", "2", "soon"], "round")
     with pytest.raises(HierarchyError, match="infinite"):
         kanopy.build_hierarchy([1.0, float("inf")], "round")
+
+
+def test_suggest_shows_labels_and_what_the_release_loses(tmp_path: Path) -> None:
+    people(400).write_csv(tmp_path / "people.csv")
+    (tmp_path / "job.toml").write_text(kanopy.Job(quasi=["age", "sex"], k=5).to_toml(), encoding="utf-8")
+    asked = ["hierarchy", "suggest", str(tmp_path / "people.csv"), "age", "--job", str(tmp_path / "job.toml"), "--json"]
+    answer = json.loads(CliRunner().invoke(app, asked).stdout)
+    proposal = next(each for each in answer["ranking"] if each["method"] == "round")
+    assert proposal["labels"][-1] == ["*"] and proposal["labels"][0][0].startswith("≤")
+    assert 0 < proposal["release_loss"] < 1

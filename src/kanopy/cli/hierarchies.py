@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal
     from kanopy.hierarchy.column import Column
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.hierarchy.suggest import Suggestion
 
 hierarchy = typer.Typer(help="Build, look at, choose and compare generalization hierarchies.", no_args_is_help=True)
 hierarchy.command("methods")(lists.methods)
@@ -195,9 +196,12 @@ def show_file(
 
 
 @hierarchy.command("suggest")
-@o.command("output", "missing_tokens", k=5)
+@o.command("job", "output", "missing_tokens", k=5)
 def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **given: Any) -> None:
-    """Try the methods that fit a column and rank them by the loss they cause."""
+    """Try the methods that fit a column, show what they make of it, and rank them by the loss they cause.
+
+    With --job each is also tried in the release of that job, beside the other columns.
+    """
     from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
 
@@ -207,28 +211,36 @@ def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **giv
     note = halving_note(ranking)
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
+    releases = [None if given["job"] is None else _release_loss(data, column, entry, given) for entry in ranking]
     listed = [
         {
             "method": entry.method,
             "parameters": dataclasses.asdict(entry.builder),
             "loss": entry.loss,
+            "release_loss": release,
+            "labels": _first_labels(entry.hierarchy),
             "typical_loss": entry.typical_loss,
             "groups": entry.groups,
             "height": entry.hierarchy.height,
             "reason": entry.reason,
         }
-        for entry in ranking
+        for entry, release in zip(ranking, releases, strict=True)
     ]
 
     def show(console: Any) -> None:
         from rich.text import Text
 
         rows = (
-            (_called(entry.builder), f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}", f"{entry.groups:,}",
+            (_called(entry.builder), f"{entry.loss:.4f}", f"{entry.typical_loss:.4f}",
+             *(() if given["job"] is None else ("–" if release is None else f"{release:.4f}",)), f"{entry.groups:,}",
              str(entry.hierarchy.height + 1))
-            for entry in ranking
+            for entry, release in zip(ranking, releases, strict=True)
         )  # fmt: skip
-        console.print(grid(("method", ">loss", ">typical loss", ">groups", ">levels"), rows))
+        released = () if given["job"] is None else (">in the release",)
+        console.print(grid(("method", ">loss", ">typical loss", *released, ">groups", ">levels"), rows))
+        for entry in ranking:
+            levels = [", ".join(labels) for labels in _first_labels(entry.hierarchy)]
+            console.print(Text(f"{_called(entry.builder)}: {' | '.join(levels)}"))
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
         console.print(
             Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
@@ -237,6 +249,35 @@ def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **giv
             console.print(Text(note))
 
     emit({"column": column, "k": k, "best": ranking[0].method, "note": note, "ranking": listed}, show)
+
+
+MOST_LABELS = 3
+MOST_LEVELS = 5
+
+
+def _first_labels(hierarchy: Hierarchy) -> list[list[str]]:
+    """The first labels of some levels above the values, the coarsest last; more of a level are hinted at."""
+    short = hierarchy.with_levels(MOST_LEVELS + 1) if hierarchy.height > MOST_LEVELS else hierarchy
+    found = []
+    for level in range(1, short.height + 1):
+        nodes = short.level(level).nodes
+        more = ["…"] if len(nodes) > MOST_LABELS else []
+        found.append([short.label(int(node)) for node in nodes[:MOST_LABELS]] + more)
+    return found
+
+
+def _release_loss(data: str, column: str, entry: Suggestion, given: dict[str, Any]) -> float | None:
+    """What the release of a job loses if a column gets this hierarchy; `None` where there is none."""
+    from kanopy._errors import NoSolution
+    from kanopy._job.job import Job
+    from kanopy.release.run import anonymize
+
+    job = Job.read(given["job"])
+    try:
+        with_it = job.replaced(hierarchies={**job.hierarchies, column: entry.hierarchy})
+        return anonymize(data, with_it).score
+    except NoSolution:
+        return None
 
 
 def _called(builder: Builder) -> str:
