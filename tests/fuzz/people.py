@@ -12,6 +12,7 @@ import polars as pl
 import kanopy
 from tests.fuzz.jobs import Case, judge, make_case, math_floor
 from tests.fuzz.textbook import classes_of
+from tests.quick import QUICK
 
 ALGORITHMS = (
     "optimal",
@@ -42,13 +43,15 @@ def people_case(seed: int) -> Case:
     if draw.random() < 0.15:
         texts = [None if draw.random() < 0.1 else text for text in texts]
     models = ["l-distinct:ill:2"] if draw.random() < 0.2 else []
+    algorithm = str(draw.choice(ALGORITHMS))
     job = kanopy.Job(
         quasi=case.job.quasi,
         k=int(draw.integers(2, 5)),
         sensitive=["ill"],
         insensitive=["row"],
         hierarchies={name: tree for name, tree in case.job.hierarchies.items() if name in case.job.quasi},
-        algorithm=str(draw.choice(ALGORITHMS)),
+        algorithm=algorithm,
+        parameters=QUICK.get(algorithm, {}),
         suppress=float(draw.choice([0.0, 0.1, 0.3, 1.0])),
         missing=case.job.missing,
         suppressed_rows=case.job.suppressed_rows,

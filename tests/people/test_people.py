@@ -14,6 +14,7 @@ from kanopy import Job
 from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy.verify.people import Whose, people_of, require_traces
 from tests.people.tables import fewest, visits
+from tests.quick import QUICK
 from tests.shared_input import needs_shared
 
 QUASI = ["age", "zip", "sex"]
@@ -136,6 +137,18 @@ def test_a_unit_can_be_pseudonymized() -> None:
 def test_algorithms_that_count_rows_refuse_a_unit(algorithm: str) -> None:
     with pytest.raises(JobError, match="Use algorithm 'optimal'"):
         kanopy.anonymize(visits(), job(algorithm=algorithm))
+
+
+@pytest.mark.parametrize("algorithm", ["best", "mondrian", "k-member", "iterative-local"])
+@pytest.mark.parametrize("shape", [(80, 348, 0.0), (120, 300, 1.2)])
+def test_local_recodings_count_people_and_publish_fixed_columns_alike(algorithm: str, shape: tuple[Any, ...]) -> None:
+    table = visits(shape[0], shape[1], 1, shape[2])
+    result = kanopy.anonymize(table, job(algorithm=algorithm, parameters=QUICK.get(algorithm, {})))
+    assert fewest(result.data, table["patient"], QUASI, 1) >= 5 and result.suppressed == 0
+    labels = result.data.with_columns(table["patient"]).group_by("patient").agg(pl.col("zip", "sex").n_unique())
+    assert labels["zip"].max() == labels["sex"].max() == 1
+    with pytest.raises(JobError, match="Use algorithm 'optimal'"):
+        kanopy.anonymize(table, job(algorithm=algorithm, known=2))
 
 
 def test_maskings_refuse_a_unit() -> None:

@@ -177,7 +177,12 @@ class Algorithm(Declared):
         from kanopy.search.release import most_general
 
         self.about.require(self.name, problem)
+        by_people = problem.domain.units is not None and self.recoding == "local"
         try:
+            if by_people:
+                from kanopy.search.local_people import solve_by_people
+
+                return solve_by_people(self, problem, progress)
             return self.search(problem, progress)
         except NoSolution as reason:
             return most_general(self.name, self.recoding, problem, reason)

@@ -54,7 +54,7 @@ class IterativeLocal(Algorithm):
     name, recoding = "iterative-local", "local"
     about = About(
         does="finds the best level per column, publishes what that makes safe, and starts again with the other rows",
-        source="what ARX (Prasser, Kohlmayer 2015) calls local recoding", anytime=True,
+        source="what ARX (Prasser, Kohlmayer 2015) calls local recoding", anytime=True, units=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

@@ -57,7 +57,8 @@ class Best(Algorithm):
     name, recoding = "best", "local"
     about = About(
         does="merges rows bottom-up, then improves the classes until its time is up", source="Kanopy",
-        search="greedy, then annealed", lowers="loss", models="rows", row_order=True, seeded=True, anytime=True,
+        search="greedy, then annealed", lowers="loss", models="rows", row_order=True, units=True, seeded=True,
+        anytime=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

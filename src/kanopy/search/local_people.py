@@ -1,0 +1,171 @@
+"""Local recodings by people: any algorithm that groups rows, on strata in which every person has one row.
+
+Columns that are the same in all rows of a unit are published alike in all of them: first units are grouped by these
+columns, then the rows of each group of units by the others. There the first rows of all units make one stratum, the
+second rows another, and so on: within a stratum rows are people, so classes of k rows hold k units.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kanopy._arrays import Ints, Longs, Mask
+from kanopy._core.classes import Domain, Recoding, recoding_from_nodes
+from kanopy._core.numbering import distinct_tuples, number_keys, number_rows
+from kanopy._errors import JobError, NoSolution
+from kanopy._progress import Progress
+from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.metrics.full_domain import Loss
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.problem import Problem
+from kanopy.search.release import release, release_score
+
+if TYPE_CHECKING:
+    from kanopy.search.solution import Algorithm, Solution
+
+STEPS = 7
+"""Sizes of groups of units that are tried, each twice the one before: k, 2k, …"""
+
+
+def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) -> Solution:
+    """The release of a local algorithm that counts units; raises `NoSolution` if there is none."""
+    from kanopy.search.algorithms import make_algorithm
+
+    units = problem.domain.units
+    assert units is not None
+    if units.known != 1:
+        raise JobError(
+            f"The algorithm {algorithm.name!r} protects people of whom one row is known (known = 1): the rows of one "
+            "are published in classes of their own, and together they may be rare. Use algorithm 'optimal'."
+        )
+    if getattr(algorithm, "free", ()):
+        raise JobError(
+            f"The algorithm {algorithm.name!r} publishes nodes of hierarchies where it counts {units.called}, no free "
+            "ranges. Leave free out."
+        )
+    table = _Table(problem)
+    quick = make_algorithm("mondrian")
+    sizes = [problem.k] if not table.fixed.any() or table.fixed.all() else table.sizes(problem.k)
+    best: tuple[float, int] | None = None
+    for number, size in enumerate(sizes if len(sizes) > 1 else ()):
+        progress("choosing groups of people", number / len(sizes))
+        loss = release_score(problem.changed(metric=Loss()), table.recoding(quick, size, progress))
+        if best is None or loss < best[0]:
+            best = loss, size
+    size = sizes[0] if best is None else best[1]
+    found = table.recoding(algorithm, size, progress)
+    notes = []
+    if len(sizes) > 1:
+        names = [name for name, same in zip(problem.domain.names, table.fixed, strict=True) if same]
+        notes.append(f"{', '.join(names)} are published alike in all rows of one: in groups of at least {size:,}.")
+    return release(algorithm.name, problem, found, notes=notes)
+
+
+class _Table:
+    """The rows of a problem by unit: which columns are fixed, and the place of every row among those of its unit."""
+
+    def __init__(self, problem: Problem) -> None:
+        domain = problem.domain
+        assert domain.units is not None
+        self.problem = problem
+        self.rows = np.flatnonzero(domain.tuple_of_row >= 0)
+        self.leaves = domain.tuples[domain.tuple_of_row[self.rows]]
+        self.unit, self.first, _ = number_keys(domain.units.of_row[self.rows].astype(np.int64))
+        self.fixed: Mask = (self.leaves == self.leaves[self.first][self.unit]).all(axis=0)
+        # Rows of a unit in the order of their varying values, so that alike ones share a stratum.
+        order = np.lexsort((*self.leaves[:, ~self.fixed].T[::-1], self.unit))
+        starts = np.searchsorted(self.unit[order], np.arange(len(self.first)))
+        self.place = np.empty(len(order), np.int64)
+        self.place[order] = np.arange(len(order)) - starts[self.unit[order]]
+
+    def sizes(self, k: int) -> list[int]:
+        """How many units a group may have at least: from k up to all."""
+        found = [k * 2**step for step in range(STEPS)]
+        return [size for size in found if 2 * size <= len(self.first)] or [k]
+
+    def recoding(self, algorithm: Algorithm, size: int, progress: Progress) -> Recoding:
+        """What is published if units are grouped by at least `size`, and rows of a group by at least k units."""
+        k = self.problem.k
+        team = np.zeros(len(self.first), np.int64)
+        if self.fixed.any():
+            limit = k if self.fixed.all() else size
+            team = self._classes(algorithm, self.leaves[self.first], self.fixed, limit, None, progress)
+        of_row = team[self.unit]
+        group: Longs = of_row
+        if not self.fixed.all():
+            stratum, _, counts = number_rows([of_row, self.place])
+            full = counts[stratum] >= k
+            numbers = number_keys(np.where(full, stratum, -1).astype(np.int64)).number
+            group = np.full(len(of_row), -1, np.int64)
+            kept = np.flatnonzero(full)
+            group[kept] = self._classes(algorithm, self.leaves[kept], ~self.fixed, k, numbers[kept], progress)
+            # Rows of the few who have so many join the class of the last row of theirs that has one.
+            rest = np.flatnonzero(~full)
+            if len(rest):
+                last = np.full(len(self.first), -1, np.int64)
+                by_place = kept[np.argsort(self.place[kept], kind="stable")]
+                last[self.unit[by_place]] = group[by_place]
+                group[rest] = last[self.unit[rest]]
+        return self._published(of_row, group)
+
+    def _classes(
+        self, algorithm: Algorithm, leaves: Ints, columns: Mask, k: int, strata: Ints | None, progress: Progress
+    ) -> Longs:
+        """Classes of at least `k` of these rows by some columns, within strata."""
+        problem = self.problem
+        picked = np.flatnonzero(columns).tolist()
+        trees = [problem.domain.hierarchies[j] for j in picked]
+        names = [problem.domain.names[j] for j in picked]
+        codes = [np.ascontiguousarray(leaves[:, j]) for j in picked]
+        lowest, highest = ([ends[j] for j in picked] for ends in (problem.lattice.lowest, problem.lattice.highest))
+        weights = [problem.weights[j] for j in picked]
+        weights = weights if sum(weights) > 0 else [1.0] * len(weights)
+        if strata is not None and strata.max(initial=0) > 0:
+            trees.append(Hierarchy.flat([str(number) for number in range(int(strata.max()) + 1)], name="\0stratum"))
+            names, codes = [*names, "\0stratum"], [*codes, strata.astype(np.int32)]
+            lowest, highest, weights = [*lowest, 0], [*highest, 0], [*weights, 0.0]
+        tuples, counts, of_row, _ = distinct_tuples(codes, [tree.size for tree in trees])
+        domain = Domain(tuple(names), tuple(trees), tuples, counts, of_row)
+        part = Problem(domain, [KAnonymity(k)], Loss(), weights=weights, lowest_levels=lowest, highest_levels=highest)
+        found = algorithm.search(part, progress).recoding
+        return np.asarray(found.class_of_group[found.group_of_row], np.int64)
+
+    def _published(self, team: Longs, group: Longs) -> Recoding:
+        """Each class publishes the lowest labels that its rows share; fixed columns those that all of its team do."""
+        problem, domain = self.problem, self.problem.domain
+        number, first, _ = number_rows([team, group])
+        nodes = np.empty((len(first), domain.width), np.int32)
+        for j, tree in enumerate(domain.hierarchies):
+            owner = team.astype(np.int64) if self.fixed[j] else number.astype(np.int64)
+            low, high = problem.lattice.lowest[j], problem.lattice.highest[j]
+            nodes[:, j] = shared_nodes(tree, self.leaves[:, j], owner, low, high)[owner[first]]
+        group_of_row = np.full(domain.rows, -1, np.int32)
+        group_of_row[self.rows] = number
+        return recoding_from_nodes(domain, group_of_row, nodes)
+
+
+def shared_nodes(tree: Hierarchy, leaves: Ints, owner: Longs, low: int, high: int) -> Ints:
+    """Per owner the lowest node, from level `low` to `high`, that stands above all of its leaves.
+
+    >>> tree = Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]])
+    >>> found = shared_nodes(tree, np.array([0, 1, 2, 2], np.int32), np.array([0, 0, 1, 1]), 0, 2)
+    >>> [tree.label(int(node)) for node in found]
+    ['x', 'c']
+    """
+    count = int(owner.max(initial=-1)) + 1
+    found = np.full(count, -1, np.int32)
+    for number in range(low, high + 1):
+        level = tree.level(number)
+        codes = level.codes[leaves].astype(np.int64)
+        least, most = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+        np.minimum.at(least, owner, codes)
+        np.maximum.at(most, owner, codes)
+        same = (least == most) & (found < 0)
+        found[same] = level.nodes[least[same]]
+    if (found < 0).any():
+        raise NoSolution(
+            "Some people can only share labels above the highest allowed level.", advice=["allow higher levels"]
+        )
+    return found
