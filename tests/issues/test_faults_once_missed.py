@@ -118,9 +118,18 @@ def test_rows_that_are_suppressed_stay_so_while_unsafe_classes_are_united() -> N
 @pytest.mark.parametrize("algorithm", ["mondrian", "k-member"])
 def test_groups_under_level_limits_are_suppressed_where_they_are_not_safe(algorithm: str) -> None:
     tree = kanopy.Hierarchy.from_rows([[letter, "x" if letter != "c" else "y", "*"] for letter in "abc"])
-    limits: dict[str, Any] = {"lowest_levels": [1], "highest_levels": [1], "suppression_limit": 0.5}
-    found = make_algorithm(algorithm).solve(problem_of([0] * 3 + [1] * 2 + [2] * 2, tree, ["k:3"], **limits))
-    assert found.recoding.suppressed_rows == 2 and found.recoding.classes.sizes.tolist() == [5]
+    limits: dict[str, Any] = {"highest_levels": [1], "suppression_limit": 0.25}
+    found = make_algorithm(algorithm).solve(problem_of([0] * 3 + [1] * 3 + [2] * 2, tree, ["k:3"], **limits))
+    assert found.recoding.suppressed_rows == 2 and found.recoding.classes.sizes.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("needed", range(1, 7))
+def test_samarati_finds_the_lowest_height(needed: int) -> None:
+    rows = [[f"{leaf}", *(f"{leaf // 2**level} of {level}" for level in range(1, 6)), "*"] for leaf in range(64)]
+    found = make_algorithm("samarati").solve(
+        problem_of(list(range(64)), kanopy.Hierarchy.from_rows(rows), [f"k:{2**needed}"])
+    )
+    assert found.levels == (needed,)
 
 
 def test_people_of_a_population_are_added_up_however_their_gaps_are_written() -> None:
@@ -158,6 +167,23 @@ def test_with_levels_keeps_both_ends_and_exactly_so_many(table: bool) -> None:
         assert fewer.height + 1 == levels
         assert fewer.labels_at(0) == tree.labels_at(0) and fewer.labels_at(levels - 1) == ("*",)
     assert tree.with_levels(4).level_sizes == [64, 16, 4, 1] and tree.with_levels(9) is tree
+
+
+def test_codes_are_hidden_letter_by_letter_from_either_side() -> None:
+    left = kanopy.build_hierarchy(["75001", "3001"], "redact", side="left", steps=(1, 2))
+    assert [left.generalize("75001", level) for level in range(4)] == ["75001", "*5001", "***01", "*****"]
+    assert left.generalize("3001", 2) == "***01"
+    right = kanopy.build_hierarchy(["75001"], "redact", steps=(1, 2), keep_length=False)
+    assert [right.generalize("75001", level) for level in range(4)] == ["75001", "7500*", "75*", "*"]
+
+
+def test_a_value_at_the_begin_of_an_interval_lies_in_it_and_not_in_the_one_before() -> None:
+    tree = kanopy.build_hierarchy([11.5, 14.25, 21.5, 24.75], "widths", widths=[10])
+    assert tree.placed(["20"]).generalize("20", 1) == tree.generalize("21.5", 1)
+    whole = kanopy.build_hierarchy([11, 14, 21, 24], "widths", widths=[10])
+    more = whole.placed(["20", "19", "10", "29", "30"])
+    assert [more.generalize(value, 1) for value in ("10", "19", "20", "29")] == ["[10, 19]"] * 2 + ["[20, 29]"] * 2
+    assert "30" not in more.index
 
 
 def test_weeks_begin_on_monday() -> None:

@@ -209,9 +209,17 @@ def test_compiled_code_is_prepared_once(tmp_path: Path) -> None:
             NUMBA_CACHE_DIR=str(tmp_path / "cache"), KANOPY_PREBUILT="off",
         )  # fmt: skip
         assert run.returncode == 0, run.stderr
-        said.append("prepares compiled code" in run.stderr)
+        said.append("Compiled code is prepared in the first run, once" in run.stderr)
     assert said[1] is False
     assert said[0] or os.environ.get("KANOPY_KERNELS") == "plain"
+
+
+def test_code_that_cannot_be_kept_is_not_said_to_be_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kanopy._compiler import machine_code
+
+    for place, kept in ((Path("cache"), True), (Path(f"{machine_code.OF_THIS_PROCESS}x"), False)):
+        monkeypatch.setattr(machine_code, "folder", lambda place=place: place)
+        assert machine_code.is_kept() is kept
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "k-member"])

@@ -27,6 +27,7 @@ ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
 PREBUILT = Path(__file__).parent / "prebuilt"
 """Machine code that comes with Kanopy, so that a new machine need not wait; `make prebuilt` makes it."""
 ANY_PROCESSOR = "x86-64"
+OF_THIS_PROCESS = "kanopy-"
 PREBUILT_FITS = sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
 
 
@@ -186,10 +187,15 @@ def folder() -> Path:
     return Path(_of_this_process().name)
 
 
+def is_kept() -> bool:
+    """Whether what is compiled now is there for the next run."""
+    return not folder().name.startswith(OF_THIS_PROCESS)
+
+
 @cache
 def _of_this_process() -> tempfile.TemporaryDirectory[str]:
     """A folder that goes with the process. One that lasts, where everybody can write, could hold anybody's code."""
-    return tempfile.TemporaryDirectory(prefix="kanopy-")
+    return tempfile.TemporaryDirectory(prefix=OF_THIS_PROCESS)
 
 
 def _keep(path: Path, data: bytes) -> None:

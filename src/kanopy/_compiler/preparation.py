@@ -52,8 +52,11 @@ def _missing(kernels: Iterable[Any]) -> list[MachineCode]:
 
 def _tell(wanted: list[MachineCode], progress: Progress) -> None:
     if progress.active:
+        from kanopy._compiler.machine_code import is_kept
+
         done = sum(code.is_ready() for code in wanted)
-        progress("preparing compiled code", done / len(wanted), f"{done} of {len(wanted)}, only the first time")
+        often = "only the first time" if is_kept() else "each time: NUMBA_CACHE_DIR names no folder to keep it in"
+        progress("preparing compiled code", done / len(wanted), f"{done} of {len(wanted)}, {often}")
 
 
 def _cores() -> int:

@@ -168,7 +168,9 @@ def progress_bar() -> Iterator[Callback]:
         def show(step: Step) -> None:
             if step.stage.startswith("preparing") and not told and not stream.is_terminal:
                 told.append(step.stage)
-                note("The first run prepares compiled code; this takes some seconds, once.")
+                often = "each run, because no folder can be written to (NUMBA_CACHE_DIR names one)"
+                often = "the first run, once" if "first" in step.note else often
+                note(f"Compiled code is prepared in {often}; this takes some seconds.")
             total = None if step.fraction is None else 1.0
             bar.update(task, description=step.stage, total=total, completed=step.fraction or 0.0, note=step.note)
 
