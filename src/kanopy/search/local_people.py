@@ -1,12 +1,14 @@
-"""Local recodings by people: any algorithm that groups rows, on strata in which every person has one row.
+"""Local recodings by people: any algorithm that groups rows, with what is the same in all rows of a unit kept alike.
 
-Columns that are the same in all rows of a unit are published alike in all of them: first units are grouped by these
-columns, then the rows of each group of units by the others. There the first rows of all units make one stratum, the
-second rows another, and so on: within a stratum rows are people, so classes of k rows hold k units.
+Units are grouped by the columns that are the same in all of their rows, then the rows of each group of units by the
+other columns: classes of fewer than k units are united with their nearest. Or, where that loses less, the first rows of
+all units make one stratum, the second rows another, and so on: within a stratum rows are people.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,17 +16,24 @@ import numpy as np
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._core.classes import Domain, Recoding, recoding_from_nodes
 from kanopy._core.numbering import distinct_tuples, number_keys, number_rows
+from kanopy._core.units import Units
 from kanopy._errors import JobError, NoSolution
 from kanopy._progress import Progress
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.local.best.safety import BoxSpace
+from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
 from kanopy.search.release import release, release_score
+from kanopy.search.uniting import unite_unsafe
 
 if TYPE_CHECKING:
     from kanopy.search.solution import Algorithm, Solution
 
+LAYERS = 0.0
+SHARES = (LAYERS, 1.0, 1.4, 2.0, 3.0)
+"""Rows of a class over k that are tried before classes of too few units are united, and layers instead."""
 STEPS = 7
 """Sizes of groups of units that are tried, each twice the one before: k, 2k, …"""
 
@@ -48,14 +57,18 @@ def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) 
     table = _Table(problem)
     quick = make_algorithm("mondrian")
     sizes = [problem.k] if not table.fixed.any() or table.fixed.all() else table.sizes(problem.k)
-    best: tuple[float, int] | None = None
-    for number, size in enumerate(sizes if len(sizes) > 1 else ()):
-        progress("choosing groups of people", number / len(sizes))
-        loss = release_score(problem.changed(metric=Loss()), table.recoding(quick, size, progress))
-        if best is None or loss < best[0]:
-            best = loss, size
-    size = sizes[0] if best is None else best[1]
-    found = table.recoding(algorithm, size, progress)
+    by_loss = problem.changed(metric=Loss())
+
+    def loss(size: int, share: float) -> float:
+        progress("choosing groups of people")
+        try:
+            return release_score(by_loss, table.recoding(quick, size, share, progress))
+        except NoSolution:
+            return math.inf
+
+    size = min(sizes, key=lambda each: loss(each, SHARES[2])) if len(sizes) > 1 else sizes[0]
+    share = LAYERS if table.fixed.all() else min(SHARES, key=lambda each: loss(size, each))
+    found = table.recoding(algorithm, size, share, progress)
     notes = []
     if len(sizes) > 1:
         names = [name for name, same in zip(problem.domain.names, table.fixed, strict=True) if same]
@@ -85,8 +98,12 @@ class _Table:
         found = [k * 2**step for step in range(STEPS)]
         return [size for size in found if 2 * size <= len(self.first)] or [k]
 
-    def recoding(self, algorithm: Algorithm, size: int, progress: Progress) -> Recoding:
-        """What is published if units are grouped by at least `size`, and rows of a group by at least k units."""
+    def recoding(self, algorithm: Algorithm, size: int, share: float, progress: Progress) -> Recoding:
+        """What is published if units are grouped by at least `size`, and rows of a group by at least k units.
+
+        For that they are grouped by `share` times k rows, and classes of too few units united; or, in `LAYERS`, the
+        first rows of all units, the second rows, and so on.
+        """
         k = self.problem.k
         team = np.zeros(len(self.first), np.int64)
         if self.fixed.any():
@@ -94,7 +111,11 @@ class _Table:
             team = self._classes(algorithm, self.leaves[self.first], self.fixed, limit, None, progress)
         of_row = team[self.unit]
         group: Longs = of_row
-        if not self.fixed.all():
+        if not self.fixed.all() and share != LAYERS:
+            least, strata = math.ceil(share * k), number_keys(of_row).number
+            whose = self.unit.astype(np.int32)
+            group = self._classes(algorithm, self.leaves, ~self.fixed, least, strata, progress, whose)
+        elif not self.fixed.all():
             stratum, _, counts = number_rows([of_row, self.place])
             full = counts[stratum] >= k
             numbers = number_keys(np.where(full, stratum, -1).astype(np.int64)).number
@@ -111,9 +132,17 @@ class _Table:
         return self._published(of_row, group)
 
     def _classes(
-        self, algorithm: Algorithm, leaves: Ints, columns: Mask, k: int, strata: Ints | None, progress: Progress
+        self,
+        algorithm: Algorithm,
+        leaves: Ints,
+        columns: Mask,
+        k: int,
+        strata: Ints | None,
+        progress: Progress,
+        whose: Ints | None = None,
     ) -> Longs:
-        """Classes of at least `k` of these rows by some columns, within strata."""
+        """Classes of at least `k` of these rows by some columns, within strata, and of as many units as the problem's k
+        where it is said `whose` they are."""
         problem = self.problem
         picked = np.flatnonzero(columns).tolist()
         trees = [problem.domain.hierarchies[j] for j in picked]
@@ -130,7 +159,15 @@ class _Table:
         domain = Domain(tuple(names), tuple(trees), tuples, counts, of_row)
         part = Problem(domain, [KAnonymity(k)], Loss(), weights=weights, lowest_levels=lowest, highest_levels=highest)
         found = algorithm.search(part, progress).recoding
-        return np.asarray(found.class_of_group[found.group_of_row], np.int64)
+        classes = found.class_of_group[found.group_of_row]
+        if whose is not None:
+            layout = lay_out(part)
+            counted = replace(domain, units=Units(whose))
+            by_people = part.changed(domain=counted, models=[KAnonymity(problem.k)])
+            united, _ = unite_unsafe(BoxSpace(layout), classes[layout.rows], by_people, progress)
+            classes = np.full(len(classes), -1, np.int32)
+            classes[layout.rows] = united
+        return np.asarray(classes, np.int64)
 
     def _published(self, team: Longs, group: Longs) -> Recoding:
         """Each class publishes the lowest labels that its rows share; fixed columns those that all of its team do."""

@@ -42,12 +42,15 @@ def unite_unsafe(space: Space, class_of: Ints, problem: Problem, progress: Progr
     are suppressed while the problem allows it.
     """
     judge = ClassJudge(problem)
+    units = None if problem.domain.units is None else problem.domain.units.part(space.rows)
     united = 0
     while True:
         class_of = space.settle(class_of)
         count = int(class_of.max(initial=-1)) + 1
         sizes = np.bincount(class_of[class_of >= 0], minlength=count).astype(np.int64)
         tables = judge.histograms(class_of, count, space.rows)
+        if units is not None:
+            sizes = units.people(class_of, count)
         asking = np.flatnonzero(judge.unsafe_classes(sizes, tables))
         if not len(asking):
             return class_of, united
