@@ -195,6 +195,14 @@ def test_more_is_never_worse(name: str, seed: int, k: int, suppress: float) -> N
     no_worse_with_more(name, people(200 * seed, seed), (0.01, 0.02, 0.05, 0.13, 0.3), k=k, suppress=suppress)
 
 
+@pytest.mark.parametrize("models", ["l-distinct:ill:2", "t-equal:ill:0.4"])
+def test_more_is_never_worse_where_classes_are_united_at_the_end(models: str) -> None:
+    """The partition that costs less may be the release that costs more."""
+    for seed in (1, 2):
+        budgets = (0.01, 0.03, 0.06, 0.15, 0.35)
+        no_worse_with_more("best", people(150 + 60 * seed, seed), budgets, k=3 + seed, models=[models], suppress=0.1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_more_is_never_worse_for_longer(seed: int) -> None:

@@ -107,7 +107,9 @@ class Best(Algorithm):
             if self.steps is not None:
                 search.go_on_from(Starts(layout, problem, least, self.seed).next(start, work, 0.0, progress))
                 search.run_steps(self.steps, progress)
+                finish.note()
             else:
+                finish.note()
                 self._improve(search, Starts(layout, problem, least, self.seed), work, finish, progress)
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
