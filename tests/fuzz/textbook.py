@@ -154,6 +154,8 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
     first, dash, last = text.partition("–")
     if dash and len({_shape(code) for code in (first, last, _text(value))}) == 1 and "0" in _shape(first):
         return first <= _text(value) <= last
+    if text.count(STAR) == 1 and text.endswith(STAR) and _text(value).startswith(text[:-1]):
+        return True
     if STAR in text:
         pattern = "".join("." if letter == STAR else re.escape(letter) for letter in text)
         return re.fullmatch(pattern, _text(value)) is not None
@@ -183,20 +185,24 @@ def _in_range(value: Any, label: str) -> bool | None:
     key = _number_or_day(value)
     if key is None:
         return None
+    if match := re.fullmatch(r"(≤|≥|<|>)\s*(.+)", label):
+        end = _end(match[2], key, last=match[1] in "≤>")
+        if end is None:
+            return None
+        return bool({"≤": key <= end, "≥": key >= end, "<": key < end, ">": key > end}[match[1]])
     if isinstance(key, (dt.timedelta, dt.time)):
-        ends = re.fullmatch(r"\[((?:-?\d+ days?, )?[\d:.]+), ((?:-?\d+ days?, )?[\d:.]+)\]", label)
+        ends = re.fullmatch(r"\[((?:-?\d+ days?, )?[\d:.]+), ((?:-?\d+ days?, )?[\d:.]+)([\])])", label)
         low, high = (None, None) if ends is None else (_clock(ends[1], key), _clock(ends[2], key))
-        return None if low is None or high is None else low <= key <= high
-    for sign, holds in (("≤", lambda end: key <= end), ("≥", lambda end: key >= end)):
-        if label.startswith(sign):
-            end = _number_or_day(label[1:].strip())
-            return None if end is None or type(end) is not type(key) else holds(end)
+        if ends is None or low is None or high is None:
+            return None
+        return bool(low <= key and (key < high if ends[3] == ")" else key <= high))
     if isinstance(key, dt.datetime):
         key, whole = key.date(), key
         ends = _ENDS.fullmatch(label)
         moments = [] if ends is None else [_moment(ends[1]), _moment(ends[2])]
         if moments and None not in moments:
-            return bool(moments[0] <= whole <= moments[1])  # type: ignore[operator]
+            low, high = moments
+            return bool(low <= whole and (whole < high if label.endswith(")") else whole <= high))  # type: ignore[operator]
     if isinstance(key, dt.date) and (period := _period(label)) is not None:
         return period[0] <= key < period[1]
     if match := _ENDS.fullmatch(label):
@@ -209,6 +215,24 @@ def _in_range(value: Any, label: str) -> bool | None:
             return None
         return low <= key and (key < high if label.endswith(")") else key <= high)  # type: ignore[operator]
     return None
+
+
+def _end(text: str, like: Any, *, last: bool) -> Any:
+    """One end of a range, of the kind of a value; of a period of the calendar its first or its last moment."""
+    if isinstance(like, (dt.timedelta, dt.time)):
+        return _clock(text, like)
+    if isinstance(like, dt.datetime):
+        if (moment := _moment(text)) is not None:
+            return moment
+        period = _period(text)
+        if period is None:
+            return None
+        day = dt.datetime.combine(period[1] if last else period[0], dt.time())
+        return day - dt.timedelta(microseconds=1) if last else day
+    if isinstance(like, dt.date) and (period := _period(text)) is not None:
+        return period[1] - dt.timedelta(days=1) if last else period[0]
+    end = _number_or_day(text)
+    return end if type(end) is type(like) else None
 
 
 def _moment(text: str) -> dt.datetime | None:
