@@ -186,6 +186,15 @@ def test_a_value_at_the_begin_of_an_interval_lies_in_it_and_not_in_the_one_befor
     assert "30" not in more.index
 
 
+@pytest.mark.parametrize(("rows", "kept"), [(4, False), (5, True)])
+def test_suppressed_rows_keep_sensitive_values_from_k_on(rows: int, kept: bool) -> None:
+    letters = "bcdefg"[:rows]
+    table = {"q": ["x"] * 20 + list(letters), "ill": ["flu"] * (20 + rows)}
+    job = kanopy.Job(quasi=["q"], k=5, suppress=0.5, sensitive=["ill"], max_levels={"q": 0})
+    found = kanopy.anonymize(table, job)
+    assert found.suppressed == rows and found.data["ill"][20:] == (["flu"] * rows if kept else [None] * rows)
+
+
 def test_weeks_begin_on_monday() -> None:
     days = [dt.date(2024, 1, day) for day in range(1, 15)]
     tree = kanopy.build_hierarchy(days, "dates", granularities=["week", "iso_year"])
