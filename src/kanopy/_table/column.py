@@ -102,7 +102,8 @@ def readable(series: pl.Series) -> pl.Series:
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Unknown):
         raise DataError(
             f"The column {name!r} holds {dtype} values, e.g. {some(series.drop_nulls().head(5).to_list())}. "
-            "Only single numbers, texts, dates and truth values can be generalized: convert the column first."
+            "Only single numbers, texts, dates and truth values can be generalized: convert the column first; a list "
+            "becomes one row per element (explode), with the number of its row as the unit."
         )
     return series
 
