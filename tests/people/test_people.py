@@ -11,7 +11,7 @@ import pytest
 
 import kanopy
 from kanopy import Job
-from kanopy._errors import DataError, JobError, VerificationFailed
+from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
 from kanopy.verify.people import Whose, people_of, require_traces
 from tests.people.tables import fewest, visits
 from tests.quick import QUICK
@@ -260,3 +260,17 @@ def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
     out = ["-o", str(tmp_path / "out.csv"), "--known", "2", "--suppress", "60%"]
     told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "visits.csv"), *asked, *out])
     assert "Counted are 80 people, whose 2 rows others may know" in " ".join(told.stdout.split()), told.output
+
+
+def test_what_counts_rows_refuses_a_unit() -> None:
+    table = visits()
+    with pytest.raises(DataError, match="leave the unit out"):
+        kanopy.check(table, "sex", unit="patient", beside=table)
+    weighted = table.with_columns(pl.lit(2.0).alias("w"))
+    with pytest.raises(JobError, match="Leave the unit out"):
+        kanopy.anonymize(weighted, job(models=["individual-risk:0.3"], sampling_weight="w"))
+
+
+def test_when_nothing_is_safe_fewer_known_rows_may_help() -> None:
+    with pytest.raises(NoSolution, match="let fewer rows be known"):
+        kanopy.anonymize(visits(), job(known="all"))

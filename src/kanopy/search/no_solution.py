@@ -34,7 +34,8 @@ def no_solution(problem: Problem) -> NoSolution:
     if 2 <= smallest < problem.k:
         advice.append(f"lower k to {smallest}")
     if not problem.of_sizes:
-        advice.append("loosen the model that is broken, or leave it out")
+        more = problem.people is not None and problem.people.judge.units.known != 1
+        advice.append("loosen the model that is broken, or leave it out" + (", or let fewer rows be known" * more))
     capped = [
         name
         for name, hierarchy, level in zip(

@@ -132,6 +132,8 @@ def check(
     sizes = rows.sizes
     kept = int(sizes.sum())
     together = None
+    if beside is not None and units is not None:
+        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
     if beside is not None:
         k = max((model.least_size for model in asked), default=2)
         together = both_releases(frame, to_polars(beside)[0], quasi, k=k, key=key)
