@@ -69,11 +69,13 @@ def load_compiled(path: str | Path) -> Taxonomy:
                 if f"{item.name}.text" in archive:
                     values[item.name] = TextPool.from_array(archive[f"{item.name}.text"])
                     continue
+                if item.name == "sense_counts" and item.name not in archive:
+                    continue  # files made before it was kept
                 array = archive[item.name]
                 if item.name.endswith(STARTS):
                     array = np.concatenate([[0], np.cumsum(array, dtype=np.int64)])
                 if array.dtype != bool:
-                    array = array.astype(np.int64 if item.name == "tag_counts" else np.int32)
+                    array = array.astype(np.int64 if item.name.endswith("_counts") else np.int32)
                 values[item.name] = array
     except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise OntologyError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Ints, Longs
 from kanopy._errors import OntologyError, listed, some
 from kanopy._shown import Short
 from kanopy.ontology.text_pool import TextPool
@@ -45,7 +45,7 @@ def csr(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     return start, np.array([item for items in lists for item in items], np.int32)
 
 
-def csr_row(start: Ints, flat: Ints, row: int) -> tuple[int, ...]:
+def csr_row(start: Ints, flat: Ints | Longs, row: int) -> tuple[int, ...]:
     """One of the lists that `csr` put into one flat array."""
     return tuple(flat[start[row] : start[row + 1]].tolist())
 

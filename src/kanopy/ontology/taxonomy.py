@@ -17,10 +17,11 @@ Concepts are numbers `0 … size-1` in the order of their source (WordNet: ascen
     .ancestors_of(c) -> dict[int, int]       concept -> shortest distance upwards, itself with 0
     .descendants_of(c) -> int32[]            everything below, itself included
     .is_a(c, ancestor) -> bool
-    .part_start, .parts           CSR of parts (meronyms), possibly empty
+    .part_start, .parts           CSR of parts (meronyms), possibly empty     .wholes_of(c) -> tuple[int, ...]
     .keys: Sequence[str]          .find_key(key) -> int            "02129165-n" -> 32418
     .label(c) -> str              the preferred term               .terms_of(c) -> tuple[str, ...]
     .senses(word) -> tuple[int, ...]         concepts of a word, most frequent first; () if unknown
+    .tagged(word) -> tuple[int, ...]         how often each of these senses was tagged in text
     .sense(text) -> int                      "tiger#2" -> concept; "tiger" -> its first sense; errors explain
     .sense_name(c) -> str                    concept -> "tiger#2"
     .resolve(text) -> tuple[int, ...]        "tiger" -> all its senses, "tiger#2" -> that one; errors explain
@@ -101,6 +102,7 @@ class Taxonomy:
     adjectives: TextPool = field(default_factory=lambda: TextPool(b""))
     adjective_start: Ints = field(default_factory=lambda: np.zeros(1, np.int32))
     adjective_concepts: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    sense_counts: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -119,6 +121,7 @@ class Taxonomy:
         part_of_speech: str = "",
         senses: Mapping[str, Sequence[str]] | None = None,
         tag_counts: Mapping[str, int] | None = None,
+        sense_counts: Mapping[tuple[str, str], int] | None = None,
         extras: Mapping[str, Any] | None = None,
     ) -> Taxonomy:
         """From what a reader found. Parents and senses are named by key.
@@ -161,6 +164,12 @@ class Taxonomy:
         for key, count in (tag_counts or {}).items():
             counts[index[key]] = count
         part_start, part_flat = csr(parts)
+        words = word_arrays(terms, {word: [index[key] for key in ordered] for word, ordered in (senses or {}).items()})
+        if sense_counts:
+            owner = np.repeat(np.arange(len(words["vocabulary"])), np.diff(words["sense_start"]))
+            pairs = zip(owner.tolist(), words["sense_concepts"].tolist(), strict=True)
+            tagged = (sense_counts.get((words["vocabulary"][word], keys[concept]), 0) for word, concept in pairs)
+            words["sense_counts"] = np.fromiter(tagged, np.int64)
         return cls(
             name=name,
             part_of_speech=part_of_speech,
@@ -174,7 +183,7 @@ class Taxonomy:
             tag_counts=counts,
             part_start=part_start,
             parts=part_flat,
-            **word_arrays(terms, {word: [index[key] for key in ordered] for word, ordered in (senses or {}).items()}),
+            **words,
             **(extras or {}),
         )
 
@@ -264,6 +273,16 @@ class Taxonomy:
     def children_of(self, concept: int) -> tuple[int, ...]:
         """The direct children of a concept."""
         return csr_row(self.child_start, self.children, concept)
+
+    def wholes_of(self, concept: int) -> tuple[int, ...]:
+        """The concepts this one is a part of."""
+        return csr_row(*self._wholes, concept)
+
+    @cached_property
+    def _wholes(self) -> tuple[Ints, Ints]:
+        whole = np.repeat(np.arange(self.size, dtype=np.int32), np.diff(self.part_start))
+        order = np.argsort(self.parts, kind="stable")
+        return np.searchsorted(self.parts[order], np.arange(self.size + 1)).astype(np.int32), whole[order]
 
     def ancestors_of(self, concept: int) -> dict[int, int]:
         """Every concept above (and the concept itself) with its shortest distance in edges, nearest first."""
@@ -386,6 +405,13 @@ class Taxonomy:
         """The concepts of a word from the most frequent down; empty if the ontology does not know it."""
         number = self.word_number(word)
         return () if number < 0 else csr_row(self.sense_start, self.sense_concepts, number)
+
+    def tagged(self, word: str) -> tuple[int, ...]:
+        """How often a word was tagged in each of its `senses`; as often as the whole concept if that is not known."""
+        number = self.word_number(word)
+        if number < 0 or not len(self.sense_counts):
+            return tuple(self.tag_counts[list(self.senses(word))].tolist())
+        return csr_row(self.sense_start, self.sense_counts, number)
 
     def knows(self, word: str) -> bool:
         """Whether a word has a concept here."""

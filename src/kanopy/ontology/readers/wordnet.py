@@ -31,6 +31,8 @@ class Synset(NamedTuple):
     words: tuple[str, ...]
     pointers: tuple[tuple[str, str, str, str], ...]
     line: int
+    sense_keys: tuple[str, ...] = ()
+    """Per word what the counts call it, without its last two fields: `lemma%type:file:number`."""
 
 
 def compile_wordnet(
@@ -46,7 +48,12 @@ def compile_wordnet(
     index = _needed(folder, f"index.{suffix}")
     key = f"{{}}-{part_of_speech}".format
     concepts = []
+    counts = _sense_counts(folder / "cntlist.rev")
+    sense_counts: dict[tuple[str, str], int] = {}
     for synset in read_synsets(data):
+        for word, sense_key in zip(synset.words, synset.sense_keys, strict=True):
+            if sense_key in counts:
+                sense_counts[fold(word), key(synset.offset)] = counts[sense_key]
         own = [(mark, target) for mark, target, target_pos, _ in synset.pointers if target_pos == part_of_speech]
         ups = [(mark, target) for mark, target in own if mark in is_a]
         concepts.append(
@@ -76,6 +83,7 @@ def compile_wordnet(
         part_of_speech=part_of_speech,
         senses=senses,
         tag_counts=_tag_counts(folder / "cntlist.rev", senses, part_of_speech),
+        sense_counts=sense_counts,
         extras={
             "exception_text": _exceptions(folder / f"{suffix}.exc"),
             "other_words": _other_words(folder, senses, part_of_speech),
@@ -116,7 +124,11 @@ def _synset(line: str, number: int) -> Synset:
     if not whole or not fields[0].isdecimal():
         raise ValueError
     pointers = tuple(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
-    return Synset(fields[0], words, pointers, number)
+    kind = 1 + "nvars".index(fields[2])
+    names = (word.partition("(")[0].lower() for word in words)
+    ids = (int(own, 16) for own in fields[5 : 5 + 2 * word_count : 2])
+    keys = (f"{name}%{kind}:{fields[1]}:{own:02d}" for name, own in zip(names, ids, strict=True))
+    return Synset(fields[0], words, pointers, number, tuple(keys))
 
 
 def read_index(path: Path) -> Iterator[tuple[int, str, list[str]]]:
@@ -163,6 +175,14 @@ def _tag_count(line: str, number: int) -> tuple[str, str, int, int]:
     if not lemma or not line.endswith("\n"):
         raise ValueError
     return lemma, rest[0], int(sense_number) - 1, int(count)
+
+
+def _sense_counts(path: Path) -> dict[str, int]:
+    """How often each word was tagged in each of its senses, by what the senses are called (see `Synset`)."""
+    if not path.is_file():
+        return {}
+    lines = (line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return {":".join(sense_key.split(":")[:3]): int(count) for sense_key, _, count in lines}
 
 
 def _exceptions(path: Path) -> TextPool:

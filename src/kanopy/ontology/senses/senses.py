@@ -2,8 +2,7 @@
 
 For hierarchies the rule of Ayala-Rivera et al. (2014, appendix D), with the leaf's sense chosen by machine unless a
 person chose it: a leaf has the sense whose inherited hypernyms contain most of its ancestors, an ancestor the sense
-found among its leaves' hypernyms. For a column without a hierarchy a value has the sense that agrees best with the
-others.
+found among its leaves' hypernyms. For a column without a hierarchy the senses of all values are chosen together.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from kanopy._errors import OntologyError, some
 from kanopy._shown import Short, brief
 from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, named_concepts, sense_name
+from kanopy.ontology.senses.together import choose_together
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 Above = Callable[[int], frozenset[int]]
@@ -122,7 +120,7 @@ class Senses(Mapping[str, Choice]):
 
     @property
     def ambiguous(self) -> list[Choice]:
-        """Labels whose sense was taken for being the most frequent only."""
+        """Labels with another sense that is as good, or taken for being the most frequent only."""
         return [choice for choice in self.values() if choice.is_ambiguous]
 
     @property
@@ -180,11 +178,12 @@ def senses_of_hierarchy(
     return Senses(taxonomy, found)
 
 
-def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None) -> Senses:
-    """The senses of the values of a column that has no hierarchy yet.
+def senses_of_values(
+    taxonomy: Taxonomy, values: Iterable[str], choices: SenseChoices | None = None, *, header: str = ""
+) -> Senses:
+    """The senses of the values of a column that has no hierarchy yet, chosen together (see `choose_together`).
 
-    A value takes the sense that lies deepest among the other values: summed over depths, how many other values could
-    also lie under an ancestor of the sense that is at least so deep. Rarer senses count for less, down to one half.
+    `header` is the column's name: it says what the values are about.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
@@ -192,35 +191,17 @@ def senses_of_values(taxonomy: Taxonomy, values: Iterable[str], choices: SenseCh
     'tiger#2'
     """
     matches = find_labels(taxonomy, values, choices)
-    above = _hypernyms(taxonomy)
-    shared: dict[int, int] = {}
-    for match in matches.values():
-        for concept in {up for sense in match.concepts for up in above(sense)}:
-            shared[concept] = shared.get(concept, 0) + 1
+    together = choose_together(taxonomy, matches, header)
     found = {}
     for label, match in matches.items():
         if len(match.concepts) <= 1:
             found[label] = _only(match)
             continue
-        scores = [_agreement(taxonomy, above(sense), shared) for sense in match.concepts]
-        rarity = 0.5 + 0.5 / np.arange(1, len(scores) + 1)
-        best = int(np.argmax(scores * rarity))
-        told_apart = max(scores) > min(scores)
-        reason = "agrees best with the other values" if told_apart else "the most frequent sense"
-        found[label] = Choice(match, match.concepts[best], reason, flagged=not told_apart)
+        best = together[label]
+        near = ", ".join(sense_name(taxonomy, match.term, match.concepts[at]) for at in best.near)
+        reason = f"fits the other values best, hardly better than {near}" if near else "fits the other values best"
+        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged=bool(near))
     return Senses(taxonomy, found)
-
-
-def _agreement(taxonomy: Taxonomy, ancestors: frozenset[int], shared: Mapping[int, int]) -> float:
-    others_at: dict[int, int] = {}
-    for concept in ancestors:
-        depth = int(taxonomy.depth[concept])
-        others_at[depth] = max(others_at.get(depth, 0), shared[concept] - 1)
-    total = most = 0
-    for depth in range(max(others_at), 0, -1):
-        most = max(most, others_at.get(depth, 0))
-        total += most
-    return float(total)
 
 
 def _hypernyms(taxonomy: Taxonomy) -> Above:

@@ -19,6 +19,7 @@ from kanopy._kinds import Either, ListOf, MapOf, Maybe, Number, OneOf, Text, Who
 from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.semantic.cuts import CutTree, cut_levels, even_sizes, with_partial_groups
+from kanopy.hierarchy.builders.semantic.naming import GroupNames
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import WEIGHTS, level_losses, level_weights, loss_table, transition_loss
@@ -32,6 +33,15 @@ MOST_CLUSTERED = 5_000
 """So many different concepts can be clustered: the matrix of their similarities is kept."""
 
 UNKNOWN = ("top", "error")
+STYLES = ("nearness", "taxonomy")
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Level by level the concept each value is generalized to (-1: it stays as it is), and names of our own making."""
+
+    concepts: list[Ints]
+    names: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -76,16 +86,17 @@ class SemanticBuilder(Builder):
 
         taxonomy = load_ontology(self.ontology)
         labels = list(column.labels())
-        senses = senses_of_values(taxonomy, labels, self._choices())
+        senses = senses_of_values(taxonomy, labels, self._choices(), header=column.name)
         concepts = np.array([senses.concept(label) for label in labels], np.int32)
         known = np.flatnonzero(concepts >= 0)
         notes = self._check_unknown(column, taxonomy, senses, len(known))
-        groups = self._group(taxonomy, concepts[known], notes)
-        table = np.full((len(groups) + 1, len(labels)), -1, np.int32)
+        groups = self._group(taxonomy, [labels[at] for at in known], concepts[known], notes)
+        table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
-        for level, row in enumerate(groups, 1):
+        for level, row in enumerate(groups.concepts, 1):
             table[level, known] = row
-        return _proposal(taxonomy, labels, table, senses, self, column.name, notes)
+        names = [dict(zip(known.tolist(), row, strict=True)) for row in groups.names]
+        return _proposal(taxonomy, labels, table, names, senses, self, column.name, notes)
 
     def _choices(self) -> SenseChoices:
         own = dict(self.synonyms or {})
@@ -121,35 +132,54 @@ class SemanticBuilder(Builder):
                     f"Only {known} of {known + len(unknown)} values are known: so little can be grouped that a "
                     "hand-written hierarchy may keep more meaning. Say what the others mean first."
                 )
-        if ambiguous := [choice.label for choice in senses.ambiguous]:
-            notes.append(f"Taken in their most frequent sense for want of a better reason: {some(ambiguous)}.")
+        if ambiguous := [
+            f"{senses.name(choice.label)} (or {', '.join(senses.others(choice.label)[:2])})"
+            for choice in senses.ambiguous
+        ]:
+            notes.append(
+                f"Of several meanings that fit as well, one was taken: {some(ambiguous)}. A senses file settles it."
+            )
         if approximate := [f"{choice.label} as {choice.match.term}" for choice in senses.approximate]:
             notes.append(f"Found only by stem, head noun or adjective: {some(approximate)}.")
         return notes
 
-    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
         """Level by level the concept each value is generalized to; -1 where it stays as it is."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Ontology(SemanticBuilder):
-    """Cut the ontology itself: values under the concepts where they meet, in levels that lose least meaning.
+    """Group values by what they mean, in levels.
 
-    `levels` counts the values and the top. Levels shrink evenly as far as the ontology has concepts for it; with
-    `max_fan_out` no node has more children, if the ontology allows. Unknown values stay as they are up to the top (or
-    are an error with `unknown="error"`). `propose` also returns the senses and the score.
+    Senses are chosen for the whole column. `style="nearness"` joins values that are near by all links of the ontology
+    and by the words of its definitions, and names groups by what their members share; `style="taxonomy"` cuts the
+    ontology itself: values under the concepts where they meet, in levels that lose least meaning, with at most
+    `max_fan_out` children if the ontology allows. `levels` counts the values and the top; they shrink evenly. Unknown
+    values stay as they are up to the top (or are an error with `unknown="error"`). `propose` also returns the senses
+    and the score.
 
-    >>> h = Ontology(levels=3).build(["cat", "dog", "snake", "crocodile", "salmon"])
+    >>> h = Ontology().build(["dog", "cat", "horse", "eagle", "owl", "hawk", "trout", "salmon"])
+    >>> sorted(h.labels_at(2))
+    ['bird', 'fish', 'mammal']
+    >>> h = Ontology(levels=3, style="taxonomy").build(["cat", "dog", "snake", "crocodile", "salmon"])
     >>> sorted(h.labels_at(1)), h.labels_at(2)
     (['carnivore', 'diapsid', 'salmon'], ('vertebrate',))
     """
 
     method: ClassVar[str] = "ontology"
     summary: ClassVar[str] = "cut from an ontology (WordNet), losing least meaning"
-    max_fan_out: Annotated[int | None, Maybe(Whole(2)), "the most children a node may have"] = None
+    levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 5
+    style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
+    max_fan_out: Annotated[int | None, Maybe(Whole(2)), "the most children a node may have (taxonomy)"] = None
 
-    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+        if self.style == "nearness":
+            if len(np.unique(concepts)) <= MOST_CLUSTERED:
+                return self._near(taxonomy, labels, concepts, notes)
+            notes.append(
+                f"More than {MOST_CLUSTERED:,} different meanings: grouped as the ontology does (style taxonomy)."
+            )
         tree = join_tree(taxonomy, concepts.tolist())
         parent, source, loss = with_partial_groups(tree.parent, tree.size, edge_losses(taxonomy, tree, self.measure))
         cuts = CutTree(parent, tree.size, loss)
@@ -163,10 +193,41 @@ class Ontology(SemanticBuilder):
                 f"A fan-out of {self.max_fan_out} cannot be held: the ontology has no concepts in between. The "
                 f"smallest possible with {self.levels} levels is {cut.fan_out}."
             )
-        return [
-            np.where(row < tree.size, -1, tree.concept[source[row]]).astype(np.int32)  # a value alone stays as it is
-            for row in cut.table[1:]
-        ]
+        return Groups(
+            [
+                np.where(row < tree.size, -1, tree.concept[source[row]]).astype(
+                    np.int32
+                )  # a value alone stays as it is
+                for row in cut.table[1:]
+            ]
+        )
+
+    def _near(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+        """Values near in meaning (Ward's rule), named by what their members share."""
+        from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
+        from kanopy.ontology.nearness.nearness import nearness
+
+        distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
+        height = min(self.levels - 1, max(1, len(distinct)))
+        partitions = []
+        if len(distinct) > 1:
+            weight = count.astype(np.float64)
+            cost = (1.0 - nearness(taxonomy, distinct)) ** 2 * 2 * np.outer(weight, weight)
+            merges = join_nearest(cost / (weight[:, None] + weight), weight, True)
+            sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)})
+            partitions = [_partition(len(distinct), merges, size)[position] for size in sizes]
+        top = least_common_subsumer(taxonomy, distinct.tolist())
+        namer = GroupNames(taxonomy, labels, concepts)
+        whole = namer.whole(top)
+        rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
+        for groups in partitions:  # from the coarsest down: a group is named within the larger one
+            names.insert(0, namer.level(groups, names[0]))
+            shared = {
+                group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())
+                for group in np.unique(groups)
+            }
+            rows.insert(0, np.array([shared[group] for group in groups.tolist()], np.int32))
+        return Groups(rows, names)
 
 
 @dataclass(frozen=True)
@@ -175,18 +236,18 @@ class SemanticClusters(SemanticBuilder):
 
     Any measure can be used. Clusters that share their name at a level are one.
 
-    >>> h = SemanticClusters(levels=3).build(["cat", "dog", "car", "bus"])
+    >>> h = SemanticClusters(levels=3).build(["wolf", "dog", "car", "bus"])
     >>> sorted(h.labels_at(1))
-    ['carnivore', 'transport']
+    ['canid', 'transport']
     """
 
     method: ClassVar[str] = "semantic_clusters"
     summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
 
-    def _group(self, taxonomy: Taxonomy, concepts: Ints, notes: list[str]) -> list[Ints]:
+    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
         if len(concepts) == 1:
             above = taxonomy.parents_of(int(concepts[0]))
-            return [np.array(above[:1] or concepts, np.int32)]
+            return Groups([np.array(above[:1] or concepts, np.int32)])
         distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
         if len(distinct) > MOST_CLUSTERED:
             raise HierarchyError(
@@ -214,7 +275,7 @@ class SemanticClusters(SemanticBuilder):
             )
         if (found[-1] < 0).all():
             found[-1] = rows[-1][position]
-        return found
+        return Groups(found)
 
 
 def edge_losses(taxonomy: Taxonomy, tree: JoinTree, measure: str) -> npt.NDArray[np.float64]:
@@ -291,6 +352,7 @@ def _proposal(
     taxonomy: Taxonomy,
     labels: list[str],
     table: Ints,
+    names: Sequence[Mapping[int, str]],
     senses: Senses,
     builder: SemanticBuilder,
     name: str,
@@ -299,14 +361,14 @@ def _proposal(
     """Concepts become labels. -1 above the first row means: as the level below."""
     top = np.unique(table[-1])
     all_under_one = len(top) == 1 and top[0] >= 0 and top[0] != root_of(taxonomy)
-    words = _unique_terms(taxonomy, labels, table)
+    words = _unique_terms(taxonomy, labels, table) if not names else {}
     rows: list[list[str]] = []
     concepts = table.copy()
     for value, label in enumerate(labels):
         row = [label]
         for level in range(1, len(table)):
             concept = int(table[level, value])
-            row.append(row[-1] if concept < 0 else words[concept])
+            row.append(row[-1] if concept < 0 else names[level - 1][value] if names else words[concept])
             if concept < 0:
                 concepts[level, value] = concepts[level - 1, value]
         if not all_under_one:
@@ -317,11 +379,11 @@ def _proposal(
     losses = level_losses(loss_table(taxonomy, concepts, builder.measure))
     weights = level_weights(len(losses), builder.weights, where=f"The hierarchy of {name}".removesuffix(" of "))
     choices = dict(senses)
-    for concept in np.unique(table[1:][table[1:] >= 0]).tolist():
-        word = words[concept]
-        if word not in choices:
-            match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))
-            choices[word] = Choice(match, concept, "the hierarchy was cut from this concept")
+    for shown, concept_row in zip(zip(*rows, strict=True), concepts, strict=True):
+        for word, concept in zip(shown, concept_row.tolist(), strict=True):
+            if concept >= 0 and word not in choices and word != SUPPRESSED_LABEL:
+                match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))
+                choices[word] = Choice(match, concept, "the concept above all values of the group")
     if SUPPRESSED_LABEL in hierarchy.labels:
         choices[SUPPRESSED_LABEL] = Choice(find_label(taxonomy, SUPPRESSED_LABEL), root_of(taxonomy), "says nothing")
     return Proposal(hierarchy, Senses(taxonomy, choices), float(weights @ losses), tuple(losses.tolist()), tuple(notes))

@@ -1,0 +1,151 @@
+"""Names for groups of concepts: the common words that say what all members are and few others are.
+
+A group is named by the concept above its members that covers most of them and fewest values outside (France is in
+Europe: the whole a place is part of counts as above it). Members it does not cover are named too (`fish or seafood`),
+so that a name is true of every member. Of a large rest `other <what the larger group is called>` remains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from kanopy._arrays import SUPPRESSED_LABEL, Ints
+from kanopy.ontology.join import clearest_term
+from kanopy.ontology.taxonomy import Taxonomy
+
+MOST_PARTS = 3
+OUTSIDE = 0.5
+"""A value outside the group that the name covers too weighs half a member."""
+UNCOMMON = 1.5
+"""A word that is not found in plain texts has to cover so many members more."""
+GENERAL = 4
+"""Concepts at most so deep (entity, object, whole …) say nothing."""
+VAGUE = frozenset(
+    (
+        *("article", "artifact", "being", "commodity", "component", "condition", "container", "covering", "creation"),
+        *("device", "equipment", "good", "happening", "implement", "instrumentality", "instrumentation", "item"),
+        *("material", "nutriment", "organism", "part", "piece", "process", "product", "quality", "region", "situation"),
+        *("structure", "substance", "thing", "unit", "way", "whole", "work"),
+    )
+)
+"""Nor do these words of the ontology tell a reader much."""
+
+
+class GroupNames:
+    """Names groups of the values `labels`, whose concepts are `concepts`; each name is used for one group only."""
+
+    def __init__(self, taxonomy: Taxonomy, labels: Sequence[str], concepts: Ints) -> None:
+        self.taxonomy, self.labels = taxonomy, labels
+        self.above = [self._above(concept) for concept in concepts.tolist()]
+        self.under = Counter(concept for found in self.above for concept in found)
+        self.taken: dict[str, frozenset[int]] = {}
+
+    def whole(self, concept: int) -> str:
+        """What all values are: `*` if that says nothing."""
+        name = SUPPRESSED_LABEL if self._says_nothing(concept) else self._term(concept)
+        self.taken[name] = frozenset(range(len(self.labels)))
+        return name
+
+    def level(self, groups: Ints, parents: Sequence[str]) -> list[str]:
+        """The name of every value's group; `parents` are the names of the level above. A value alone keeps its own."""
+        names = [""] * len(groups)
+        order = Counter(groups.tolist())
+        for group in sorted(order, key=lambda one: (-order[one], one)):
+            members = np.flatnonzero(groups == group).tolist()
+            name = self.labels[members[0]] if len(members) == 1 else self._name(members, parents[members[0]])
+            for member in members:
+                names[member] = name
+        return names
+
+    def _name(self, members: list[int], parent: str) -> str:
+        own = frozenset(members)
+        if self.taken.get(parent) == own:
+            return parent
+        parts, rest = self._parts(members, parent)
+        words = list(dict.fromkeys([self._term(part) for part in parts] + [self.labels[member] for member in rest]))
+        name = _either(words) if len(words) <= MOST_PARTS else f"{', '.join(words[:2])} and others"
+        if (parts or len(words) <= MOST_PARTS) and self.taken.setdefault(name, own) == own:
+            return name
+        general = f"other {parent}" if parent != SUPPRESSED_LABEL and not parent.startswith("other ") else "other"
+        name, number = general, 1
+        while self.taken.setdefault(name, own) != own:
+            number += 1
+            name = f"{general} ({number})"
+        return name
+
+    def _parts(self, members: list[int], parent: str) -> tuple[list[int], list[int]]:
+        """The concepts that cover the members best, and the members that none of them covers."""
+        parts: list[int] = []
+        rest = list(members)
+        inside = Counter(concept for member in members for concept in self.above[member])
+        while len(rest) > 1 and len(parts) < MOST_PARTS:
+            covered = Counter(concept for member in rest for concept in self.above[member])
+            scored = [
+                (
+                    count - OUTSIDE * (self.under[one] - inside[one]) - UNCOMMON * (one not in self._common),
+                    -self._size(one),
+                    -one,
+                )
+                for one, count in covered.items()
+                if count > 1 and self._may_name(one, parent)
+            ]
+            if not scored or max(scored)[0] < 1.0:
+                break
+            best = -max(scored)[2]
+            parts.append(best)
+            rest = [member for member in rest if best not in self.above[member]]
+        return parts, rest
+
+    def _may_name(self, concept: int, parent: str) -> bool:
+        return not self._says_nothing(concept) and self._term(concept) != parent
+
+    def _says_nothing(self, concept: int) -> bool:
+        return bool(self.taxonomy.min_depth[concept] <= GENERAL) or not VAGUE.isdisjoint(
+            self.taxonomy.terms_of(concept)
+        )
+
+    def _term(self, concept: int) -> str:
+        """The word for a concept that texts use most."""
+        terms = self.taxonomy.terms_of(concept)
+        used = {
+            term: dict(zip(self.taxonomy.senses(term), self.taxonomy.tagged(term), strict=True)).get(concept, 0)
+            for term in terms
+        }
+        most = max(used.values(), default=0)
+        return next(term for term in terms if used[term] == most) if most else clearest_term(self.taxonomy, concept)
+
+    @cached_property
+    def _common(self) -> frozenset[int]:
+        if not self.taxonomy.has_tag_counts:
+            return frozenset(self.under)
+        return frozenset(concept for concept in self.under if self.taxonomy.tag_counts[concept] > 0)
+
+    def _size(self, concept: int) -> int:
+        return int(self._sizes[concept])
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        return np.bincount(self.taxonomy.ancestors, minlength=self.taxonomy.size).astype(np.int32)
+
+    def _above(self, concept: int) -> frozenset[int]:
+        """Everything a concept is a kind of, and every place it lies in."""
+        found = set(self.taxonomy.ancestors_of(concept))
+        waiting = [concept] if self.taxonomy.is_instance[concept] else []
+        for place in waiting:  # grows while it is read
+            wholes = [whole for whole in self.taxonomy.wholes_of(place) if whole not in found and self._is_place(whole)]
+            found.update(wholes)
+            waiting += wholes
+        return frozenset(found)
+
+    def _is_place(self, concept: int) -> bool:
+        """Whether it can be a place: France is part of Europe, and a member of alliances."""
+        return all(self.taxonomy.label(up) != "group" for up in self.taxonomy.ancestors_of(concept))
+
+
+def _either(words: list[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

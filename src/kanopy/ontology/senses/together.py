@@ -1,0 +1,163 @@
+"""The senses of a column, chosen together: the shortest description of all its values.
+
+A column is about a few things. Each value costs the bits of its sense (a rare sense costs more) and the bits that say
+which concept it is among all concepts under its topic; each topic costs bits of its own. Topics are added, swapped and
+removed while the whole gets shorter (minimum description length; Li and Abe, Computational Linguistics 24(2), 1998, cut
+a thesaurus by the same principle). So `crab` among foods is a dish, among animals an animal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanopy._arrays import Floats, Longs
+from kanopy.ontology.senses.labels import Match, find_label, root_of
+from kanopy.ontology.taxonomy import Taxonomy, fold
+
+NAME_BITS = 6.0
+"""A proper name costs so many bits more where the value is written in lower case: `teller` is not Edward Teller."""
+HEAD_BITS = 3.0
+"""So does a value of which only the head noun is known."""
+OFF_TOPIC_BITS = 6.0
+"""And a sense that does not lie under what the column's own name says, if half of the values could."""
+TOPIC_BITS = 4.0
+"""A topic costs so many bits beside those that say which concept it is."""
+UNSURE_BITS = 1.0
+"""A sense is unsure if another one costs hardly more."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Per value the position of the chosen sense among its senses, and those that come about as cheap."""
+
+    chosen: int
+    near: tuple[int, ...]
+
+
+def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: str = "") -> dict[str, Together]:
+    """The senses of all known values; `header` is the column's name.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> matches = {word: find_label(w, word) for word in ("crab", "tuna", "beef", "butter", "turkey")}
+    >>> found = choose_together(w, matches)
+    >>> [w.label(w.parents_of(matches[word].concepts[found[word].chosen])[0]) for word in ("turkey", "crab")]
+    ['poultry', 'shellfish']
+    """
+    labels = [label for label, match in matches.items() if match.known and match.how != "suppressed"]
+    if not labels:
+        return {}
+    senses = [matches[label].concepts for label in labels]
+    owner = np.repeat(np.arange(len(labels), dtype=np.int64), [len(concepts) for concepts in senses])
+    concept = np.array([c for concepts in senses for c in concepts], np.int64)
+    bits = np.concatenate([_sense_bits(taxonomy, matches[label]) for label in labels])
+    entry, topic = _strictly_above(taxonomy, concept)
+    size = np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
+    named = [(len(np.unique(owner[entry[topic == one]])), one) for one in _named_by(taxonomy, header)]
+    most, theme = max(named, default=(0, -1))
+    if 2 * most >= len(labels):
+        outside = np.ones(len(concept), bool)
+        outside[entry[topic == theme]] = False
+        bits = bits + OFF_TOPIC_BITS * outside
+    cost = bits[entry] + np.log2(size[topic])
+    price = np.full(taxonomy.size, np.log2(taxonomy.size) + TOPIC_BITS)
+    topics = _topics(owner[entry], concept[entry], topic, cost, price, len(labels), root_of(taxonomy))
+    usable = np.isin(topic, list(topics))
+    least = np.full(len(concept), np.inf)
+    np.minimum.at(least, entry[usable], cost[usable])
+    least[~np.isfinite(least)] = bits[~np.isfinite(least)] + np.log2(taxonomy.size)  # a root has nothing above it
+    first = np.searchsorted(owner, np.arange(len(labels)))
+    found = {}
+    for value, label in enumerate(labels):
+        own = least[first[value] : first[value] + len(senses[value])]
+        best = int(np.argmin(own))
+        near = tuple(at for at in np.flatnonzero(own < own[best] + UNSURE_BITS).tolist() if at != best)
+        found[label] = Together(best, near)
+    return found
+
+
+def _sense_bits(taxonomy: Taxonomy, match: Match) -> Floats:
+    """How unusual each sense of a value is, in bits."""
+    word = fold(match.term.partition("#")[0])
+    tagged = dict(zip(taxonomy.senses(word), taxonomy.tagged(word), strict=True))
+    counts = np.array([tagged.get(concept, 0) for concept in match.concepts]) + 0.5
+    bits = -np.log2(counts / counts.sum())
+    if not match.label[:1].isupper():
+        for at, concept in enumerate(match.concepts):
+            written = [term for term in taxonomy.terms_of(concept) if fold(term) == word]
+            if written and all(term[:1].isupper() for term in written):
+                bits[at] += NAME_BITS
+    return np.asarray(bits + (HEAD_BITS if match.how == "head noun" else 0.0))
+
+
+def _strictly_above(taxonomy: Taxonomy, concepts: Longs) -> tuple[Longs, Longs]:
+    """Pairs of a position in `concepts` and a concept above it. A concept is no topic of its own: synonyms are none."""
+    start = taxonomy.ancestor_start[concepts].astype(np.int64)
+    count = taxonomy.ancestor_start[concepts + 1] - start
+    entry = np.repeat(np.arange(len(concepts)), count)
+    above = taxonomy.ancestors[np.arange(len(entry)) - np.repeat(np.cumsum(count) - count - start, count)]
+    other = above != concepts[entry]
+    return entry[other], above[other].astype(np.int64)
+
+
+def _named_by(taxonomy: Taxonomy, header: str) -> tuple[int, ...]:
+    words = header.replace("_", " ").strip()
+    if not words:
+        return ()
+    match = find_label(taxonomy, words, suggest=False)
+    return match.concepts if match.how in ("exact", "morphology") else ()
+
+
+def _topics(
+    value: Longs, concept: Longs, topic: Longs, cost: Floats, price: Floats, values: int, root: int
+) -> set[int]:
+    """Greedy: add the topic that saves most bits, take away what no longer pays."""
+    order = np.argsort(topic, kind="stable")
+    value, concept, topic, cost = value[order], concept[order], topic[order], cost[order]
+    groups = np.unique(topic)
+    first, last = np.searchsorted(topic, groups), np.searchsorted(topic, groups, "right")
+    part = {int(group): slice(a, b) for group, a, b in zip(groups, first, last, strict=True)}
+
+    group = np.searchsorted(groups, topic).astype(np.int64)
+
+    def spent(topics: set[int]) -> Floats:
+        least = np.full(values, 64.0)
+        for one in topics:
+            np.minimum.at(least, value[part[one]], cost[part[one]])
+        return least
+
+    chosen = {root} & part.keys()
+    now = spent(chosen)
+    while True:
+        best = np.bincount(group, weights=_counted(np.maximum(0.0, now[value] - cost), group, value, concept))
+        gain: Floats = best - price[groups]
+        gain[np.isin(groups, list(chosen))] = -1.0
+        winner = int(np.argmax(gain))
+        if gain[winner] <= 1e-9:
+            return chosen
+        chosen.add(int(groups[winner]))
+        now = spent(chosen)
+        for one in sorted(chosen - {root, int(groups[winner])}):
+            without = spent(chosen - {one})
+            if without.sum() - price[one] < now.sum():
+                chosen.discard(one)
+                now = without
+
+
+def _counted(saved: Floats, group: Longs, value: Longs, concept: Longs) -> Floats:
+    """What counts for a topic: of several senses of a value the one that saves most, and of values that would mean the
+    same one only, or `bread`, `lettuce` and `cabbage` would be slang for money.
+    """
+    order = np.lexsort((-saved, value, group))
+    group, value, concept, kept = group[order], value[order], concept[order], saved[order]
+    kept[1:][(group[1:] == group[:-1]) & (value[1:] == value[:-1])] = 0.0
+    again = np.lexsort((-kept, concept, group))
+    group, concept, other = group[again], concept[again], kept[again]
+    other[1:][(group[1:] == group[:-1]) & (concept[1:] == concept[:-1])] = 0.0
+    kept[again] = other
+    out = np.empty_like(kept)
+    out[order] = kept
+    return out

@@ -1,0 +1,184 @@
+"""Words grouped by meaning: senses chosen for the whole column, groups as people make them, names that are true."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kanopy.hierarchy.builders.semantic.builders import Ontology
+from kanopy.ontology.load import load_ontology
+from kanopy.ontology.nearness.nearness import nearness
+from kanopy.ontology.nearness.relations import Relations, relations_of
+from kanopy.ontology.nearness.walk_kernel import walk
+from kanopy.ontology.senses.senses import senses_of_values
+from kanopy.ontology.taxonomy import Taxonomy
+
+WORDNET = load_ontology("wordnet")
+TREES = Path(__file__).parent / "trees"
+SHARED = Path(__file__).parents[3] / "shared" / "oracles" / "columns"
+OWN = sorted(path.stem for path in TREES.glob("*.csv"))
+
+
+def read(path: Path) -> dict[str, list[str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return {row[0]: row for row in csv.reader(lines, delimiter=";")}
+
+
+def meeting(rows: dict[str, list[str]], names: list[str]) -> np.ndarray:
+    """At which level two values first share a label."""
+    table = np.array([rows[name] for name in names], dtype=object)
+    at = np.full((len(names), len(names)), table.shape[1])
+    for level in range(table.shape[1] - 1, -1, -1):
+        at[table[:, level][:, None] == table[:, level]] = level
+    return at
+
+
+def agreement(hand: dict[str, list[str]], other: dict[str, list[str]]) -> float:
+    """Of the triples that the hand-made tree separates, the share the other separates alike (ties count half)."""
+    names = list(hand)
+    h, o = meeting(hand, names), meeting(other, names)
+    won = total = 0.0
+    for a, b in itertools.combinations(range(len(names)), 2):
+        apart = (h[a, b] < h[a]) & (h[a, b] < h[b])
+        apart[[a, b]] = False
+        near = np.minimum(o[a], o[b])[apart]
+        total += len(near)
+        won += (o[a, b] < near).sum() + 0.5 * (o[a, b] == near).sum()
+    return won / total
+
+
+def built(words: list[str], name: str = "") -> dict[str, list[str]]:
+    return {row[0]: list(row) for row in Ontology().build(words, name=name).rows()}
+
+
+def scores(folder: Path, names: list[str]) -> dict[str, float]:
+    trees = {name: read(folder / f"{name}.csv") for name in names}
+    return {name: agreement(tree, built(list(tree))) for name, tree in trees.items()}
+
+
+def test_groups_agree_with_twelve_hand_made_trees() -> None:
+    found = scores(TREES, OWN)
+    assert np.mean(list(found.values())) >= 0.80, found
+    assert min(found.values()) >= 0.55, found
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared beside the checkout")
+def test_groups_agree_with_the_four_published_trees() -> None:
+    found = scores(SHARED, ["sports", "materials", "clothing", "vehicles"])
+    assert np.mean(list(found.values())) >= 0.78, found
+    assert min(found.values()) >= 0.55, found
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_shuffled_tree_agrees_less(name: str) -> None:
+    tree = read(TREES / f"{name}.csv")
+    order = np.random.default_rng(1).permutation(len(tree))
+    rows = list(tree.values())
+    shuffled = {word: [word, *rows[at][1:]] for word, at in zip(tree, order, strict=True)}
+    assert agreement(tree, shuffled) < 0.6 < 1 == agreement(tree, tree)
+
+
+MEANT = {
+    "animals": "animal",
+    "body": "body part|body substance|external body part|bodily structure",
+    "countries": "country|island",
+    "foods": "food|nutriment|beverage|liquid",
+    "instruments": "musical instrument",
+    "plants": "plant|protoctist|fungus|bryophyte",
+    "relations": "person",
+    "tools": "tool|device|instrument|machine|implement|equipment",
+}
+
+
+def test_the_senses_are_those_a_reader_means() -> None:
+    wrong, total = [], 0
+    for name, kinds in MEANT.items():
+        words = list(read(TREES / f"{name}.csv"))
+        senses = senses_of_values(WORDNET, words, header=name)
+        for word in words:
+            above = {term for up in WORDNET.ancestors_of(senses.concept(word)) for term in WORDNET.terms_of(up)}
+            total += 1
+            if above.isdisjoint(kinds.split("|")) and not senses[word].flagged:
+                wrong.append((name, word, senses.name(word)))
+    assert len(wrong) <= 0.05 * total, wrong
+
+
+@pytest.mark.parametrize(
+    ("word", "others", "kind"),
+    [
+        ("tuna", "beef butter bread cheese pork salmon milk rice", "food"),
+        ("tuna", "dog cat horse shark trout eagle frog whale", "animal"),
+        ("bank teller", "farmer nurse clerk carpenter lawyer cook", "person"),
+        ("cabbage", "bread lettuce carrot potato onion spinach pea", "food"),
+        ("turkey", "chicken beef pork lamb ham bacon", "food"),
+        ("Turkey", "France Germany Spain Greece Italy Egypt", "country"),
+    ],
+)
+def test_one_word_means_what_its_column_is_about(word: str, others: str, kind: str) -> None:
+    senses = senses_of_values(WORDNET, [word, *others.split()])
+    assert WORDNET.senses(kind)[0] in WORDNET.ancestors_of(senses.concept(word)) or any(
+        kind in WORDNET.terms_of(up) for up in WORDNET.ancestors_of(senses.concept(word))
+    )
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_names_of_groups_are_told_apart_and_say_something(name: str) -> None:
+    rows = built(list(read(TREES / f"{name}.csv")), name)
+    width = len(next(iter(rows.values())))
+    for level in range(1, width):
+        under: dict[str, set[str]] = {}
+        for row in rows.values():
+            under.setdefault(row[level], set()).add(row[min(level + 1, width - 1)])
+        assert all(len(above) == 1 for above in under.values())
+        assert not {"physical entity", "entity", "object", "whole", "abstraction"} & under.keys()
+
+
+def test_a_group_is_named_by_its_place() -> None:
+    rows = built(list(read(TREES / "countries.csv")))
+    assert any(label == "Africa" for label in rows["Kenya"])
+    assert any("Europe" in label for label in rows["France"])
+
+
+def test_the_compiled_walk_equals_its_twin() -> None:
+    relations = Relations(
+        5, 5, *(np.array(a, np.int32) for a in ([0, 0, 1, 2], [1, 2, 3, 4], [0, 1, 0, 3], [0, 0, 0, 0]))
+    )
+    start, target, chance = relations.walk
+    for first in range(5):
+        found = walk(start, target, chance, first, 0.15, 1e-9)
+        assert found == pytest.approx(walk.plain(start, target, chance, first, 0.15, 1e-9))  # type: ignore[attr-defined]
+        assert found.sum() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_nearness_is_symmetric_and_in_range_at_any_size() -> None:
+    few = np.arange(20_000, 20_030, dtype=np.int32)
+    many = np.arange(20_000, 20_410, dtype=np.int32)
+    for concepts in (few, many):
+        near = nearness(WORDNET, concepts)
+        assert np.allclose(near, near.T)
+        assert near.min() >= 0 and near.max() == 1
+    # Sketches find the neighbours that the exact comparison finds.
+    exact, sketched = nearness(WORDNET, many[:400]), nearness(WORDNET, many)[:400, :400]
+    nearest = [{*np.argsort(-row)[:10].tolist()} for row in exact]
+    again = [{*np.argsort(-row)[:10].tolist()} for row in sketched]
+    assert np.mean([len(one & other) / 10 for one, other in zip(nearest, again, strict=True)]) > 0.7
+
+
+def test_any_ontology_has_links_to_walk() -> None:
+    from kanopy.ontology import Concept
+
+    pets = Taxonomy.from_concepts(
+        [Concept("a", ("animal",)), Concept("d", ("dog",), ("a",)), Concept("c", ("cat",), ("a",))]
+    )
+    assert relations_of(pets).nodes == 3
+    assert nearness(pets, np.arange(3)).shape == (3, 3)
+
+
+def test_one_value_and_unknown_values() -> None:
+    assert built(["dog"])["dog"][0] == "dog"
+    rows = built(["dog", "cat", "qqx", "horse"])
+    assert rows["qqx"][:-1] == ["qqx"] * (len(rows["qqx"]) - 1)
