@@ -20,8 +20,6 @@ FEWEST_IN_ORDER = 8
 """Fewer different values may stand in order by chance."""
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from kanopy._table.guessing.guess import Guess
     from kanopy._table.guessing.values import Values
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -68,9 +66,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     from kanopy._table.frames import to_polars
     from kanopy._table.guessing.guess import guess_roles
     from kanopy._table.guessing.values import MISSING_WORDS, Values
+    from kanopy._table.guessing.written import rows_of_no_record
 
     frame = to_polars(data)[0]
-    skipped = _no_records(frame)
+    skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
     guesses = guess_roles(frame)
     reads = {guess.column: _read(guess, Values(frame[guess.column].rename(""))) for guess in guesses}
@@ -207,18 +206,6 @@ def _decide(guesses: list[Guess], rows: int) -> Iterator[str]:
         )
     if rows < 2:
         yield "The table has one record only: it cannot be hidden among others."
-
-
-def _no_records(frame: pl.DataFrame) -> int:
-    """Rows below the header that hold units or questions."""
-    import polars as pl
-
-    from kanopy._table.guessing.written import second_header
-
-    if frame.height < 10 or not all(dtype == pl.String for dtype in frame.dtypes):
-        return 0
-    below = frame.slice(3, 500)
-    return second_header(frame.head(3).rows(), [column.drop_nulls().to_list() for column in below.get_columns()])
 
 
 def _read(guess: Guess, seen: Values) -> _Read:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, near_miss, some
-from kanopy._table.guessing.written import reader_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +26,7 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
     import numpy as np
 
     from kanopy._table.column import column_values, emptied
+    from kanopy._table.guessing.written import written_numbers
 
     decimals, own = getattr(job, "decimals", {}), getattr(job, "column_tokens", {})
     skipped = getattr(job, "skip_rows", 0)
@@ -52,27 +52,6 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
             if int(gone.sum()) > column.null_count():
                 column = emptied(column, gone)
         if name in decimals:
-            column = _numbers(column, decimals[name])
+            column = written_numbers(column, decimals[name])
         changed.append(column)
     return frame.with_columns(changed), way_back
-
-
-def _numbers(column: pl.Series, decimal: str) -> pl.Series:
-    """Texts such as 1.234,50 € as numbers; an error names those that are none."""
-    import polars as pl
-
-    if column.dtype.is_numeric():
-        return column
-    read, texts = reader_of(decimal), column.cast(pl.String).rename("")
-    distinct = [text for text in texts.unique().to_list() if text]
-    numbers = {text: read(text) for text in distinct}
-    wrong = sorted(text for text, number in numbers.items() if number is None)
-    if wrong:
-        sign = "comma" if decimal == "," else "point"
-        raise DataError(
-            f"The column {column.name!r} holds texts that are no numbers with a decimal {sign}: {some(wrong)}. Declare "
-            "them missing (missing-tokens), or leave the setting decimal out."
-        )
-    found = texts.replace_strict(pl.Series(distinct), pl.Series(list(numbers.values()), dtype=pl.Float64), default=None)
-    whole = all(number is not None and number.is_integer() and abs(number) < 2**53 for number in numbers.values())
-    return (found.cast(pl.Int64) if whole else found).rename(column.name)

@@ -6,6 +6,9 @@ import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 
+import polars as pl
+
+from kanopy._errors import DataError, some
 from kanopy.hierarchy.column import USUAL_DATES, iso_moment
 
 _SIGNS = "$€£¥₹%"
@@ -122,3 +125,30 @@ def _number(text: str) -> bool:
     except ValueError:
         return False
     return text.strip().lower() not in ("nan", "inf", "-inf", "infinity")
+
+
+def rows_of_no_record(frame: pl.DataFrame) -> int:
+    """Rows below the header that hold units or questions."""
+    if frame.height < 10 or not all(dtype == pl.String for dtype in frame.dtypes):
+        return 0
+    below = frame.slice(3, 500)
+    return second_header(frame.head(3).rows(), [column.drop_nulls().to_list() for column in below.get_columns()])
+
+
+def written_numbers(column: pl.Series, decimal: str) -> pl.Series:
+    """Texts such as 1.234,50 € as numbers; an error names those that are none."""
+    if column.dtype.is_numeric():
+        return column
+    read, texts = reader_of(decimal), column.cast(pl.String).rename("")
+    distinct = [text for text in texts.unique().to_list() if text]
+    numbers = {text: read(text) for text in distinct}
+    wrong = sorted(text for text, number in numbers.items() if number is None)
+    if wrong:
+        sign = "comma" if decimal == "," else "point"
+        raise DataError(
+            f"The column {column.name!r} holds texts that are no numbers with a decimal {sign}: {some(wrong)}. Declare "
+            "them missing (missing-tokens), or leave the setting decimal out."
+        )
+    found = texts.replace_strict(pl.Series(distinct), pl.Series(list(numbers.values()), dtype=pl.Float64), default=None)
+    whole = all(number is not None and number.is_integer() and abs(number) < 2**53 for number in numbers.values())
+    return (found.cast(pl.Int64) if whole else found).rename(column.name)
