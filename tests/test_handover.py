@@ -131,7 +131,7 @@ def test_apply_publishes_other_rows_at_the_same_levels(result: Result, tmp_path:
 
 
 def test_apply_refuses_unseen_values_and_unsafe_rows(result: Result) -> None:
-    strange = named().with_columns(zip=pl.Series(["99999"] * 150))
+    strange = named().with_columns(zip=pl.Series(["9999X"] * 150))
     with pytest.raises(DataError, match="does not know"):
         result.apply(strange)
     alone = named().head(8)

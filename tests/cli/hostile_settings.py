@@ -33,6 +33,8 @@ def wrong_jobs() -> Iterator[Case]:
             yield job(f"{key} is {name}", f"{key} = {value}\n{start}")
     for key in ("role", *PER_COLUMN):
         for name, value in {**WRONG, **NUMBERS, "none": '"no such thing"'}.items():
+            if (key, name) == ("missing-tokens", "none"):
+                continue
             yield job(f"{key} of a column is {name}", f"{start}{key} = {value}\n".replace(
                 'role = "quasi-identifier"\nrole', "role"))  # fmt: skip
     for name, text in {

@@ -51,7 +51,7 @@ def test_anonymize_prints_one_json_object_with_the_promised_keys(shell: Shell, p
     assert run.status == 0
     found = run.json
     assert set(found) >= ANONYMIZE_KEYS
-    assert found["seconds"].keys() == {"read", "encode", "search", "apply", "verify", "write", "total"}
+    assert found["seconds"].keys() == {"read", "encode", "search", "apply", "verify", "advise", "write", "total"}
     assert sum(v for name, v in found["seconds"].items() if name != "total") <= found["seconds"]["total"]
     assert found["seconds"]["write"] > 0 and found["seconds"]["read"] > 0
     assert found["levels"].keys() == {"age", "sex"}

@@ -149,7 +149,7 @@ def test_even_sizes():
 
 
 def test_the_animals_of_the_paper():
-    proposal = Ontology(levels=3).propose(ANIMALS, name="animals")
+    proposal = Ontology(levels=3, style="taxonomy").propose(ANIMALS, name="animals")
     assert set(proposal.hierarchy.rows()) == {
         ("parrot", "vertebrate", "vertebrate"),
         ("cat", "carnivore", "vertebrate"),
@@ -179,7 +179,7 @@ def test_the_score_is_that_of_an_evaluation_from_the_written_labels(builder):
 
 def test_fan_out_is_held_where_the_ontology_allows():
     values = random.Random(5).sample(NOUNS, 200)
-    free = Ontology(levels=6).propose(values)
+    free = Ontology(levels=6, style="taxonomy").propose(values)
     held = Ontology(levels=6, max_fan_out=12).propose(values)
     noted = [note for note in held.notes if "cannot be held" in note]
     assert fan_outs(free.hierarchy) > 12

@@ -118,7 +118,8 @@ def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
             repeated = f" {key.copies:,} rows are copies of another with the same {key.column!r}."
         notes.append(
             f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows, and "
-            f"{some(key.hanging)} hang on it. k counts rows, and {job.k} rows may all be about one of them.{repeated} "
+            f"{some(key.hanging)} {'hangs' if len(key.hanging) == 1 else 'hang'} on it. k counts rows, and {job.k} "
+            f"rows may all be about one of them.{repeated} "
             f"To count people, name it as the unit (unit = {key.column!r}, --unit)."
         )
     return tuple(notes)

@@ -153,7 +153,7 @@ def _write_text(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: A
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype == pl.Object]
     if nested:
         raise DataError(f"The columns {nested} hold lists or records, which text cannot. Write to .parquet instead.")
-    frame.write_csv(
+    frame.with_columns(pl.col(pl.Duration).dt.to_string("polars")).write_csv(
         place,
         separator=dialect.separator,
         quote_char=dialect.quote or '"',

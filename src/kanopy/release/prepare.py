@@ -250,9 +250,9 @@ def _survey(frame: pl.DataFrame, job: Job) -> Survey | None:
     from kanopy._core.classes import Survey
     from kanopy._table.encode import household_codes, sampling_weights
 
+    _require(tuple(name for name in (job.sampling_weight, job.household) if name is not None), frame, "table")
     if job.sampling_weight is None or not any(model.needs_weights for model in job.models):
         return None
-    _require(tuple(name for name in (job.sampling_weight, job.household) if name is not None), frame, "table")
     households = None if job.household is None else household_codes(frame[job.household])[0]
     return Survey(sampling_weights(frame[job.sampling_weight]), households)
 

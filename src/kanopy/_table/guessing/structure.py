@@ -143,6 +143,7 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = ()) -> list[Key
     >>> [(key.column, key.hanging) for key in keys_of_people(frame)]
     [('patient', ('sex',))]
     """
+    from kanopy._table.guessing.lexicon import PERSON_NAME
     from kanopy._table.guessing.names import meanings_of
 
     part = frame.head(ROWS_FOR_KEYS)
@@ -157,7 +158,8 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = ()) -> list[Key
             continue
         if int(column.drop_nulls().value_counts()["count"].max() or 0) > MOST_OF_ONE * rows:  # type: ignore[arg-type]
             continue
-        speaks = any(each.meaning.role == "identifier" for each in meanings_of(name)[:2])
+        told = [each.meaning for each in meanings_of(name)[:2] if each.meaning.role == "identifier"]
+        speaks = any(meaning.says != PERSON_NAME for meaning in told)  # people share names, and sex hangs on most
         # What tells as many apart as the key is the key in other words; a constant tells nothing.
         others = [other for other in plain if other != name and 1 < distinct[other] < count]
         hanging = []

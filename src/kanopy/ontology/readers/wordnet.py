@@ -181,8 +181,13 @@ def _sense_counts(path: Path) -> dict[str, int]:
     """How often each word was tagged in each of its senses, by what the senses are called (see `Synset`)."""
     if not path.is_file():
         return {}
-    lines = (line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    return {":".join(sense_key.split(":")[:3]): int(count) for sense_key, _, count in lines}
+    return dict(_entries(path, "a sense and its count", _sense_count))
+
+
+def _sense_count(line: str, number: int) -> tuple[str, int]:
+    _tag_count(line, number)
+    sense_key, _, count = line.split()
+    return ":".join(sense_key.split(":")[:3]), int(count)
 
 
 def _exceptions(path: Path) -> TextPool:

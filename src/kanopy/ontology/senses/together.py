@@ -25,6 +25,8 @@ OFF_TOPIC_BITS = 6.0
 """And a sense that does not lie under what the column's own name says, if half of the values could."""
 TOPIC_BITS = 4.0
 """A topic costs so many bits beside those that say which concept it is."""
+MOST_VALUES = 1000
+"""The topics of a longer column are found from so many of its values, evenly taken."""
 UNSURE_BITS = 1.0
 """A sense is unsure if another one costs hardly more."""
 
@@ -64,7 +66,10 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
         bits = bits + OFF_TOPIC_BITS * outside
     cost = bits[entry] + np.log2(size[topic])
     price = np.full(taxonomy.size, np.log2(taxonomy.size) + TOPIC_BITS)
-    topics = _topics(owner[entry], concept[entry], topic, cost, price, len(labels), root_of(taxonomy))
+    some = np.flatnonzero(np.isin(owner[entry], np.linspace(0, len(labels) - 1, MOST_VALUES).astype(np.int64)))
+    topics = _topics(
+        owner[entry][some], concept[entry][some], topic[some], cost[some], price, len(labels), root_of(taxonomy)
+    )
     usable = np.isin(topic, list(topics))
     least = np.full(len(concept), np.inf)
     np.minimum.at(least, entry[usable], cost[usable])
@@ -83,7 +88,8 @@ def _sense_bits(taxonomy: Taxonomy, match: Match) -> Floats:
     """How unusual each sense of a value is, in bits."""
     word = fold(match.term.partition("#")[0])
     tagged = dict(zip(taxonomy.senses(word), taxonomy.tagged(word), strict=True))
-    counts = np.array([tagged.get(concept, 0) for concept in match.concepts]) + 0.5
+    rank = np.arange(1, len(match.concepts) + 1)
+    counts = np.array([tagged.get(concept, 0) for concept in match.concepts]) + 0.5 / rank**0.5
     bits = -np.log2(counts / counts.sum())
     if not match.label[:1].isupper():
         for at, concept in enumerate(match.concepts):
@@ -114,7 +120,7 @@ def _named_by(taxonomy: Taxonomy, header: str) -> tuple[int, ...]:
 def _topics(
     value: Longs, concept: Longs, topic: Longs, cost: Floats, price: Floats, values: int, root: int
 ) -> set[int]:
-    """Greedy: add the topic that saves most bits, take away what no longer pays."""
+    """Greedy: add the topic that saves most bits; in the end take away what no longer pays."""
     order = np.argsort(topic, kind="stable")
     value, concept, topic, cost = value[order], concept[order], topic[order], cost[order]
     groups = np.unique(topic)
@@ -137,14 +143,15 @@ def _topics(
         gain[np.isin(groups, list(chosen))] = -1.0
         winner = int(np.argmax(gain))
         if gain[winner] <= 1e-9:
-            return chosen
+            break
         chosen.add(int(groups[winner]))
-        now = spent(chosen)
-        for one in sorted(chosen - {root, int(groups[winner])}):
-            without = spent(chosen - {one})
-            if without.sum() - price[one] < now.sum():
-                chosen.discard(one)
-                now = without
+        np.minimum.at(now, value[part[int(groups[winner])]], cost[part[int(groups[winner])]])
+    for one in sorted(chosen - {root}):  # what later topics made superfluous
+        without = spent(chosen - {one})
+        if without.sum() - price[one] < now.sum():
+            chosen.discard(one)
+            now = without
+    return chosen
 
 
 def _counted(saved: Floats, group: Longs, value: Longs, concept: Longs) -> Floats:

@@ -171,10 +171,12 @@ class Ontology(SemanticBuilder):
     summary: ClassVar[str] = "cut from an ontology (WordNet), losing least meaning"
     levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 5
     style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
-    max_fan_out: Annotated[int | None, Maybe(Whole(2)), "the most children a node may have (taxonomy)"] = None
+    max_fan_out: Annotated[
+        int | None, Maybe(Whole(2)), "the most children a node may have; groups strictly by kind"
+    ] = None
 
     def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
-        if self.style == "nearness":
+        if self.style == "nearness" and self.max_fan_out is None:
             if len(np.unique(concepts)) <= MOST_CLUSTERED:
                 return self._near(taxonomy, labels, concepts, notes)
             notes.append(
@@ -217,6 +219,8 @@ class Ontology(SemanticBuilder):
             sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)})
             partitions = [_partition(len(distinct), merges, size)[position] for size in sizes]
         top = least_common_subsumer(taxonomy, distinct.tolist())
+        if len(distinct) == 1:
+            top = (*taxonomy.parents_of(top), top)[0]
         namer = GroupNames(taxonomy, labels, concepts)
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
