@@ -369,3 +369,10 @@ def test_every_test_of_the_table_exists() -> None:
                 assert fnmatch.filter(names, wanted), f"{file.name} has no {wanted}"
                 found.append(wanted)
     assert len(found) > 50
+
+
+def test_minus_zero_is_zero_to_the_second_look() -> None:
+    table = pl.DataFrame({"x": [-0.0, 0.0, 1.0, 2.0], "y": ["a", "a", "a", "a"]})
+    job = kanopy.Job(quasi=["x", "y"], k=2, hierarchies={"x": kanopy.Hierarchy.flat(["0", "1", "2"])})
+    result = kanopy.anonymize(table, job)
+    assert result.verification.smallest_class >= 2

@@ -132,13 +132,13 @@ def as_text(column: pl.Series) -> pl.Series:
 def written(value: object) -> str:
     """How hierarchies write a value: whole numbers without a point, truth values in small letters, dates as in ISO.
 
-    >>> written(39.0), written(True), written(dt.datetime(2001, 3, 5, 10, 20))
-    ('39', 'true', '2001-03-05T10:20:00')
+    >>> written(39.0), written(-0.0), written(True), written(dt.datetime(2001, 3, 5, 10, 20))
+    ('39', '0', 'true', '2001-03-05T10:20:00')
     """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
-        return f"{value:.0f}"
+        return f"{value + 0.0:.0f}"  # -0.0 is 0
     return value.isoformat() if isinstance(value, (dt.date, dt.time)) else str(value)
 
 
