@@ -101,3 +101,10 @@ def test_bad_requests():
         suggest_hierarchies([1, 2, 3], k=1, rule="levle")
     with pytest.raises(HierarchyError, match="does not know '4'"):
         loss_at(Iotf().build([1, 2]), [1, 4], 1)
+
+
+def test_numbered_words_are_no_codes() -> None:
+    """`1. White` was redacted to `********` letter by letter."""
+    values = ["1. White", "2. Black", "3. Asian", "4. Other"]
+    tree = build_hierarchy(values, counts=[60, 30, 8, 2], name="race", k=5)
+    assert not any("**" in label for label in tree.labels)

@@ -13,6 +13,7 @@ second number, `typical_loss`, therefore averages the same loss over k, 2k, 4k, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,7 @@ ORDERLY_CODES = 3
 LONGEST_CODE = 20
 """A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
 
+_WORD = re.compile(r"(?:^|\s)(?=[^\W\d_]*[a-z])[^\W\d_]{3,}(?=[\s,.;]|$)")
 
 Judge = Callable[[int], tuple[float, int]]
 
@@ -179,8 +181,14 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
 
 
 def _codes(labels: Sequence[str]) -> bool:
-    """Whether texts are codes: a digit in each, none too long."""
-    return all(len(label) <= LONGEST_CODE and any(c.isdigit() for c in label) for label in labels)
+    """Whether texts are codes: a digit in each, none too long, and no words beside the digits.
+
+    >>> _codes(["SW1A 1AA", "E1 6AN"]), _codes(["1. White", "2. Black", "4. Other"])
+    (True, False)
+    """
+    if not all(len(label) <= LONGEST_CODE and any(c.isdigit() for c in label) for label in labels):
+        return False
+    return 2 * sum(_WORD.search(label) is not None for label in labels) <= len(labels)
 
 
 def _round_widths(column: Column) -> list[Builder]:
