@@ -17,8 +17,8 @@ The rest of the list
     a job and its TOML choose differently               test_parameters.py: test_a_job_and_its_file_choose_alike
     best effort judges the same candidates again        issues/test_search.py: test_best_effort_*
     "first run prepares compiled code" at every run     here: test_compiled_code_is_prepared_once
-    doubled quotes in headers                           issues.py: test_quotes_in_headers_*
-    duplicate or empty headers                          issues.py: test_columns_without_a_name_*
+    doubled quotes in headers                           issues/test_what_leaves.py: test_quotes_in_headers_*
+    duplicate or empty headers                          issues/test_what_leaves.py: test_columns_without_a_name_*
                                                         here: test_headers_of_workbooks_and_databases
     advice in Python syntax                             cli/test_shared_options.py: test_advice_speaks_of_options
     --version, --encoding, standard input, -q           cli/test_shared_options.py: test_version test_standard_input_*
@@ -34,8 +34,8 @@ Found by hostile input
     two different scores                                issues.py: test_a_result_reports_the_number_*
     verify crashes on Booleans, dates, whole numbers    here: test_models_take_sensitive_values_of_every_type
     column names that are patterns, or markup           issues.py: test_column_names_are_no_patterns
-                                                        issues.py: test_a_terminal_that_lacks_letters_*
-    a DuckDB source given as COPY                       issues.py: test_a_database_runs_one_query_that_reads
+                                                        issues/test_what_leaves.py: test_a_terminal_that_lacks_letters_*
+    a DuckDB source given as COPY                       issues/test_what_leaves.py: test_a_database_runs_one_*
     wrong types in jobs, nesting, digits, 1e999999999   cli/hostile_settings.py: wrong_jobs
     the year 9999                                       here: test_the_last_year_of_the_calendar
     corrupt gzip and Parquet                            cli/hostile_files.py: broken_tables
@@ -44,25 +44,25 @@ Found by hostile input
     "no solution" where a release exists                issues.py: test_no_search_overlooks_*
 
 Worst of them
-    dictionaries hold values of suppressed rows         issues.py: test_what_a_suppressed_row_had_*
+    dictionaries hold values of suppressed rows         issues/test_what_leaves.py: test_what_a_suppressed_row_had_*
                                                         here: test_applied_releases_forget_suppressed_values_too
-    a suppressed row keeps its sensitive value          issues.py: test_a_suppressed_row_does_not_*
-    a standard CSV misread by quote detection           issues.py: test_an_apostrophe_in_a_quoted_name_*
-    the password of a database address                  issues.py: test_the_password_of_an_address_*
-    an unnamed pandas index of names                    issues.py: test_an_index_is_a_column_*
-    a query after a semicolon                           issues.py: test_a_database_runs_one_query_that_reads
+    a suppressed row keeps its sensitive value          issues/test_what_leaves.py: test_a_suppressed_row_does_not_*
+    a standard CSV misread by quote detection           issues/test_what_leaves.py: test_an_apostrophe_in_a_*
+    the password of a database address                  issues/test_what_leaves.py: test_the_password_of_an_address_*
+    an unnamed pandas index of names                    issues/test_what_leaves.py: test_an_index_is_a_column_*
+    a query after a semicolon                           issues/test_what_leaves.py: test_a_database_runs_one_*
 
 Lost or changed data, stops and hangs, wrong numbers
     an identifier named * drops the others              issues.py: test_column_names_are_no_patterns
-    Excel cuts texts                                    issues.py: test_texts_too_long_for_excel_*
-    header quotes double at every pass                  issues.py: test_quotes_in_headers_*
+    Excel cuts texts                                    issues/test_what_leaves.py: test_texts_too_long_for_excel_*
+    header quotes double at every pass                  issues/test_what_leaves.py: test_quotes_in_headers_*
     read-only installation, unwritable home             here: test_nothing_needs_a_folder_to_write_in
-    a terminal that cannot show a tick                  issues.py: test_a_terminal_that_lacks_letters_*
+    a terminal that cannot show a tick                  issues/test_what_leaves.py: test_a_terminal_that_lacks_letters_*
     li-*, bayardo-agrawal at thousands of values        issues/test_search.py: test_*
-    killed while renaming; .kept and .part              issues.py: test_killed_while_renaming_*
+    killed while renaming; .kept and .part              issues/test_what_leaves.py: test_killed_while_renaming_*
     check -s counts null, empty and NaN                 issues.py: test_check_counts_a_missing_value_once
     (ε,m) near 1.7e12                                   issues/test_search.py: test_*
-    SQLite tables with a dot                            issues.py: test_tables_with_a_dot_*
+    SQLite tables with a dot                            issues/test_what_leaves.py: test_tables_with_a_dot_*
     a sensitive hierarchy of several roots              here: test_a_sensitive_hierarchy_of_several_roots_*
     spreadsheet formulas                                here: test_formulas_are_neutralised_on_request
 
@@ -352,6 +352,13 @@ def test_a_release_of_no_rows_is_refused() -> None:
     assert kanopy.anonymize({"q": [1, 2, 3, 4]}, job.replaced(suppressed_rows="keep")).data["q"] == ["*"] * 4
 
 
+def test_minus_zero_is_zero_to_the_second_look() -> None:
+    table = pl.DataFrame({"x": [-0.0, 0.0, 1.0, 2.0], "y": ["a", "a", "a", "a"]})
+    job = kanopy.Job(quasi=["x", "y"], k=2, hierarchies={"x": kanopy.Hierarchy.flat(["0", "1", "2"])})
+    result = kanopy.anonymize(table, job)
+    assert result.verification.smallest_class >= 2
+
+
 # ---- the table above -------------------------------------------------------------------------------------------------
 
 
@@ -369,10 +376,3 @@ def test_every_test_of_the_table_exists() -> None:
                 assert fnmatch.filter(names, wanted), f"{file.name} has no {wanted}"
                 found.append(wanted)
     assert len(found) > 50
-
-
-def test_minus_zero_is_zero_to_the_second_look() -> None:
-    table = pl.DataFrame({"x": [-0.0, 0.0, 1.0, 2.0], "y": ["a", "a", "a", "a"]})
-    job = kanopy.Job(quasi=["x", "y"], k=2, hierarchies={"x": kanopy.Hierarchy.flat(["0", "1", "2"])})
-    result = kanopy.anonymize(table, job)
-    assert result.verification.smallest_class >= 2

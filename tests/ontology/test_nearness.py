@@ -66,7 +66,7 @@ def test_groups_agree_with_twelve_hand_made_trees() -> None:
     assert min(found.values()) >= 0.55, found
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared beside the checkout")
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared beside the project, with oracles/columns in it")
 def test_groups_agree_with_the_four_published_trees() -> None:
     found = scores(SHARED, ["sports", "materials", "clothing", "vehicles"])
     assert np.mean(list(found.values())) >= 0.78, found
