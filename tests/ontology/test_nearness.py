@@ -11,9 +11,11 @@ import pytest
 
 from kanopy.hierarchy.builders.semantic.builders import Ontology
 from kanopy.ontology.load import load_ontology
+from kanopy.ontology.nearness.compile import compile_relations
 from kanopy.ontology.nearness.nearness import nearness
 from kanopy.ontology.nearness.relations import Relations, relations_of
 from kanopy.ontology.nearness.walk_kernel import walk
+from kanopy.ontology.readers.glosses import wordnet_folders
 from kanopy.ontology.senses.senses import senses_of_values
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -66,7 +68,9 @@ def test_groups_agree_with_twelve_hand_made_trees() -> None:
     assert min(found.values()) >= 0.55, found
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the folder shared beside the project, with oracles/columns in it")
+@pytest.mark.skipif(
+    not SHARED.is_dir(), reason="needs the folder shared beside the project, with oracles/columns in it"
+)
 def test_groups_agree_with_the_four_published_trees() -> None:
     found = scores(SHARED, ["sports", "materials", "clothing", "vehicles"])
     assert np.mean(list(found.values())) >= 0.78, found
@@ -182,3 +186,18 @@ def test_one_value_and_unknown_values() -> None:
     assert built(["dog"])["dog"][0] == "dog"
     rows = built(["dog", "cat", "qqx", "horse"])
     assert rows["qqx"][:-1] == ["qqx"] * (len(rows["qqx"]) - 1)
+
+
+@pytest.mark.slow
+def test_shipped_relations_are_what_the_compiler_makes(tmp_path: Path) -> None:
+    folder = next((f for f in wordnet_folders() if (f / "data.noun").is_file()), None)
+    if folder is None:
+        pytest.skip("needs an installed WordNet: apt-get install wordnet-base, or set WNHOME")
+    made = compile_relations(folder)
+    if made.words_from != 117_659:
+        pytest.skip("needs WordNet 3.0: apt-get install wordnet-base, or set WNHOME")
+    made.save(tmp_path / "r.npz")
+    again, shipped = Relations.load(tmp_path / "r.npz"), relations_of(WORDNET)
+    assert (again.nodes, again.words_from) == (shipped.nodes, shipped.words_from)
+    for field in ("low", "high", "kind", "share"):
+        assert np.array_equal(getattr(again, field), getattr(shipped, field))
