@@ -1,4 +1,4 @@
-"""Hierarchies made from an ontology: cuts of its own tree, or clusters of similar values named by what they share.
+"""Hierarchies made from an ontology: groups of near meaning, cuts of its own tree, or clusters by any similarity.
 
 This is the future work of Ayala-Rivera et al. (2014): from the words of a column to a hierarchy that keeps their
 meaning.
@@ -168,7 +168,7 @@ class Ontology(SemanticBuilder):
     """
 
     method: ClassVar[str] = "ontology"
-    summary: ClassVar[str] = "cut from an ontology (WordNet), losing least meaning"
+    summary: ClassVar[str] = "by what words mean (WordNet): groups of near meaning, or strict kinds"
     levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 5
     style: Annotated[str, OneOf(*STYLES), "group by nearness of meaning, or strictly by kind"] = "nearness"
     max_fan_out: Annotated[
