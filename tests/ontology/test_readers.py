@@ -68,6 +68,13 @@ def test_princeton_folder(dict_folder: Path) -> None:
     assert only_classes.virtual_root == 4
 
 
+def test_counts_go_by_the_key_of_a_sense_and_not_by_its_number(dict_folder: Path) -> None:
+    (dict_folder / "cntlist.rev").write_text("animal%1:03:00:: 1 5\nanimal%1:03:01:: 2 7\n")
+    taxonomy = load_ontology(dict_folder)
+    assert taxonomy.tag_counts.tolist() == [0, 5, 7, 0]
+    assert taxonomy.tagged("animal") == (7, 5)
+
+
 @pytest.mark.parametrize(
     ("file", "edit", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from kanopy.ontology.nearness.relations import DOMAIN, GLOSS, IS_A, OTHER, PART, SENSE, Relations
 from kanopy.ontology.readers.glosses import STOP_WORDS
-from kanopy.ontology.readers.wordnet import SUFFIXES, Synset, read_index, read_synsets
+from kanopy.ontology.readers.wordnet import SUFFIXES, Synset, read_counts, read_index, read_synsets
 from kanopy.ontology.taxonomy import fold
 
 KINDS = {"@": IS_A, "@i": IS_A, "%p": PART, "%m": PART, "%s": PART, ";c": DOMAIN, ";u": DOMAIN, ";r": DOMAIN}
@@ -40,9 +41,13 @@ def compile_relations(folder: str | Path) -> Relations:
     folder = Path(folder)
     number: dict[tuple[str, str], int] = {}
     synsets: list[Synset] = []
+    counts = read_counts(folder / "cntlist.rev")
+    tagged: Counter[tuple[tuple[str, str], int]] = Counter()
     for letter, suffix in SUFFIXES.items():
         for synset in read_synsets(folder / f"data.{suffix}"):
             number[letter, synset.offset] = len(synsets)
+            for name, sense_key in zip(synset.words, synset.sense_keys, strict=True):
+                tagged[(letter, fold(name.partition("(")[0])), len(synsets)] += counts.get(sense_key, 0)
             synsets.append(synset)
     links: dict[tuple[int, int], tuple[int, int]] = {}
 
@@ -60,7 +65,6 @@ def compile_relations(folder: str | Path) -> Relations:
         for letter, suffix in SUFFIXES.items()
         for _, lemma, offsets in read_index(folder / f"index.{suffix}")
     }
-    counts = _tag_counts(folder / "cntlist.rev", senses)
     base = _base_forms(folder, senses)
     words: dict[tuple[str, str], int] = {}
     own = 0
@@ -71,7 +75,7 @@ def compile_relations(folder: str | Path) -> Relations:
                     add(own, words.setdefault(word, len(synsets) + len(words)), GLOSS)
             own += 1
     for word, node in words.items():
-        found = np.array([counts.get((word, sense), 0) + 0.5 for sense in senses[word]])
+        found = np.array([tagged[word, sense] + 0.5 for sense in senses[word]])
         for sense, share in zip(senses[word], found / found.sum(), strict=True):
             add(sense, node, SENSE, max(1, round(255 * float(share))))
     pairs = np.array(sorted(links), np.int32)
@@ -84,18 +88,6 @@ def _glosses(path: Path) -> Iterator[str]:
         for line in lines:
             if not line.startswith("  "):
                 yield line.partition("|")[2].split('; "')[0]
-
-
-def _tag_counts(path: Path, senses: dict[tuple[str, str], list[int]]) -> dict[tuple[tuple[str, str], int], int]:
-    counts = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        key, position, count = line.split()
-        lemma, _, rest = key.rpartition("%")
-        word = ("nvara"[int(rest[0]) - 1], fold(lemma))
-        known = senses.get(word, [])
-        if int(position) <= len(known):
-            counts[word, known[int(position) - 1]] = int(count)
-    return counts
 
 
 def _base_forms(folder: Path, senses: dict[tuple[str, str], list[int]]) -> Callable[[str], tuple[str, str] | None]:

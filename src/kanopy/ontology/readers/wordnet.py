@@ -8,6 +8,7 @@ Fellbaum (ed.), WordNet: An Electronic Lexical Database, MIT Press 1998.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -48,12 +49,14 @@ def compile_wordnet(
     index = _needed(folder, f"index.{suffix}")
     key = f"{{}}-{part_of_speech}".format
     concepts = []
-    counts = _sense_counts(folder / "cntlist.rev")
-    sense_counts: dict[tuple[str, str], int] = {}
+    counts = read_counts(folder / "cntlist.rev")
+    sense_counts: Counter[tuple[str, str]] = Counter()
+    tag_counts: Counter[str] = Counter()
     for synset in read_synsets(data):
         for word, sense_key in zip(synset.words, synset.sense_keys, strict=True):
             if sense_key in counts:
-                sense_counts[fold(word), key(synset.offset)] = counts[sense_key]
+                sense_counts[fold(word), key(synset.offset)] += counts[sense_key]
+                tag_counts[key(synset.offset)] += counts[sense_key]
         own = [(mark, target) for mark, target, target_pos, _ in synset.pointers if target_pos == part_of_speech]
         ups = [(mark, target) for mark, target in own if mark in is_a]
         concepts.append(
@@ -82,7 +85,7 @@ def compile_wordnet(
         source=str(data),
         part_of_speech=part_of_speech,
         senses=senses,
-        tag_counts=_tag_counts(folder / "cntlist.rev", senses, part_of_speech),
+        tag_counts=tag_counts,
         sense_counts=sense_counts,
         extras={
             "exception_text": _exceptions(folder / f"{suffix}.exc"),
@@ -156,37 +159,20 @@ def _needed(folder: Path, name: str) -> Path:
     return path
 
 
-def _tag_counts(path: Path, senses: dict[str, list[str]], part_of_speech: str) -> dict[str, int]:
-    """How often each synset was tagged: the sum over its words. Lines are `sense_key sense_number count`."""
-    counts: dict[str, int] = {}
-    if not path.is_file():
-        return counts
-    sense_type = str("nvar".index(part_of_speech) + 1)
-    for lemma, kind, position, count in _entries(path, "a sense and its count", _tag_count):
-        known = senses.get(fold(lemma), []) if kind == sense_type else []
-        if position < len(known):  # the file keeps counts of a few words that later versions dropped
-            counts[known[position]] = counts.get(known[position], 0) + count
-    return counts
+def read_counts(path: Path) -> dict[str, int]:
+    """How often each word was tagged in each of its senses, by what the senses are called (see `Synset`).
 
-
-def _tag_count(line: str, number: int) -> tuple[str, str, int, int]:
-    sense_key, sense_number, count = line.split()
-    lemma, _, rest = sense_key.rpartition("%")
-    if not lemma or not line.endswith("\n"):
-        raise ValueError
-    return lemma, rest[0], int(sense_number) - 1, int(count)
-
-
-def _sense_counts(path: Path) -> dict[str, int]:
-    """How often each word was tagged in each of its senses, by what the senses are called (see `Synset`)."""
+    The number of a sense beside its key is not looked at: for some words it is that of another version.
+    """
     if not path.is_file():
         return {}
     return dict(_entries(path, "a sense and its count", _sense_count))
 
 
 def _sense_count(line: str, number: int) -> tuple[str, int]:
-    _tag_count(line, number)
-    sense_key, _, count = line.split()
+    sense_key, sense_number, count = line.split()
+    if not sense_key.rpartition("%")[0] or int(sense_number) < 1 or not line.endswith("\n"):
+        raise ValueError
     return ":".join(sense_key.split(":")[:3]), int(count)
 
 
