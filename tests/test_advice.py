@@ -65,6 +65,14 @@ def test_a_column_that_is_all_or_nothing_is_tried_with_groups() -> None:
     assert found['[columns.zip] hierarchy = { method = "prefix" }'] == pytest.approx(grouped.losses["loss"])
 
 
+def test_a_part_of_a_long_table_tells_what_local_recoding_loses() -> None:
+    long, wanted = table(8000), job(k=19)
+    made = kanopy.anonymize(long, wanted)
+    part = next(each for each in made.advice if each.option == "--local")
+    whole = kanopy.anonymize(long, wanted.replaced(algorithm="best", parameters={"budget_seconds": 0.3}))
+    assert "tried on" in part.change and part.loss == pytest.approx(whole.losses["loss"], abs=0.02)
+
+
 def test_the_same_release_gives_the_same_advice(poor: Any) -> None:
     assert kanopy.anonymize(table(), job()).advice == poor.advice
 

@@ -81,12 +81,12 @@ def _undecided(names: Sequence[str]) -> list[str]:
 
 def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     """A note on columns that are published as they are and look as if they pointed at people."""
-    from kanopy._table.guessing.guess import UNSURE, guess_roles
-    from kanopy._table.roles import identifying_column
-
     untouched = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)]
     if not untouched:
         return []
+    from kanopy._table.guessing.guess import UNSURE, guess_roles
+    from kanopy._table.roles import identifying_column
+
     some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
     looks = []
     for guess in guess_roles(some_rows):

@@ -1,7 +1,8 @@
 """What would help where most of the detail is gone: other jobs tried on the same table, with what each would lose.
 
 Every number is computed, on the distinct tuples and with work that is bounded by size and not by the clock: the same
-release gives the same advice. Nothing is tried on tables of very many different tuples.
+release gives the same advice. Nothing is tried on tables of very many different tuples, and local recoding of long
+tables is tried on a part of their rows, which is said.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from kanopy._errors import KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
 from kanopy._shown import Plain
-from kanopy.release.prepare import Prepared, prepare
+from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.report.words import MOST_LOST
 
 if TYPE_CHECKING:
     from kanopy.release.result import Result
+    from kanopy.search.problem import Problem
 
 WIPED = 0.9995
 """A column that loses so much says nothing any more."""
@@ -26,11 +28,14 @@ NOTICED = 5e-4
 """Less than this is no help."""
 MOST_TUPLES = 20_000
 MOST_CANDIDATES = 200_000
-LOCAL_BUDGET = 0.2
+LOCAL_BUDGET = 0.03
 """Seconds of work of an ordinary machine."""
+LOCAL_ROWS = 5_000
+"""So many rows, in neighbourhoods from all over the table, tell what local recoding would lose."""
 MORE_SUPPRESSION = (0.05, 0.1)
+"""Tried in turn; on long tables only until one helps."""
 FIRST_COLUMNS = 2
-"""How many of the columns that lose most are left out, one at a time."""
+"""How many of the columns that lose most are left out, one at a time; on long tables the worst alone."""
 
 
 @dataclass(frozen=True)
@@ -55,36 +60,57 @@ def advice(result: Result) -> tuple[Advice, ...]:
     loss, domain = result.losses["loss"], result.prepared.domain
     if (loss <= MOST_LOST and not wiped(result)) or len(domain.counts) > MOST_TUPLES:
         return ()
-    found = [each for each in _tried(result.prepared, job, result.column_losses) if each.loss < loss - NOTICED]
+    tried = _tried(result.prepared, job, result.column_losses, loss)
+    found = [each for each in tried if each.loss < loss - NOTICED]
     return tuple(sorted(found, key=lambda each: (each.loss, each.change)))
 
 
-def _tried(prepared: Prepared, job: Job, losses: dict[str, float]) -> Iterator[Advice]:
+def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -> Iterator[Advice]:
     from kanopy.search.algorithms import algorithm_class
 
     if algorithm_class(job.algorithm).recoding == "full-domain":
-        local = job.replaced(algorithm="best", parameters={"budget_seconds": LOCAL_BUDGET})
-        yield from _loss_of(prepared, local, "rows with equal values may be published differently", "--local")
+        yield from _local(prepared, job)
     candidates = 1
     for hierarchy in prepared.domain.hierarchies:
         candidates *= hierarchy.height + 1
     if candidates > MOST_CANDIDATES:
         return
-    least = 1.0
+    long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
+            other = job.replaced(suppress=share)
             words, option = f"up to {share:.0%} of rows may be suppressed", f"--suppress {share:.0%}"
-            for each in _loss_of(prepared, job.replaced(suppress=share), words, option):
+            for each in _loss_of(make_problem(prepared.domain, other), other, words, option):
                 if each.loss < least - NOTICED:
                     least = each.loss
                     yield each
-    worst = sorted(losses, key=lambda name: -losses[name])[:FIRST_COLUMNS]
+            if long and least < now - NOTICED:
+                break
+    worst = sorted(losses, key=lambda name: -losses[name])[: 1 if long else FIRST_COLUMNS]
     known = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
     for name in worst:
         if known[name].height == 1 and known[name].size > 3:
             yield from _with_groups(prepared, job, name)
         if len(job.quasi) > 1 and not any(name in model.quasi for model in job.models):
             yield from _without(prepared, job, name)
+
+
+def _local(prepared: Prepared, job: Job) -> Iterator[Advice]:
+    """What local recoding would lose, tried on some neighbourhoods of a long table where only k is asked."""
+    from kanopy.search.local.boxes import lay_out
+    from kanopy.search.local.chunks import some_rows
+
+    local = job.replaced(algorithm="best", parameters={"budget_seconds": LOCAL_BUDGET})
+    change, domain = "rows with equal values may be published differently", prepared.domain
+    try:
+        problem = make_problem(domain, local)
+        alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
+        if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
+            problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
+            change += f" (about: tried on {problem.domain.rows:,} rows)"
+    except KanopyError:
+        return
+    yield from _loss_of(problem, local, change, "--local")
 
 
 def _with_groups(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
@@ -114,18 +140,16 @@ def _again(prepared: Prepared, job: Job, change: str, option: str) -> Iterator[A
         )
     except KanopyError:
         return
-    yield from _loss_of(fresh, job, change, option)
+    yield from _loss_of(make_problem(fresh.domain, job), job, change, option)
 
 
-def _loss_of(prepared: Prepared, job: Job, change: str, option: str) -> Iterator[Advice]:
+def _loss_of(problem: Problem, job: Job, change: str, option: str) -> Iterator[Advice]:
     from kanopy.metrics.release import release_losses
-    from kanopy.release.run import search
-    from kanopy.search.solution import Solution
+    from kanopy.search.algorithms import make_algorithm
 
     try:
-        found = search(prepared, job, SILENT)
+        found = make_algorithm(job.algorithm, **job.parameters).solve(problem, SILENT)
     except KanopyError:  # no such release, or the algorithm cannot keep a model
         return
-    assert isinstance(found, Solution)
-    weights = [job.weights.get(name, 1.0) for name in prepared.domain.names]
-    yield Advice(change, option, release_losses(prepared.domain, found.recoding, weights, found.levels)["loss"])
+    losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)
+    yield Advice(change, option, losses["loss"])
