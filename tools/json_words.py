@@ -59,8 +59,9 @@ MEANINGS = {
     # check
     "unique_rows": "rows that are alone in their class",
     "beside": "beside an earlier release of the same people: what both say together",
-    "joined_by": "the column that rows were joined by, or row: in the same order",
-    "check:columns": "quasi-identifiers that both releases have",
+    "joined_by": "the column that rows were joined by; row: in the same order; values: shuffled, by what both publish",
+    "check:columns": "quasi-identifiers of either release",
+    "narrowed": "per column the rows whose value both releases together say more precisely than either",
     "classes_below": "classes of fewer rows than k",
     "rows_below": "rows in such classes",
     "unique_alone": "rows that are unique in one of the releases already",

@@ -8,7 +8,7 @@ import typer
 
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, of_units
-from kanopy.cli.files import hierarchies_in, read_data
+from kanopy.cli.files import STANDARD_INPUT, hierarchies_in, read_data
 
 
 @o.command(
@@ -22,9 +22,16 @@ def check(
         str | None, typer.Option(help="An earlier release of the same people: what do both give away together?")
     ] = None,
     key: o.LinkingKey = None,
+    beside_quasi: Annotated[
+        list[str] | None,
+        typer.Option(help="Quasi-identifiers of the earlier release [default: its manifest says, else the same]."),
+    ] = None,
     **given: Any,
 ) -> None:
-    """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold."""
+    """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold.
+
+    Manifests that lie in the folders of the two releases say what was promised and whether rows were shuffled.
+    """
     from kanopy._errors import JobError
     from kanopy._progress import Clock
     from kanopy.privacy.models import make_models
@@ -33,15 +40,22 @@ def check(
     clock = Clock(())
     folder = given.pop("hierarchies")
     wanted = o.job_of(given)
+    known = _about_both(data, beside, wanted, key) if beside else {}
+    if own_quasi := known.pop("quasi", None):
+        wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
         raise JobError("Name the columns that others may know (--quasi).")
     asked = wanted.k if given["k"] is not None or given["job"] is not None else None
+    promised = known.pop("k", None)
+    asked = promised if asked is None else asked
+    if beside_quasi:
+        known["beside_quasi"] = o.columns(beside_quasi)
     own = make_models([*([f"k:{asked}"] if asked else []), *wanted.models])
     named = [name for each in own for name in (*each.sensitive, *each.quasi)]
     found = look(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
         hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
-        beside=beside and read_data(beside, encoding).frame, key=key,
+        beside=beside and read_data(beside, encoding).frame, **{"key": key, **known},
         unit=wanted.unit, known=wanted.known,
     )  # fmt: skip
 
@@ -81,18 +95,52 @@ def _show_beside(out: Any, both: Any) -> None:
     from rich.text import Text
 
     mark = Text("✓ ", style="bold green") if both.holds else Text("✗ ", style="bold red")
-    how = "row by row, as if in the same order" if both.joined_by == "row" else f"by {both.joined_by}"
+    how = {"row": "joined row by row, as if in the same order", "values": "shuffled: joined by what both publish"}.get(
+        both.joined_by, f"joined by {both.joined_by}"
+    )
     said = (
-        f"Beside the earlier release (joined {how}): {counted(both.rows, 'row')}, {counted(both.classes, 'class')}; "
+        f"Beside the earlier release ({how}): {counted(both.rows, 'row')}, {counted(both.classes, 'class')}; "
         f"the smallest has {counted(both.smallest_class, 'row')}."
     )
     out.print(mark.append(said, style="default"))
+    if both.narrowed:
+        told = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
+        out.print(Text(f"  Both together say more precisely than either: {told}."))
     if not both.holds:
         below = f"{counted(both.rows_below, 'row')} in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
         out.print(
             Text(f"  {below}; {more} Publish one of the two, or make the new one with the same job as the first.")
         )
+
+
+def _about_both(data: str, earlier: str, wanted: Any, key: str | None) -> dict[str, Any]:
+    """What the manifests of two releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
+    from kanopy._errors import some
+    from kanopy._table.sources import local_path
+    from kanopy.cli.console import note
+    from kanopy.release.manifest import find_manifest
+
+    places = (None if each == STANDARD_INPUT else local_path(each) for each in (data, earlier))
+    found = [(None if place is None else find_manifest(place)) or {} for place in places]
+    own, other = (plain.get("beside_others", {}) for plain in found)
+    if not own and not other:
+        return {}
+    said: dict[str, Any] = {
+        "k": max(plain.get("job", {}).get("k", 1) for plain in found),
+        "in_order": "shuffled" not in (own.get("rows"), other.get("rows")),
+        "one_level": bool(own.get("one_level") and other.get("one_level")),
+    }
+    if other.get("quasi"):
+        said["beside_quasi"] = tuple(other["quasi"])
+    if not wanted.quasi:
+        said["quasi"] = tuple(own.get("quasi", ()))
+    elif forgotten := [name for name in own.get("quasi", ()) if name not in wanted.quasi]:
+        note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
+    shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
+    if key is None and len(shared) == 1:
+        said["key"] = shared[0]
+    return said
 
 
 def _show_model(out: Any, each: Any, what: str) -> None:

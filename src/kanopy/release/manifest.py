@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanopy._job.job import Job
 from kanopy._job.job_file import without_values
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanopy.release.result import Result
 
 MANIFEST_FORMAT = "kanopy-manifest"
+LARGEST_MANIFEST = 10_000_000
 LIBRARIES = ("numpy", "polars", "numba", "narwhals")
 RESULT_KEYS = (
     "algorithm", "levels", "metric", "score", "losses", "column_losses", "rows", "suppressed", "classes",
@@ -33,6 +34,24 @@ def checksum(path: Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def find_manifest(release: Path) -> dict[str, Any] | None:
+    """The manifest of a release among the files of its folder: the one that has its checksum, whatever it is called."""
+    if not release.is_file():
+        return None
+    own = None
+    for path in sorted(release.parent.glob("*.json")):
+        try:
+            text = path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST_MANIFEST else ""
+            plain = json.loads(text) if f'"{MANIFEST_FORMAT}"' in text else None
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(plain, dict) and plain.get("format") == MANIFEST_FORMAT:
+            own = own or checksum(release)
+            if plain.get("files", {}).get("output", {}).get("sha256") == own:
+                return plain
+    return None
 
 
 def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
@@ -87,6 +106,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
             "seed": getattr(job, "seed", 0),
             "keys": sorted(job.pseudonymize),
             "quasi": list(job.quasi),
+            "one_level": result.levels is not None,
         },
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL
+from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, some
 from kanopy._shown import Plain, Short
+from kanopy.verify.labels import SUPPRESSED, set_items, spans
 
 if TYPE_CHECKING:
     import polars as pl
+
+BY_ROW, BY_VALUES = "row", "values"
+MOST_PAIRS = 20_000_000
+"""Pairs of classes that are looked at where rows cannot be joined."""
 
 
 @dataclass(frozen=True)
 class Beside(Plain, Short):
     """How rows group by what two releases say of them together.
 
-    `joined_by` is the key column, or "row" where rows were taken to be in the same order. `rows` are in both releases,
+    `joined_by` is the key column, "row" where rows were taken to be in the same order, or "values" where nobody can
+    join them but by what both publish. `columns` are the quasi-identifiers of either. `rows` are in both releases,
     `unique_rows` alone in what both say; classes of fewer than `k` rows hold `rows_below` rows. `unique_alone` are the
-    rows unique in one of the releases already.
+    rows unique in one of the releases already. `narrowed` counts, per column, the rows whose value both ranges (or
+    sets) together say more precisely than either.
     """
 
     joined_by: str
@@ -35,6 +42,7 @@ class Beside(Plain, Short):
     rows_below: int
     unique_rows: int
     unique_alone: int
+    narrowed: dict[str, int]
 
     @property
     def holds(self) -> bool:
@@ -43,59 +51,101 @@ class Beside(Plain, Short):
 
 
 def beside(
-    new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], *, k: int = 2, key: str | None = None
+    new: pl.DataFrame,
+    earlier: pl.DataFrame,
+    quasi: Sequence[str],
+    *,
+    k: int = 2,
+    key: str | None = None,
+    earlier_quasi: Sequence[str] | None = None,
+    in_order: bool = True,
+    one_level: bool = False,
 ) -> Beside:
     """Join two releases row by row, and count who is alike in both.
 
     Whoever has both releases and can tell which rows belong together (by a pseudonym, or because rows stand in the same
     order) sees two labels for every value: only rows that agree in both stay alike. Rows are joined by `key`, a column
-    of both whose values are different in every row; without one they are taken to be in the same order. A manifest says
-    under `beside_others` whether they are: rows that a release has shuffled cannot be joined in order by anybody.
+    of both whose values are different in every row; without one they are taken to be in the same order.
+    `earlier_quasi` are the quasi-identifiers of the earlier release; where nobody says, those of the new one and all
+    columns that the new one lacks.
+
+    Rows that a release has shuffled (`in_order=False`) cannot be joined in order by anybody. Then a person is looked
+    for in a class of each: those rows of both that may be of the same person, because the labels can be true of one
+    value and everything published as it is agrees. The smallest such number over all pairs of classes is what is said,
+    so the count errs on the safe side. `one_level` says that both releases have one level per column, so that
+    different labels exclude each other where both use the same.
 
     >>> import polars as pl
     >>> one = pl.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39"]})
     >>> two = pl.DataFrame({"age": ["20-24", "25-34", "25-34", "35-39"]})
-    >>> beside(one, two, ["age"]).unique_rows
-    4
+    >>> beside(one, two, ["age"]).unique_rows, beside(one, two, ["age"]).narrowed
+    (4, {'age': 2})
+    >>> beside(one, one, ["age"], in_order=False).smallest_class
+    2
     """
-    from kanopy._table.grouping import number_rows, require_columns
+    from kanopy._table.grouping import require_columns
 
     require_columns(new, quasi)
-    shared = [name for name in quasi if name in earlier.columns]
-    if not shared:
+    theirs = [name for name in quasi if name in earlier.columns]
+    theirs += [name for name in earlier.columns if name not in new.columns and name != key]
+    if earlier_quasi is not None:
+        require_columns(earlier, earlier_quasi)
+        theirs = list(earlier_quasi)
+    if not theirs:
         raise DataError(
             f"The earlier release has none of the columns {some(list(quasi))}: there is nothing to compare."
         )
+    if key is None and not in_order:
+        return _matched(new, earlier, quasi, theirs, k, one_level)
+    return _joined(new, earlier, quasi, theirs, k, key)
+
+
+def _joined(
+    new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], theirs: Sequence[str], k: int, key: str | None
+) -> Beside:
+    """What both say of each row, where rows can be joined."""
+    import polars as pl
+
+    from kanopy._table.grouping import number_rows, require_columns
+
+    # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
+    ours = pl.DataFrame([new[name].alias(f"new {name}") for name in quasi])
+    before = pl.DataFrame([earlier[name].alias(f"earlier {name}") for name in theirs])
     if key is not None:
         for frame, which in ((new, "release"), (earlier, "earlier release")):
             require_columns(frame, [key])
             if frame[key].n_unique() < frame.height:
                 raise DataError(f"The {which} has values of {key!r} in several rows: rows cannot be joined by them.")
-        other = earlier.select(key, *(earlier[name].alias(f"earlier {name}") for name in shared))
-        joined = new.select(*dict.fromkeys([key, *quasi])).join(other, on=key, how="inner", nulls_equal=True)
+        joined = ours.with_columns(new[key].alias("key")).join(
+            before.with_columns(earlier[key].alias("key")), on="key", how="inner", nulls_equal=True
+        )
     elif new.height != earlier.height:
         raise DataError(
             f"The releases have {new.height:,} and {earlier.height:,} rows, so rows of the same number are not of the "
             "same person. Name a column that both have and that tells people apart (--key)."
         )
     else:
-        joined = new.select(quasi).with_columns(earlier[name].alias(f"earlier {name}") for name in shared)
+        joined = ours.hstack(before)
     if not joined.height:
         raise DataError(f"No value of {key!r} is in both releases: they are about other people, or have other keys.")
-    both = [*quasi, *(f"earlier {name}" for name in shared)]
+    both = [*ours.columns, *before.columns]
     # A row that is `*` everywhere in one release is in no class there; with the other it may well be in one.
     gone = np.ones(joined.height, np.bool_)
     for name in both:
         gone &= (joined[name].cast(str) == SUPPRESSED_LABEL).fill_null(False).to_numpy()
-    together = number_rows(joined, both, gone)
+    sizes = number_rows(joined, both, gone).sizes
     alone = np.zeros(joined.height, np.bool_)
-    for names in (list(quasi), both[len(quasi) :]):
+    for names in (ours.columns, before.columns):
         rows = number_rows(joined, names)
         alone[rows.first[rows.sizes == 1]] = True
-    sizes = together.sizes
+    narrowed = {}
+    for name in (name for name in quasi if name in theirs):
+        pairs = joined.select(pl.nth(joined.columns.index(f"{which} {name}")).cast(str) for which in ("new", "earlier"))
+        counted = pairs.group_by(pl.all()).len()
+        narrowed[name] = sum(rows for one, other, rows in counted.iter_rows() if _narrower(one, other))
     return Beside(
-        joined_by=key or "row",
-        columns=tuple(shared),
+        joined_by=key or BY_ROW,
+        columns=tuple(dict.fromkeys((*quasi, *theirs))),
         rows=joined.height,
         classes=len(sizes),
         smallest_class=int(sizes.min(initial=joined.height)) if len(sizes) else 0,
@@ -104,4 +154,111 @@ def beside(
         rows_below=int(sizes[sizes < k].sum()),
         unique_rows=int((sizes == 1).sum()),
         unique_alone=int(alone.sum()),
+        narrowed={name: rows for name, rows in narrowed.items() if rows},
     )
+
+
+def _matched(
+    new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], theirs: Sequence[str], k: int, one_level: bool
+) -> Beside:
+    """What both say of somebody who is in a class of each, where rows can only be told apart by what they publish."""
+    import polars as pl
+
+    from kanopy._table.grouping import number_rows
+
+    ours, before = number_rows(new, quasi), number_rows(earlier, theirs)
+    alone = int((ours.sizes == 1).sum() + (before.sizes == 1).sum())
+    untouched = [name for name in new.columns if name in earlier.columns and name not in (*quasi, *theirs)]
+    columns = tuple(dict.fromkeys((*quasi, *theirs)))
+    if not untouched:  # nothing but their classes can be joined, and these are as large as they are alone
+        sizes = np.concatenate([ours.sizes, before.sizes])
+        few = sizes[sizes < k]
+        return Beside(
+            BY_VALUES, columns, new.height, len(sizes), int(sizes.min(initial=new.height)), k, len(few),
+            int(few.sum()), int((sizes == 1).sum()), alone, {},
+        )  # fmt: skip
+    shown = pl.concat(
+        [pl.DataFrame([_comparable(frame[name]).alias(str(at)) for at, name in enumerate(untouched)]) for frame in
+         (new, earlier)]
+    )  # fmt: skip
+    value = shown.select(pl.struct(pl.all()).rank("dense")).to_series()
+    tables = [
+        pl.DataFrame({which: numbered.class_of_row.astype(np.int64), "value": part})
+        .group_by(which, "value")
+        .len(f"{which} rows")
+        for which, numbered, part in (("new", ours, value[: new.height]), ("earlier", before, value[new.height :]))
+    ]
+    counted = [table.group_by("value").len() for table in tables]
+    work = counted[0].join(counted[1], on="value").select((pl.col("len") * pl.col("len_right").cast(pl.Int64)).sum())
+    if int(work.item() or 0) > MOST_PAIRS:
+        raise DataError(
+            f"Rows are shuffled and {work.item():,} pairs of classes agree in what both releases publish as it is: too "
+            "many to look at. Name a column that both have and that tells people apart (--key)."
+        )
+    pairs = tables[0].join(tables[1], on="value").with_columns(rows=pl.min_horizontal("new rows", "earlier rows"))
+    for name in (name for name in quasi if name in theirs):
+        labels = [_labels_of(frame, name, rows.first) for frame, rows in ((new, ours), (earlier, before))]
+        pairs = pairs.filter(
+            pl.Series(_possible(labels, pairs["new"].to_numpy(), pairs["earlier"].to_numpy(), one_level))
+        )
+    together = pairs.group_by("new", "earlier").agg(pl.col("rows").sum().alias("size"))
+    sizes = together["size"].to_numpy()
+    small = pairs.join(together, on=["new", "earlier"]).filter(pl.col("size") < k)
+    who = small.group_by("new", "value").agg(pl.col("new rows").first(), pl.col("size").min())
+    return Beside(
+        joined_by=BY_VALUES,
+        columns=columns,
+        rows=new.height,
+        classes=len(sizes),
+        smallest_class=int(sizes.min(initial=new.height)) if len(sizes) else 0,
+        k=k,
+        classes_below=int((sizes < k).sum()),
+        rows_below=int(who["new rows"].sum()),
+        unique_rows=int(who.filter(pl.col("size") == 1)["new rows"].sum()),
+        unique_alone=alone,
+        narrowed={},
+    )
+
+
+def _comparable(column: pl.Series) -> pl.Series:
+    """Values as texts, the same for the same value whatever file it was read from."""
+    if column.dtype.is_numeric():
+        column = column.cast(float)
+    return column.cast(str, strict=False)
+
+
+def _labels_of(frame: pl.DataFrame, name: str, first: Longs) -> list[str | None]:
+    """The label of each class; the last one stands for suppressed rows, which are class -1."""
+    return [*frame[name].gather(first).cast(str).to_list(), SUPPRESSED]
+
+
+def _possible(labels: Sequence[list[str | None]], new: Ints, earlier: Ints, one_level: bool) -> Mask:
+    """Which pairs of classes may hold the same person, by the labels of one column."""
+    words = [list(dict.fromkeys(each)) for each in labels]
+    apart = one_level and set(words[0]) - {SUPPRESSED} == set(words[1]) - {SUPPRESSED}
+    fits = np.array([[_meet(one, other, apart) for other in words[1]] for one in words[0]], np.bool_)
+    codes = [np.array([known.index(label) for label in each]) for each, known in zip(labels, words, strict=True)]
+    found: Mask = fits[codes[0][new], codes[1][earlier]]
+    return found
+
+
+def _meet(one: str | None, other: str | None, apart: bool) -> bool:
+    """Whether two labels can be true of one value; where they cannot be read, they can unless known to be `apart`."""
+    if one is None or other is None or one == other or SUPPRESSED in (one, other):
+        return True
+    if (both := spans(one, other)) is not None:
+        return max(both[0][0], both[1][0]) <= min(both[0][1], both[1][1])
+    if one.startswith("{") and other.startswith("{"):
+        return bool(set(set_items(one)) & set(set_items(other)))
+    return not apart
+
+
+def _narrower(one: str | None, other: str | None) -> bool:
+    """Whether two labels together say more than either: ranges that overlap, sets that share some members."""
+    if one is None or other is None or one == other:
+        return False
+    if (both := spans(one, other)) is not None:
+        inner = max(both[0][0], both[1][0]), min(both[0][1], both[1][1])
+        return inner[0] <= inner[1] and inner not in both
+    members = [set(set_items(label)) for label in (one, other)]
+    return bool(members[0] & members[1]) and not (members[0] <= members[1] or members[1] <= members[0])

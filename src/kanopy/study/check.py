@@ -97,6 +97,9 @@ def check(
     household: str | None = None,
     beside: Any = None,
     key: str | None = None,
+    beside_quasi: Sequence[str] | None = None,
+    in_order: bool = True,
+    one_level: bool = False,
     unit: str | Sequence[str] = (),
     known: int | str = 1,
 ) -> Check:
@@ -105,8 +108,11 @@ def check(
     For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
     Models such as t-closeness compare with the table as given, `*` rows included. `sampling_weight` and `household` are
     the columns that models such as individual-risk look at. `beside` is an earlier release of the same people: what
-    both say together is counted as well, rows joined by the column `key`, else in order. `unit` names the columns that
-    say whose row it is: then people are counted, not rows, and k must hold for what is `known` of each (see `Job`).
+    both say together is counted as well, rows joined by the column `key`, else in order, or, where a release was
+    shuffled (`in_order=False`), by what both publish. `beside_quasi` are its quasi-identifiers, if not those of this
+    one and all columns that this one lacks; `one_level` says that both have one level per column. `unit` names the
+    columns that say whose row it is: then people are counted, not rows, and k must hold for what is `known` of each
+    (see `Job`).
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
@@ -136,7 +142,10 @@ def check(
         raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
     if beside is not None:
         k = max((model.least_size for model in asked), default=2)
-        together = both_releases(frame, to_polars(beside)[0], quasi, k=k, key=key)
+        together = both_releases(
+            frame, to_polars(beside)[0], quasi, k=k, key=key, earlier_quasi=beside_quasi, in_order=in_order,
+            one_level=one_level,
+        )  # fmt: skip
     return Check(
         rows=frame.height,
         classes=len(sizes),

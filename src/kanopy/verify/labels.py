@@ -172,7 +172,7 @@ def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[
     """Whether a label is true of a value."""
     if value is None or label is None:
         # A missing value may be called missing; nothing else may be said of it, and no value may go missing.
-        return value is None and label is not None and any(item == "" or item[0] == "(" for item in _items(label))
+        return value is None and label is not None and any(item == "" or item[0] == "(" for item in set_items(label))
     if value.startswith(label) and label in of_groups(value):
         return True  # the beginning of a code, though it may read as another number
     inner, outer = span(value), span(label)
@@ -180,17 +180,17 @@ def _true(value: str | None, label: str | None, span: Read, of_groups: Callable[
         return outer[0] <= inner[0] and inner[1] <= outer[1]
     if value == label:
         return True
-    if (items := _items(label)) != [label]:
+    if (items := set_items(label)) != [label]:
         return value in items or any(_true(value, item, span, of_groups) for item in items)
     if SUPPRESSED in label and len(label) > 1 and _mask(label).fullmatch(value):
         return True
     return label in of_groups(value)
 
 
-def _items(label: str) -> list[str]:
+def set_items(label: str) -> list[str]:
     """What a set lists, items in quotes with and without them; a label that is no set is its only item.
 
-    >>> _items('{"a, b", c}')
+    >>> set_items('{"a, b", c}')
     ['"a, b"', 'c', 'a, b']
     """
     if not (label.startswith("{") and label.endswith("}")):
@@ -223,6 +223,19 @@ def _readings(values: Sequence[str]) -> list[Read]:
     if not found:
         found.append(_ranges_of(lambda text: _point(_number(text))))
     return found
+
+
+def spans(one: str, other: str) -> tuple[Range, Range] | None:
+    """Two labels as ranges of the same kind, numbers or moments; `None` if they cannot be read as such.
+
+    >>> spans("[20, 30)", "≥ 25")[1], spans("20–29", "cook")
+    ((25.0, inf), None)
+    """
+    for read in (_ranges_of(lambda text: _point(_number(text))), _ranges_of(_periods("%Y-%m-%d"))):
+        low, high = read(one), read(other)
+        if low is not None and high is not None:
+            return low, high
+    return None
 
 
 def _number(text: str) -> float | None:
