@@ -8,6 +8,7 @@ into 130.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -61,6 +62,10 @@ class NoSolution(KanopyError):
         self.advice = tuple(advice)
         hint = "".join(f"\n  - {line}" for line in self.advice)
         super().__init__(reason + (f"\nWhat would help:{hint}" if hint else ""))
+
+    def __reduce__(self) -> Any:
+        # Between processes without the candidate, which may hold the whole table.
+        return functools.partial(NoSolution, advice=self.advice), (self.reason,)
 
 
 class VerificationFailed(KanopyError):

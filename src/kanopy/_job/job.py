@@ -369,6 +369,25 @@ class Job(Declared):
         unsaid = {"k", "algorithm"} - self._said
         return Job(**{name: value for name, value in kept.items() if name not in unsaid} | changes)
 
+    def with_role(self, column: str, role: str) -> Job:
+        """A copy in which a column has another role; what was said of it as a quasi-identifier goes with that role.
+
+        >>> Job(quasi=["age", "sex"], weights={"sex": 2}).with_role("sex", "insensitive").roles
+        {'age': 'quasi-identifier', 'sex': 'insensitive'}
+        """
+        field = next((name for name, called in ROLES.items() if called == role), None)
+        if field is None:
+            raise JobError(f"There is no role {role!r}. {near_miss(role, ROLES.values())}")
+        changes: dict[str, Any] = {
+            name: [*(each for each in getattr(self, name) if each != column), *([column] if name == field else [])]
+            for name in ROLES
+        }
+        if field != "quasi":
+            for name in ("hierarchies", "min_levels", "max_levels", "weights"):
+                changes[name] = {each: value for each, value in getattr(self, name).items() if each != column}
+        changes["pseudonymize"] = [each for each in self.pseudonymize if each != column or field == "identifiers"]
+        return self.replaced(**changes)
+
     def explicit(self) -> Job:
         """The same job, with k and algorithm said.
 

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
+from kanopy.cli import app as page
 from kanopy.cli import assess, check, compare, explore, hierarchies, lists, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail, plain_streams
 
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "algorithms": lists.algorithms,
     "models": lists.models,
+    "app": page.app,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import DataError, JobError, shown_address
+from kanopy._errors import DataError, shown_address
 from kanopy.cli.console import note
 
 STANDARD_INPUT = "-"
@@ -61,19 +61,6 @@ def check_outputs(
         places[place] = str(target)
 
 
-def write_release(release: Any, frame: Any, output: str, dialect: Any, neutralize: bool) -> list[str]:
-    """Stage the published table; returns what is to be said of its texts that a spreadsheet would run."""
-    from kanopy._errors import some
-    from kanopy._table.sinks import formulas
-
-    release.table(frame, output, dialect=dialect, neutralize=neutralize)
-    found = [] if neutralize else formulas(frame, output)
-    return found and [
-        f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(found)} for formulas. "
-        "--neutralize-formulas puts an apostrophe before them."
-    ]
-
-
 def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any]:
     """The hierarchies of some columns in a folder, read."""
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
@@ -105,18 +92,3 @@ def drawn(
     if output.suffix == ".json":
         return json.dumps(standalone(chart(found)), indent=1).encode("utf-8")
     return picture(chart(found), output.suffix[1:])
-
-
-def report_bytes(report: Any, path: Path, **options: Any) -> bytes:
-    """A report in the form that the suffix of its file asks for."""
-    text: str
-    if path.suffix == ".json":
-        plain = report if hasattr(report, "to_json") else None
-        text = plain.to_json() if plain else json.dumps(report.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
-    elif path.suffix == ".py":
-        if not hasattr(report, "to_script"):
-            raise JobError(f"This report cannot be written as a script. Name it {path.stem}.html or {path.stem}.json.")
-        text = report.to_script()
-    else:
-        text = report.to_html(**options)
-    return text.encode("utf-8", "replace")

@@ -13,7 +13,7 @@ import typer
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar
-from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data, report_bytes, write_release
+from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
 
 @o.command(
@@ -100,10 +100,10 @@ def publish(
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
     from kanopy._kinds import as_share
-    from kanopy._progress import Clock, Step
+    from kanopy._progress import Clock, Progress
     from kanopy._table.delimited import check_columns
-    from kanopy._table.sinks import neutralized, staged
     from kanopy.release.solution_file import check_reusable
+    from kanopy.release.writing import Files, write_files
 
     clock = Clock()
     neutralize = given["neutralize_formulas"] or getattr(job, "neutralize_formulas", False)
@@ -120,23 +120,13 @@ def publish(
         if target is not None:
             check_columns([target], source.frame.columns, "The table")
         result = run(source.frame, job, progress=show, clock=clock, source=data, key=key)
-        with clock.stage("write"), staged(forbidden=inputs) as release:
-            show(Step("writing"))
-            said = write_release(release, result.frame, output, source.dialect, neutralize)
-            recorded = {"output": (Path(output).name, release.place_of(output))}
-            if own := inputs_of(data):
-                recorded = {"input": (own[0].name, own[0]), **recorded}
-            if report is not None:
-                show(Step("writing the report"))
-                found = result.full_report(files=recorded, sampling_fraction=share, target=target)
-                release.bytes(report, report_bytes(found, report, values=bool(values)))
-            if mapping is not None:
-                mapped = result.mapping()
-                release.bytes(mapping, (neutralized(mapped) if neutralize else mapped).write_csv().encode("utf-8"))
-            if solution is not None:
-                release.bytes(solution, result.solution_json().encode("utf-8"))
-            if manifest is not None:
-                release.bytes(manifest, result.manifest(recorded).encode("utf-8"))
+        with clock.stage("write"):
+            own = inputs_of(data)
+            said = write_files(
+                result, Files(output, report, mapping, manifest, solution), dialect=source.dialect,
+                read_from=own[0] if own else None, neutralize=neutralize, inputs=inputs, values=bool(values),
+                sampling_fraction=share, target=target, progress=Progress(show),
+            )  # fmt: skip
     for line in (*result.notes, *said):
         note(line)
     named = result.masked is not None or values or (report is not None and report.suffix == ".py")

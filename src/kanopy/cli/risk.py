@@ -10,7 +10,7 @@ import typer
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, progress_bar
-from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data, report_bytes
+from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
 @o.command(
@@ -89,6 +89,8 @@ def risk(
 
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
     """A study as a page or as its numbers, by the suffix of the file."""
+    from kanopy.release.writing import report_bytes
+
     return (
         report_bytes(found, path)
         if path.suffix == ".json"

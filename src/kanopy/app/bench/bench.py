@@ -1,0 +1,91 @@
+"""What a worker keeps between tasks: the table it read, and the table as it was prepared for a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._job.job import Job
+from kanopy._progress import Callback, Progress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._table.sources import Source
+    from kanopy.hierarchy.column import Column
+    from kanopy.release.prepare import Prepared
+    from kanopy.release.result import Result
+
+LIVE = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
+"""Settings that a table need not be prepared anew for."""
+
+
+class Bench:
+    """A table, read once, and what was made of it last."""
+
+    def __init__(self) -> None:
+        self._named: tuple[str, float] | None = None
+        self._source: Source | None = None
+        self._prepared: tuple[Any, Prepared] | None = None
+        self.last: tuple[str, Result] | None = None
+        """The release made last, and its folder."""
+
+    def source(self, name: str) -> Source:
+        """The table of this name, read by the same code as on the command line, and anew if its file has changed."""
+        from kanopy._table.sources import local_path, read_source
+
+        path = local_path(name)
+        key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0)
+        if self._source is None or key != self._named:
+            self._source, self._named, self._prepared = read_source(name), key, None
+        return self._source
+
+    def frame(self, name: str) -> pl.DataFrame:
+        """Its rows."""
+        return self.source(name).frame
+
+    def column(self, name: str, column: str, job: Job) -> Column:
+        """A column as hierarchies see it under a job: missing ones known, numbers read."""
+        from kanopy._job.reading import as_said
+        from kanopy._table.column import typed_column
+        from kanopy._table.frames import to_polars
+        from kanopy.hierarchy.column import column_of
+
+        frame = as_said(*to_polars(self.frame(name)[[column]]), _about(job, column))[0]
+        return typed_column(frame[column], missing_tokens=job.missing_tokens) or column_of([], name=column)
+
+    def prepared(self, name: str, job: Job, tell: Callback | None = None) -> Prepared:
+        """The table prepared for searches; kept for jobs that differ in what a search may change."""
+        from kanopy.release.prepare import prepare
+
+        frame = self.frame(name)
+        key = (self._named, _fixed(job))
+        if self._prepared is None or self._prepared[0] != key:
+            self._prepared = (key, prepare(frame, job, source=name, progress=Progress(tell)))
+        return self._prepared[1]
+
+
+def job_of(text: str, home: str) -> Job:
+    """The job of a project's folder, as the command line reads it from there."""
+    return Job.from_toml(text, folder=Path(home))
+
+
+def _fixed(job: Job) -> str:
+    """What of a job a prepared table depends on."""
+    plain = job.replaced(k=None, algorithm=None, **{name: _default(name) for name in LIVE[1:] if name != "algorithm"})
+    return plain.to_toml()
+
+
+def _default(name: str) -> Any:
+    return getattr(Job(), name)
+
+
+def _about(job: Job, column: str) -> Job:
+    """Only what the job says about how one column is read."""
+    return Job(
+        quasi=[column],
+        skip_rows=job.skip_rows,
+        missing_tokens=job.missing_tokens,
+        column_tokens={name: tokens for name, tokens in job.column_tokens.items() if name == column},
+        decimals={name: sign for name, sign in job.decimals.items() if name == column},
+    )

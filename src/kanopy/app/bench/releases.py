@@ -1,0 +1,177 @@
+"""Releases: what a job would do, at once; the release itself, written to its folder; its report; one beside another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanopy._errors import NoSolution
+from kanopy._files import write_whole
+from kanopy._job.job import Job
+from kanopy._progress import Callback, Clock, Progress
+from kanopy.app.bench.bench import Bench, job_of
+from kanopy.metrics.risk.class_sizes import SizeBin, size_histogram
+from kanopy.report.charts.release import class_sizes, column_losses
+from kanopy.report.render import svg
+from kanopy.report.words import counting
+
+if TYPE_CHECKING:
+    from kanopy.release.result import Result
+
+QUICK_LOCAL, QUICK_FULL = "mondrian", "optimal"
+"""What stands in for a longer search while sliders move."""
+QUICK_SECONDS = 0.1
+MOST_CLASSES = 300
+
+
+def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> dict[str, Any]:
+    """What a job would do, found in a moment: loss, classes and suppressed rows, nothing verified or written."""
+    from kanopy.metrics.release import column_losses as losses_of
+    from kanopy.metrics.release import release_losses
+    from kanopy.release.run import search
+    from kanopy.search.solution import Solution
+
+    wanted = _quick(job_of(job, home))
+    prepared = bench.prepared(source, wanted, tell)
+    domain = prepared.domain
+    before = size_histogram(domain.counted_before.sizes)
+    try:
+        found = search(prepared, wanted, Progress(tell))
+    except NoSolution as nothing:
+        return {"feasible": False, "reason": nothing.reason, "advice": list(nothing.advice), **_drawn(before, (), {})}
+    assert isinstance(found, Solution)
+    classes = domain.counted_classes(found.recoding)
+    weights = [wanted.weights.get(name, 1.0) for name in domain.names]
+    per_column = losses_of(domain, found.recoding)
+    with counting(domain.counted):
+        pictures = _drawn(before, size_histogram(classes.sizes), per_column)
+    return {
+        "feasible": True,
+        "algorithm": wanted.algorithm,
+        "loss": release_losses(domain, found.recoding, weights, found.levels)["loss"],
+        "column_losses": per_column,
+        "levels": None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
+        "classes": classes.count,
+        "smallest_class": classes.smallest,
+        "suppressed": found.recoding.suppressed_rows,
+        "rows": domain.rows,
+        "counted": domain.counted,
+        **pictures,
+    }
+
+
+def _quick(job: Job) -> Job:
+    """The job with a search that answers in a moment: its own, if that is one."""
+    from kanopy.search.algorithms import algorithm_class
+
+    if job.algorithm in (QUICK_LOCAL, "datafly"):
+        return job
+    local = algorithm_class(job.algorithm).recoding != "full-domain"
+    if local and not job.models and not job.unit:
+        return job.replaced(algorithm=QUICK_LOCAL, parameters={})
+    return job.replaced(algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False)
+
+
+def _drawn(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dict[str, float]) -> dict[str, Any]:
+    charts = {"sizes": svg(class_sizes(before, after), "sizes", "Share of rows by the size of their group")}
+    if losses:
+        charts["losses"] = svg(column_losses(losses), "losses", "Detail lost per column")
+    return {"charts": charts}
+
+
+def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folder: str, suffix: str) -> dict[str, Any]:
+    """Make a release as the command line does, and write it with mapping, manifest and numbers into a folder."""
+    import os
+
+    from kanopy._table.sources import local_path
+    from kanopy.release.run import anonymize
+    from kanopy.release.writing import Files, write_files
+
+    wanted, place, clock = job_of(job, home), Path(folder), Clock()
+    read = bench.source(source)
+    key = os.environ.get("KANOPY_KEY", "").encode() or None
+    result = anonymize(read.frame, wanted, progress=tell, clock=clock, source=source, key=key)
+    place.mkdir(parents=True, exist_ok=True)
+    path = local_path(source)
+    said = write_files(
+        result, Files(str(place / f"release{suffix}"), mapping=place / "mapping.csv", manifest=place / "manifest.json"),
+        dialect=read.dialect, read_from=path, neutralize=wanted.neutralize_formulas, progress=Progress(tell),
+    )  # fmt: skip
+    _write_beside(result, place)
+    bench.last = (str(place), result)
+    summary = {**result.summary(), "notes": [*result.notes, *said], "file": f"release{suffix}", **_more(result)}
+    write_whole(place / "summary.json", json.dumps(summary, ensure_ascii=False, default=str))
+    return summary
+
+
+def _more(result: Result) -> dict[str, Any]:
+    """What the page shows of a release besides the numbers of its summary."""
+    report = result.report if result.masked is None else None
+    more: dict[str, Any] = {"counted": result.counted, "sentence": getattr(report, "sentence", ""), "classes_list": []}
+    if report is not None:
+        more["charts"] = _drawn(report.sizes_before, report.sizes_after, result.column_losses)["charts"]  # type: ignore[union-attr]
+    names = list(result.prepared.names)
+    groups = result.frame.group_by(names, maintain_order=True).len("rows").sort("rows")
+    more["class_columns"] = names
+    more["classes_list"] = [
+        [None if cell is None else str(cell) for cell in row] for row in groups.head(MOST_CLASSES).iter_rows()
+    ]
+    return more
+
+
+def _write_beside(result: Result, place: Path) -> None:
+    """The published rows in the order of the original ones, with the number of each, for the view of both."""
+    import numpy as np
+    import polars as pl
+
+    numbers = np.arange(result.rows) if result.kept is None else np.flatnonzero(result.kept)
+    result.in_order.with_columns(pl.Series("\0row", numbers)).write_ipc(place / "beside.arrow")
+
+
+def beside(
+    bench: Bench, tell: Callback, *, source: str, folder: str, first: int, number: int, columns: list[str]
+) -> dict[str, Any]:
+    """Rows of the original and of the release side by side; a row that was left out is `None` there."""
+    import polars as pl
+
+    from kanopy.app.bench.table import texts
+
+    original = bench.frame(source)
+    released = pl.read_ipc(Path(folder) / "beside.arrow")
+    shown = [name for name in columns if name in released.columns]
+    numbers = released["\0row"]
+    low = int(numbers.search_sorted(first)) if numbers.is_sorted() else first
+    part = released.slice(low, number)
+    after = dict(zip(part["\0row"].to_list(), texts(part, 0, number, shown), strict=True))
+    skipped = original.height - _records(released, original.height)
+    before = texts(original, first + skipped, number, shown)
+    return {"columns": shown, "before": before, "after": [after.get(first + i) for i in range(len(before))],
+            "total": original.height - skipped}  # fmt: skip
+
+
+def _records(released: Any, rows: int) -> int:
+    """How many rows of the original are records."""
+    return rows if released.height == 0 else max(int(released["\0row"].max()) + 1, min(rows, released.height))
+
+
+def report(
+    bench: Bench, tell: Callback, *, source: str, job: str, home: str, folder: str, suffix: str
+) -> dict[str, Any]:
+    """The report of the release in a folder: its page, its numbers, the script; and its findings for the page."""
+    place = Path(folder)
+    if bench.last is None or bench.last[0] != folder:
+        run(bench, tell, source=source, job=job, home=home, folder=folder, suffix=suffix)
+    assert bench.last is not None
+    result = bench.last[1]
+    Progress(tell)("looking closer at both tables")
+    path = Path(source) if Path(source).exists() else None
+    recorded: dict[str, tuple[str, Path]] = {"output": (f"release{suffix}", place / f"release{suffix}")}
+    if path is not None:
+        recorded = {"input": (path.name, path), **recorded}
+    found = result.full_report(files=recorded)
+    write_whole(place / "report.html", found.to_html())
+    for name, make in (("report.json", "to_json"), ("reproduce.py", "to_script")):
+        if hasattr(found, make):
+            write_whole(place / name, getattr(found, make)())
+    return {"written": True}

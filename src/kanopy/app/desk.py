@@ -1,0 +1,208 @@
+"""What all windows of a server share: the project, the workers, and what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kanopy._errors import Cancelled, KanopyError
+from kanopy._job.job import Job
+from kanopy._progress import Step
+from kanopy.app.project import Project, Work
+from kanopy.app.worker import Task, Worker
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
+
+
+@dataclass
+class Underway:
+    """Long work that a window can watch and cancel."""
+
+    what: str
+    task: Task
+    step: Step = Step("starting")  # noqa: RUF009 - frozen
+
+
+class Desk:
+    """The project, two workers (one for what takes a moment, one for what takes longer), and who watches."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.quick, self.long = Worker(), Worker()
+        self.underway: Underway | None = None
+        self.watchers: list[Callable[[], None]] = []
+        self._kept: dict[str, Any] = {}
+        self._preview: Task | None = None
+        self.rows = 0
+        project.listeners.append(self.tell)
+
+    def tell(self) -> None:
+        """Something has changed: every window looks again."""
+        for watcher in list(self.watchers):
+            watcher()
+
+    def close(self) -> None:
+        """Stop the workers and let the folder go."""
+        self.quick.stop()
+        self.long.stop()
+        self.project.close()
+
+    # ---- work ---------------------------------------------------------------------------------------------
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The table and the job, as every task is given them."""
+        return self.asking(self.project.work.job)
+
+    def asking(self, job: Job) -> dict[str, str]:
+        """The table and some job, as a task is given them."""
+        return {"source": self.project.source, "job": job.to_toml(), "home": str(self.project.folder)}
+
+    async def short(self, name: str, **arguments: Any) -> Any:
+        """Work of a moment."""
+        return await self.quick.call(name, None, **arguments)
+
+    async def kept(self, name: str, **arguments: Any) -> Any:
+        """Work of a moment whose answer stays the same for the same table, job and arguments."""
+        mark = json.dumps([self.project.job_mark, name, arguments], sort_keys=True)
+        if mark not in self._kept:
+            if len(self._kept) > 200:
+                self._kept.clear()
+            self._kept[mark] = await self.short(name, **self.asked, **arguments)
+        return self._kept[mark]
+
+    async def kept_of_table(self, name: str, **arguments: Any) -> Any:
+        """Work of a moment whose answer stays the same while the table and how it is read do."""
+        job = self.project.work.job
+        read = Job(skip_rows=job.skip_rows, missing_tokens=job.missing_tokens, column_tokens=job.column_tokens,
+                   decimals=job.decimals)  # fmt: skip
+        mark = json.dumps([self.project.work.source, read.to_toml(), name, arguments], sort_keys=True)
+        if mark not in self._kept:
+            self._kept[mark] = await self.short(name, **self.asking(read), **arguments)
+        return self._kept[mark]
+
+    async def preview(self) -> Any:
+        """What the present job would do; an earlier question that was not answered yet is dropped."""
+        if self._preview is not None:
+            self.quick.cancel(self._preview)
+        self._preview = self.quick.submit("releases.preview", None, **self.asked)
+        return await self._preview.answer
+
+    async def longer(self, what: str, name: str, **arguments: Any) -> Any:
+        """Work that may take long: all windows see how far it is, and any of them can cancel it."""
+        if self.underway is not None:
+            raise KanopyError(f"{self.underway.what} is under way. Wait for it, or cancel it first.")
+
+        def tell(step: Step) -> None:
+            if self.underway is not None:
+                self.underway.step = step
+
+        task = self.long.submit(name, tell, **arguments)
+        self.underway = Underway(what, task)
+        self.tell()
+        try:
+            return await task.answer
+        finally:
+            self.underway = None
+            self.tell()
+
+    def cancel(self) -> None:
+        """Stop what is under way."""
+        if self.underway is not None:
+            self.long.cancel(self.underway.task)
+
+    # ---- the table ----------------------------------------------------------------------------------------
+
+    async def open(self, source: str, *, name: str = "", example: bool = False) -> dict[str, Any]:
+        """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone."""
+        project = self.project
+        place = str(project.folder / source) if source.startswith("data/") else source
+        found = await self.longer(f"Opening {name or source}", "table.open_table", source=place, example=example)
+        files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
+        job = Job.from_dict(found["job"]).replaced(hierarchies=files)
+        opened = Work(source, job, tuple(found["columns"]), ())
+        project.change(
+            f"open {name or Path(source).name}",
+            lambda work: replace(opened, plans=work.plans if work.source == source else ()),
+        )
+        return dict(found)
+
+    def _keep_text(self, column: str, text: str) -> str:
+        from kanopy.hierarchy.files.json_format import parse_json
+
+        return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
+
+    async def set_role(self, column: str, role: str) -> None:
+        """Give a column a role; one that becomes a quasi-identifier gets a hierarchy."""
+        project = self.project
+        job = project.work.job.with_role(column, role)
+        if column in job.quasi and column not in job.hierarchies:
+            built = await self.short("table.build_columns", **self.asking(job), columns=[column])
+            file = self._keep_text(column, built[column])
+            job = job.replaced(hierarchies={**job.hierarchies, column: file})
+        hierarchies = job.hierarchies
+
+        def change(work: Work) -> Work:
+            changed = work.job.with_role(column, role)
+            own = {column: hierarchies[column]} if column in changed.quasi else {}
+            return replace(work, job=changed.replaced(hierarchies={**changed.hierarchies, **own}))
+
+        project.change(f"{column} is {role}", change)
+
+    def set_job(self, words: str, **settings: Any) -> None:
+        """Change settings of the job."""
+        self.project.change(words, lambda work: replace(work, job=work.job.replaced(**settings)))
+
+    def set_hierarchy(self, column: str, hierarchy: Any, words: str) -> None:
+        """Give a column another hierarchy."""
+        file = self.project.keep_hierarchy(column, hierarchy)
+        self.project.change(
+            words, lambda work: replace(work, job=work.job.replaced(hierarchies={**work.job.hierarchies, column: file}))
+        )
+
+    # ---- releases -----------------------------------------------------------------------------------------
+
+    @property
+    def suffix(self) -> str:
+        """The format of the release: that of the table where it can be written."""
+        found = Path(self.project.source.partition("::")[0]).suffix.lower()
+        return found if found in SUFFIXES else ".csv"
+
+    @property
+    def result_folder(self) -> Path:
+        """Where the release of the present job lies, if it was made."""
+        return self.project.result_folder(self.project.job_mark)
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """What is known of the release of the present job; `None` if it was not made yet."""
+        file = self.result_folder / "summary.json"
+        mark = f"summary {file}"
+        if mark not in self._kept:
+            if not file.exists():
+                return None
+            self._kept[mark] = json.loads(file.read_text("utf-8"))
+        found: dict[str, Any] = self._kept[mark]
+        return found
+
+    async def run(self) -> dict[str, Any]:
+        """Make the release of the present job."""
+        folder = self.result_folder
+        found: dict[str, Any] = await self.longer(
+            "Making the release", "releases.run", **self.asked, folder=str(folder), suffix=self.suffix
+        )
+        self.tell()
+        return found
+
+    async def report(self) -> None:
+        """Write the report of the present release."""
+        await self.longer(
+            "Writing the report", "releases.report", **self.asked, folder=str(self.result_folder), suffix=self.suffix
+        )
+
+
+__all__ = ["Cancelled", "Desk", "Underway", "asyncio"]

@@ -1,0 +1,234 @@
+"""A project: a folder that holds what a steward works on, so that nothing is lost by a reload, a restart or a crash.
+
+project.json, states/      every step, and which of them is the present (`history.py`)
+data/                      tables that were uploaded; a table named on the command line stays where it is
+hierarchies/               every version of every hierarchy, named by its content
+job.toml                   the present job, as `kanopy anonymize --job` reads it
+results/                   what runs have written
+key                        the secret part of the page's address
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kanopy._errors import DataError, InputError
+from kanopy._files import write_whole
+from kanopy._job.job import Job
+from kanopy.app.history import History
+from kanopy.hierarchy.files.files import read_hierarchy
+from kanopy.hierarchy.files.json_format import hierarchy_json
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+LONGEST_NAME = 80
+UNSAFE = re.compile(r"[^\w.-]+")
+
+
+def safe_name(name: str, instead: str = "file") -> str:
+    """A file name without any folder in it, whatever was sent.
+
+    >>> safe_name("../../etc/pass wd.csv"), safe_name("..")
+    ('pass_wd.csv', 'file')
+    """
+    last = re.split(r"[/\\\\]", name)[-1]
+    kept = UNSAFE.sub("_", last).strip("._") or instead
+    stem, dot, suffix = kept.rpartition(".")
+    return (
+        kept if len(kept) <= LONGEST_NAME else f"{stem[: LONGEST_NAME - len(suffix) - 1]}{dot}{suffix}"[-LONGEST_NAME:]
+    )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the steward has decided so far. Every change makes a new one."""
+
+    source: str = ""
+    """The table, named as on the command line; a path in the project's folder is relative to it."""
+    job: Job = field(default_factory=Job)
+    columns: tuple[Mapping[str, Any], ...] = ()
+    """What was guessed of each column, and why."""
+    plans: tuple[Mapping[str, Any], ...] = ()
+    """Jobs set aside under a name, to compare: name, job, and the figures of their release."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as it is kept."""
+        return {
+            "source": self.source,
+            "job": self.job.to_dict(),
+            "columns": [dict(column) for column in self.columns],
+            "plans": [dict(plan) for plan in self.plans],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Work:
+        """From plain data."""
+        return cls(plain["source"], Job.from_dict(plain["job"]), tuple(plain["columns"]), tuple(plain["plans"]))
+
+
+class Project:
+    """The work in a folder, with every step undoable.
+
+    >>> import tempfile
+    >>> project = Project(tempfile.mkdtemp())
+    >>> project.change("k = 10", lambda work: replace(work, job=work.job.replaced(k=10)))
+    >>> project.work.job.k, project.undo(), project.work.job.k
+    (10, 'k = 10', 5)
+    >>> project.close()
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).resolve()
+        for part in ("data", "hierarchies", "results"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(self.folder / ".lock")
+        self._history = History(self.folder, Work().to_dict())
+        self.work = Work.from_dict(self._history.now)
+        self.listeners: list[Callable[[], None]] = []
+
+    def close(self) -> None:
+        """Let another server have the folder."""
+        os.close(self._lock)
+
+    # ---- steps --------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """Grows with every change."""
+        return self._history.revision
+
+    @property
+    def undoable(self) -> str:
+        """What would be taken back, in words."""
+        return self._history.undoable
+
+    @property
+    def redoable(self) -> str:
+        """What would be done again, in words."""
+        return self._history.redoable
+
+    @property
+    def steps(self) -> list[tuple[str, bool]]:
+        """Every step in words, and whether it lies at or before the present."""
+        return self._history.steps
+
+    def change(self, words: str, change: Callable[[Work], Work]) -> None:
+        """One step: a function of the present, so that two windows never overwrite each other's decisions."""
+        changed = change(self.work)
+        if changed == self.work:
+            return
+        self._history.add(changed.to_dict(), words)
+        self._arrived(changed)
+
+    def undo(self) -> str:
+        """One step back, whatever it was."""
+        said = self._history.undo()
+        self._arrived(Work.from_dict(self._history.now))
+        return said
+
+    def redo(self) -> str:
+        """One step forward again."""
+        said = self._history.redo()
+        self._arrived(Work.from_dict(self._history.now))
+        return said
+
+    def _arrived(self, work: Work) -> None:
+        self.work = work
+        write_whole(self.job_file, work.job.to_toml())
+        for listener in list(self.listeners):
+            listener()
+
+    # ---- files --------------------------------------------------------------------------------------------
+
+    @property
+    def job_file(self) -> Path:
+        """The present job, for the command line."""
+        return self.folder / "job.toml"
+
+    @property
+    def source(self) -> str:
+        """The table as the library reads it from anywhere; nothing if none is open."""
+        own = self.work.source
+        return str(self.folder / own) if own.startswith("data/") else own
+
+    def keep_upload(self, name: str, content: bytes) -> str:
+        """Keep an uploaded table under a name of its own; returns how the project calls it."""
+        safe = safe_name(name, "table.csv")
+        target = self.folder / "data" / safe
+        for number in range(2, 10_000):
+            if not target.exists() or target.read_bytes() == content:
+                break
+            target = self.folder / "data" / f"{number}-{safe}"
+        write_whole(target, content)
+        return f"data/{target.name}"
+
+    def keep_hierarchy(self, column: str, hierarchy: Hierarchy) -> str:
+        """Keep a version of a column's hierarchy; returns the file as a job names it."""
+        text = hierarchy_json(hierarchy) + "\n"
+        mark = hashlib.sha256(text.encode()).hexdigest()[:10]
+        name = f"hierarchies/{safe_name(column, 'column')[:40]}-{mark}.json"
+        if not (self.folder / name).exists():
+            write_whole(self.folder / name, text)
+        return name
+
+    def hierarchy(self, column: str) -> Hierarchy | None:
+        """The present hierarchy of a column, if it has one of its own."""
+        given = self.work.job.hierarchies.get(column)
+        return _read(self.folder / given, column) if isinstance(given, str) else None
+
+    def result_folder(self, name: str) -> Path:
+        """Where a run keeps what it wrote."""
+        if safe_name(name) != name:
+            raise InputError(f"No run is called {name!r}.")
+        return self.folder / "results" / name
+
+    @property
+    def job_mark(self) -> str:
+        """Tells the present table and job from any other: results are kept under it."""
+        text = f"{self.work.source}\n{self.work.job.to_toml()}"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def key(self) -> str:
+        """The secret in the page's address, the same after a restart, so that an open page finds its server again."""
+        file = self.folder / "key"
+        if not file.exists():
+            with contextlib.suppress(FileExistsError):
+                handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                with os.fdopen(handle, "w") as stream:
+                    stream.write(secrets.token_urlsafe(24))
+        return file.read_text("utf-8").strip()
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, column: str) -> Hierarchy:
+    """A hierarchy of a file that never changes: its name says its content."""
+    return read_hierarchy(path, column=column)
+
+
+def _locked(file: Path) -> int:
+    """Only one server may write to a folder; the lock goes with the process, however that ends."""
+    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        import fcntl
+    except ImportError:  # Windows: two servers on one folder are the user's own doing there
+        return handle
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise DataError(
+            f"Another `kanopy app` works in {file.parent}. Use its page, end it, or name another folder with --project."
+        ) from None
+    return handle
+
+
+__all__ = ["Project", "Work", "replace", "safe_name"]

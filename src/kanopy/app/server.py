@@ -1,0 +1,98 @@
+"""The server: one project, one page, on this machine only unless told otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kanopy._errors import InputError, MissingDependency
+from kanopy.app.guard import Guard, is_loopback
+from kanopy.app.project import Project
+
+FIRST_PORT = 8790
+TRIED_PORTS = 20
+UPLOAD_LIMIT = 2 * 1024**3
+"""Bytes of a table that may be uploaded; larger ones are named on the command line, which copies nothing."""
+SHORTEST_PASSWORD = 8
+
+
+def serve(
+    folder: str | Path,
+    *,
+    data: str | None = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    password: str = "",
+    upload_limit: int = UPLOAD_LIMIT,
+    ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve a project until it is interrupted; `ready` hears the page's address once it answers.
+
+    `data` is a table to open first; `password` is asked for instead of the secret in the address, and must be given
+    where other machines may connect.
+    """
+    if not is_loopback(host) and len(password) < SHORTEST_PASSWORD:
+        raise InputError(
+            f"--host {host} lets other machines connect: set a password of at least {SHORTEST_PASSWORD} characters in "
+            "the variable KANOPY_APP_PASSWORD. The connection is not encrypted; an SSH tunnel to 127.0.0.1 is."
+        )
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None
+    place = _bound(host, port)
+    number = place.getsockname()[1]
+    project = Project(folder)
+    try:
+        app = application(project, data=data)
+        secret = project.key
+        guarded = Guard(app, host=host, port=number, key=secret, password=password, upload_limit=upload_limit)
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{number}/" + ("" if password else f"?key={secret}")
+        config = uvicorn.Config(
+            guarded, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        )
+
+        class Answering(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                if self.started:
+                    ready(address)
+
+        with contextlib.suppress(KeyboardInterrupt):
+            Answering(config).run(sockets=[place])
+    finally:
+        place.close()
+        project.close()
+
+
+def application(project: Project, *, data: str | None = None) -> Any:
+    """The page of a project as an application of the web server, unguarded."""
+    try:
+        from kanopy.app.window import make_application
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
+            raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None
+        raise
+    return make_application(project, data)
+
+
+def _bound(host: str, port: int | None) -> socket.socket:
+    """A listening place: the port asked for, or the first free one of a few, so that addresses stay the same."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + TRIED_PORTS), 0]
+    for number in tried:
+        place = socket.socket(family, socket.SOCK_STREAM)
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            place.bind((host, number))
+        except OSError as error:
+            place.close()
+            if port is not None:
+                raise InputError(f"Port {port} of {host} cannot be used: {error.strerror}. Name another.") from None
+            continue
+        return place
+    raise InputError(f"No port of {host} can be used.")

@@ -1,0 +1,1 @@
+"""The small parts that places are made of."""

@@ -1,0 +1,183 @@
+"""Numbers with their explanations, tiles, pictures: parts that every place uses. All write text, never markup."""
+
+from __future__ import annotations
+
+import base64
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from nicegui import ui
+from nicegui.element import Element
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+
+
+@cache
+def words() -> dict[str, dict[str, str]]:
+    """Every explanation: `name`, `short` and `why`."""
+    return tomllib.loads((resources.files("kanopy.app.widgets") / "words.toml").read_text("utf-8"))
+
+
+@cache
+def style() -> str:
+    """The style of the page."""
+    return (resources.files("kanopy.app.widgets") / "style.css").read_text("utf-8")
+
+
+def number(text: object, key: str, *, big: bool = False) -> Element:
+    """A number that says what it means when one points at it, or comes to it by keyboard."""
+    about = words()[key]
+    shown = ui.label(str(text)).classes("number big" if big else "number")
+    shown.props["tabindex"] = "0"
+    shown.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
+    with shown:
+        ui.tooltip(about["short"]).classes("explanation")
+    return shown
+
+
+def named(key: str, text: str | None = None) -> Element:
+    """The name of a number, with the same explanation, and the way to the page that says why."""
+    about = words()[key]
+    shown = ui.link(text or about["name"], f"/why#{key}").classes("named")
+    with shown:
+        ui.tooltip(about["short"]).classes("explanation")
+    return shown
+
+
+def tile(text: object, key: str, note: str = "") -> Element:
+    """A number that matters, with its name and a note."""
+    with ui.element("div").classes("tile") as box:
+        named(key)
+        number(text, key, big=True)
+        if note:
+            ui.label(note).classes("note")
+    return box
+
+
+def tiles(*shown: tuple[Any, ...]) -> None:
+    """Tiles side by side."""
+    with ui.element("div").classes("tiles"):
+        for each in shown:
+            tile(*each)
+
+
+def title(text: str, sub: str = "") -> None:
+    """The heading of a place."""
+    with ui.element("div").classes("title"):
+        heading(text, 1)
+        if sub:
+            ui.label(sub).classes("muted")
+
+
+def heading(text: str, level: int = 2) -> Element:
+    """A heading that screen readers can jump to."""
+    shown = ui.label(text).classes(f"h{level}")
+    shown.props["role"] = "heading"
+    shown.props["aria-level"] = str(level)
+    return shown
+
+
+def card(*classes: str) -> Element:
+    """A box for what belongs together."""
+    return ui.element("section").classes(" ".join(("box", *classes)))
+
+
+def button(text: str, click: Callable[..., Any], *, icon: str = "", kind: str = "", hint: str = "") -> ui.button:
+    """A button: `kind` is main, quiet, danger or nothing."""
+    shown = ui.button(text, on_click=click, icon=icon or None, color=None).classes(f"button {kind}")
+    shown.props("no-caps unelevated")
+    if hint:
+        shown.props["aria-label"] = hint if not text else f"{text}: {hint}"
+        with shown:
+            ui.tooltip(hint)
+    return shown
+
+
+def labelled(element: Any, text: str) -> Any:
+    """An element with a label for screen readers."""
+    element.props["aria-label"] = text
+    return element
+
+
+def picture(svg: str, description: str) -> None:
+    """A chart of the report as an image: whatever its texts hold, an image runs nothing. Light and dark are two."""
+    with ui.element("figure").classes("picture"):
+        for theme in ("light", "dark"):
+            shown = ui.element("img").classes(f"only-{theme}")
+            shown.props["src"] = image_of(svg, theme)
+            shown.props["alt"] = description
+            shown.props["loading"] = "lazy"
+
+
+def image_of(svg: str, theme: str) -> str:
+    """A drawing in the colours of a theme, as the address of an image.
+
+    >>> image_of('<svg class="chart"><path fill="var(--ink)"/></svg>', "light")[:26]
+    'data:image/svg+xml;base64,'
+    """
+    colours = _colours()[theme]
+    drawn = re.sub(r"var\((--[\w-]+)\)", lambda found: colours.get(found[1], "currentColor"), svg)
+    rules = f"text{{font-family:{FONT}}}"
+    drawn = re.sub(
+        r"<svg ", '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ', drawn, count=1
+    )
+    drawn = re.sub(r"(<svg[^>]*>)", rf"\1<style>{rules}</style>", drawn, count=1)
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"
+
+
+@cache
+def _colours() -> dict[str, dict[str, str]]:
+    """The colours of the report, light and dark."""
+    text = (resources.files("kanopy.report.style") / "colours.css").read_text("utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", text, re.DOTALL)[:2]
+    return {
+        theme: dict(re.findall(r"(--[\w-]+):\s*([^;]+);", block)) for theme, block in (("light", light), ("dark", dark))
+    }
+
+
+def spark(bars: Sequence[int], description: str) -> None:
+    """A histogram the size of a word."""
+    top = max(bars, default=0) or 1
+    with ui.element("div").classes("spark") as box:
+        box.props["role"] = "img"
+        box.props["aria-label"] = description
+        for count in bars:
+            ui.element("i").style(f"height:{max(4, round(100 * count / top))}%")
+
+
+def share(value: float | None) -> str:
+    """A share in percent, as the report writes it."""
+    from kanopy.report.words import percent
+
+    return percent(value)
+
+
+class Grid:
+    """A table of texts that is filled anew without being built anew."""
+
+    def __init__(self, columns: Sequence[str], *, label: str, aligned: Mapping[int, str] | None = None) -> None:
+        self._names = [f"c{number}" for number in range(len(columns))]
+        shown = [
+            {
+                "name": name,
+                "label": text,
+                "field": name,
+                "align": (aligned or {}).get(number, "left"),
+                "sortable": False,
+            }
+            for number, (name, text) in enumerate(zip(self._names, columns, strict=True))
+        ]
+        self.table = ui.table(columns=shown, rows=[], row_key="#").classes("grid")
+        self.table.props("flat dense hide-bottom")
+        self.table.props["aria-label"] = label
+
+    def fill(self, rows: Sequence[Sequence[object]]) -> None:
+        """Show these rows."""
+        self.table.rows = [
+            {"#": at, **{name: "–" if cell is None else str(cell) for name, cell in zip(self._names, row, strict=True)}}
+            for at, row in enumerate(rows)
+        ]
