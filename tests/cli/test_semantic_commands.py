@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from pathlib import Path
+
 import pytest
 
 from kanopy._errors import HierarchyError, InputError, OntologyError
@@ -22,7 +26,9 @@ def test_evaluate_prints_exactly_the_promised_shape(animals):
     result = run_json("evaluate", animals)
     assert set(result) == {"hierarchies", "ranking"}
     (judged,) = result["hierarchies"]
-    assert set(judged) == {"file", "score", "weights", "levels", "transitions", "faults"}
+    assert set(judged) == {
+        "file", "score", "mean_score", "agreement", "weights", "levels", "transitions", "faults",
+    }  # fmt: skip
     assert round(judged["score"], 4) == 0.2291
     assert judged["weights"] == pytest.approx([1 / 3] * 3)
     assert set(judged["levels"][0]) == {"level", "gsl", "mean", "sd", "weighted", "worst"}
@@ -145,3 +151,63 @@ def test_bad_options(animals, options, message):
 def test_one_senses_file_cannot_be_written_by_several(animals, tmp_path):
     with pytest.raises(InputError, match="cannot write one senses file"):
         run("evaluate", animals, animals, "--senses", tmp_path / "x.toml", "--write-senses")
+
+
+TREES = Path(__file__).parents[1] / "ontology" / "trees"
+QUICK = ("countries", "crimes", "occupations")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in sorted(path.stem for path in TREES.glob("*.csv"))
+    ],
+)
+def test_the_ranking_puts_a_hand_made_tree_above_its_shuffled_and_alphabetical_copies(name, tmp_path):
+    tree = TREES / f"{name}.csv"
+    rows = [line.split(";") for line in tree.read_text().splitlines()]
+    words = [row[0] for row in rows]
+    orders = {f"shuffled{seed}": random.Random(seed).sample(words, len(words)) for seed in range(3)}
+    copies = {name: [[word, *row[1:]] for word, row in zip(order, rows, strict=True)] for name, order in orders.items()}
+    copies["same-shape"] = [[word, *row[1:]] for word, row in zip(sorted(words), rows, strict=True)]
+    copies["letters"] = [[word, word[0].upper(), "A–L" if word[0].upper() < "M" else "M–Z"] for word in sorted(words)]
+    for name, copy in copies.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(";".join(row) for row in copy))
+    ranking = run_json("evaluate", *(tmp_path / f"{name}.csv" for name in copies), tree)["ranking"]
+    assert (ranking[0]["file"], ranking[0]["rank"], ranking[1]["rank"]) == (str(tree), 1, 2)
+
+
+def test_the_published_score_ranks_if_it_is_asked_for(animals, tmp_path):
+    flat = tmp_path / "flat.csv"
+    flat.write_text("\n".join(f"{line.split(';')[0]};*" for line in animals.read_text().splitlines()))
+    for entry in run_json("evaluate", animals, flat, "--level-score", "max")["ranking"]:
+        assert entry["score"] == entry["max"]
+    with pytest.raises(InputError, match="no level score 'median'"):
+        run("evaluate", animals, "--level-score", "median")
+
+
+def test_one_set_of_senses_for_all_files_of_a_ranking(tmp_path):
+    trees = {"a": "bass;fish\ntrout;fish\n", "b": "bass;musical instrument\ntrout;fish\n"}
+    for name, text in trees.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    judged = run_json("evaluate", *(tmp_path / f"{name}.csv" for name in trees))["hierarchies"]
+    senses = [{t["leaf_sense"] for t in each["transitions"] if t["leaf"] == "bass"} for each in judged]
+    assert senses[0] == senses[1]
+    (tmp_path / "a.senses.toml").write_text('[senses]\nbass = "bass#4"\n')
+    (tmp_path / "b.senses.toml").write_text('[senses]\nbass = "bass#7"\n')
+    text = run("evaluate", *(tmp_path / f"{name}.csv" for name in trees))
+    assert "'bass' is read as bass#4 in all files; one file says bass#7" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("level_score", ["mean", "max"])
+@pytest.mark.parametrize("tree", ["foods", "occupations", "kitchen"])
+def test_every_edit_lowers_the_score_and_says_why(tree, level_score):
+    found = run_json("improve", TREES / f"{tree}.csv", "--level-score", level_score)
+    scores = [found["before"], *(edit["score"] for edit in found["edits"])]
+    assert all(after < before for before, after in itertools.pairwise(scores))
+    assert found["after"] == pytest.approx(scores[-1])
+    assert found["edits"]
+    for edit in found["edits"]:
+        assert "lose" in edit["why"]
+        assert edit["to"] not in {"physical entity", "entity", "object", "whole", "matter", "artifact"}

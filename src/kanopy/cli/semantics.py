@@ -13,6 +13,8 @@ from kanopy.cli.console import emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kanopy.hierarchy.builders.semantic.builders import Proposal
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.hierarchy.quality.semantic_quality import SemanticQuality
@@ -22,6 +24,7 @@ SHOWN_WORST = 8
 SHOWN_FAULTS = 12
 
 Weights = Annotated[str, typer.Option(help="constant, level, or one number per level: 0.5,0.3,0.2.")]
+LevelScore = Annotated[str, typer.Option(help="What stands for a level: the mean of its losses, or their max.")]
 SensesFile = Annotated[
     Path | None, typer.Option("--senses", help="Senses and synonyms [default: NAME.senses.toml beside each file].")
 ]
@@ -33,6 +36,7 @@ def evaluate(
     ontology: str,
     measure: str,
     weights: Weights = "constant",
+    level_score: LevelScore = "mean",
     senses: SensesFile = None,
     write_senses: Annotated[
         bool, typer.Option("--write-senses", help="Write the senses used, to be corrected and reused.")
@@ -40,12 +44,17 @@ def evaluate(
     svg: Annotated[Path | None, typer.Option(help="Draw trees and curves into this SVG file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page with interactive trees into this file.")] = None,
 ) -> None:
-    """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture."""
+    """How much meaning hierarchies keep: semantic loss per level, worst transitions, faults, a ranking, a picture.
+
+    Several files are read with one set of senses and ranked by the mean loss and by whether their groups are near in
+    meaning; with --level-score max by VghGSL as published.
+    """
     from kanopy._files import write_whole
     from kanopy.hierarchy.files.files import read_hierarchy
     from kanopy.hierarchy.quality.semantic_loss import parse_weights
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy, rank_hierarchies
     from kanopy.ontology.load import load_ontology
+    from kanopy.ontology.senses.senses import senses_of_hierarchy
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
     check_outputs(files, svg, html)
@@ -56,26 +65,33 @@ def evaluate(
     taxonomy = load_ontology(ontology)
     judged: list[tuple[str, Hierarchy, SemanticQuality]] = []
     written: list[str] = []
+    chosen, differing = _all_choices([_choices(file, senses, may_be_new=write_senses) for file in files])
+    one_set = senses_of_hierarchy(taxonomy, (row for h in hierarchies for row in h.rows()), chosen)
     for file, h in zip(files, hierarchies, strict=True):
-        chosen = _choices(file, senses, may_be_new=write_senses)
-        quality = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen)
+        quality = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, senses=one_set)
         judged.append((str(file), h, quality))
         if write_senses:
             beside = senses or senses_path(file)
-            synonyms = dict(chosen.synonyms) if chosen is not None else {}
+            synonyms = {label: word for label, word in chosen.synonyms.items() if label in quality.senses}
             write_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms))
             written.append(str(beside))
+    ranking = rank_hierarchies([(name, quality.ranked_by(level_score)) for name, _, quality in judged])
+    by_file = {name: quality for name, _, quality in judged}
+    for entry in ranking:
+        quality = by_file[entry["file"]]
+        entry |= {"mean": quality.mean_score, "max": quality.score, "agreement": quality.agreement}
     for target, content in ((svg, _svg), (html, _page)):
         if target is not None:
-            write_whole(target, content(judged))
+            write_whole(target, content(judged, level_score))
             written.append(str(target))
-    ranking = rank_hierarchies([(name, quality.score) for name, _, quality in judged])
 
     def show(console: Any) -> None:
         for name, _, quality in judged:
             _show_quality(console, name, quality)
         if len(judged) > 1:
-            _show_ranking(console, ranking)
+            _show_ranking(console, ranking, level_score)
+            for line in differing:
+                console.print(line, style="yellow")
         _show_written(console, written)
 
     emit({"hierarchies": [quality.to_dict(name) for name, _, quality in judged], "ranking": ranking}, show)
@@ -88,6 +104,7 @@ def improve(
     measure: str,
     output: Path | None,
     weights: Weights = "constant",
+    level_score: LevelScore = "max",
     senses: SensesFile = None,
     max_edits: Annotated[int, typer.Option(help="At most so many edits.")] = 10,
 ) -> None:
@@ -106,7 +123,9 @@ def improve(
     taxonomy = load_ontology(ontology)
     chosen = _choices(file, senses)
     before = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen)
-    found = improve_hierarchy(h, taxonomy, measure=measure, weights=weighing, choices=chosen, max_edits=max_edits)
+    found = improve_hierarchy(
+        h, taxonomy, measure=measure, weights=weighing, choices=chosen, max_edits=max_edits, level_score=level_score
+    )
     after = evaluate_hierarchy(found.hierarchy, taxonomy, measure=measure, weights=weighing, senses=found.senses)
     written: list[str] = []
     if output is not None:
@@ -116,10 +135,12 @@ def improve(
         synonyms = dict(chosen.synonyms) if chosen is not None else {}
         write_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms))
         written = [str(output), str(target)]
+    what = "VghGSL" if level_score == "max" else "mean"
     result = {
         "file": str(file),
-        "before": before.score,
-        "after": after.score,
+        "level_score": level_score,
+        "before": found.before,
+        "after": found.after,
         "edits": [edit.to_dict() for edit in found.edits],
         "levels_before": [level.gsl for level in before.levels],
         "levels_after": [level.gsl for level in after.levels],
@@ -131,13 +152,15 @@ def improve(
         from rich.text import Text
 
         if not found.edits:
-            console.print(Text(f"{file}: VghGSL {before.score:.4f}. No single edit lowers it."))
+            console.print(Text(f"{file}: {what} {found.before:.4f}. No single edit lowers it."))
         else:
-            steps = [("as it is", before.score), *((edit.message, edit.score) for edit in found.edits)]
-            console.print(grid(("edit", ">VghGSL after"), ((words, f"{score:.4f}") for words, score in steps)))
-            levels = " ".join(f"{level.gsl:.4f}" for level in before.levels)
-            now = " ".join(f"{level.gsl:.4f}" for level in after.levels)
-            console.print(Text(f"LevelGSL before: {levels}\nLevelGSL after:  {now}"))
+            steps = [("as it is", "", found.before), *((e.message, e.why, e.score) for e in found.edits)]
+            rows = ((words, why, f"{score:.4f}") for words, why, score in steps)
+            console.print(grid(("edit", "why", f">{what} after"), rows))
+            for name in ("gsl", "mean"):
+                then, now = (" ".join(f"{vars(one)[name]:.4f}" for one in each.levels) for each in (before, after))
+                title = "LevelGSL" if name == "gsl" else "mean"
+                console.print(Text(f"{title} before: {then}\n{title} after:  {now}"))
         _show_written(console, written)
 
     emit(result, show)
@@ -181,17 +204,33 @@ def _choices(file: Path, senses: Path | None, *, may_be_new: bool = False) -> Se
     return read_senses(beside) if beside.exists() else None
 
 
-def _svg(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
+def _all_choices(each: Sequence[SenseChoices | None]) -> tuple[SenseChoices, list[str]]:
+    """The choices of all files as one: the first that says something counts; what later ones say else is told."""
+    from kanopy.ontology.senses.senses import SenseChoices
+
+    senses: dict[str, str] = {}
+    synonyms: dict[str, str] = {}
+    differing: dict[str, str] = {}
+    for one in each:
+        for found, own in ((senses, one.senses), (synonyms, one.synonyms)) if one is not None else ():
+            for label, name in own.items():
+                if found.setdefault(label, name) != name:
+                    differing[label] = f"{label!r} is read as {found[label]} in all files; one file says {name}."
+    source = next((one.source for one in each if one is not None), "")
+    return SenseChoices(senses, synonyms, source), list(differing.values())[:SHOWN_FAULTS]
+
+
+def _svg(judged: list[tuple[str, Hierarchy, SemanticQuality]], level_score: str) -> str:
     from kanopy.report.charts.semantic import trees_and_curves
     from kanopy.report.render import picture
 
     return picture(trees_and_curves([(Path(name).stem, quality) for name, _, quality in judged]), "svg").decode("utf-8")
 
 
-def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]]) -> str:
+def _page(judged: list[tuple[str, Hierarchy, SemanticQuality]], level_score: str) -> str:
     from kanopy.report.pages.semantic import semantic_page
 
-    return semantic_page(judged)
+    return semantic_page(judged, level_score)
 
 
 def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
@@ -199,6 +238,12 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
 
     console.print(
         Text.assemble((name, "bold"), f"  VghGSL {quality.score:.4f}  ({quality.measure}, {quality.ontology})")
+    )
+    console.print(
+        Text(
+            f"With the mean of each level {quality.mean_score:.4f}; groups agree with meaning {quality.agreement:.2f} "
+            "(1: wholly, 0: as shuffled)"
+        )
     )
     table = grid(("level", ">LevelGSL", ">mean", ">sd", ">weight", ">weighted", "worst transitions"), ())
     for level, weight in zip(quality.levels, quality.weights, strict=True):
@@ -238,9 +283,13 @@ def _show_senses(console: Any, senses: Senses) -> None:
         console.print(Text(f"Ambiguous, taken in the most frequent sense: {shown}{more}. Correct with --write-senses."))
 
 
-def _show_ranking(console: Any, ranking: list[dict[str, Any]]) -> None:
-    rows = ((str(entry["rank"]), entry["file"], f"{entry['score']:.4f}") for entry in ranking)
-    console.print(grid((">rank", "hierarchy", ">VghGSL"), rows, title="Ranking, best first"))
+def _show_ranking(console: Any, ranking: list[dict[str, Any]], level_score: str) -> None:
+    numbers = ("score", "mean", "max", "agreement") if level_score == "mean" else ("score", "mean", "agreement")
+    rows = ((str(entry["rank"]), entry["file"], *(f"{entry[name]:.4f}" for name in numbers)) for entry in ranking)
+    heads = {"score": ">labels and groups", "mean": ">mean loss", "max": ">VghGSL", "agreement": ">agreement"}
+    if level_score == "max":
+        heads["score"] = ">VghGSL"
+    console.print(grid((">rank", "hierarchy", *(heads[name] for name in numbers)), rows, title="Ranking, best first"))
 
 
 def _show_written(console: Any, written: list[str]) -> None:

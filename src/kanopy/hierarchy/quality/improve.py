@@ -1,15 +1,17 @@
 """Propose the fewest edits that make a hierarchy keep more meaning (a lower VghGSL, Ayala-Rivera et al. 2014).
 
-Four kinds of edit, each tried only where a level is at its worst: *relabel* a node by the lowest concept above all its
-values, *move* a value under another node, *insert* a node for those children of a node that share more than the node
-says, and *drop* a level that loses more than the level above it. The best edit is taken, then the next, as long as the
-score falls; edits that turn out not to matter in the end are taken back. The top `*` is left alone.
+Four kinds of edit, each tried where a level loses most: *relabel* a node by the lowest concept above all its values,
+*move* a value under another node, *insert* a node for those children of a node that share more than the node says, and
+*drop* a level that loses more than the level above it. The best edit is taken, then the next, as long as each lowers
+the score; edits that turn out not to matter in the end are taken back. The top `*` is left alone, and no label is
+proposed that says nothing (`physical entity`). Levels are scored by their maximum as published, or by their mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,20 +22,26 @@ from kanopy._errors import HierarchyError
 from kanopy._shown import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
-from kanopy.ontology.join import clearest_term, least_common_subsumer
+from kanopy.ontology.join import least_common_subsumer
 from kanopy.ontology.senses.labels import Match
 from kanopy.ontology.senses.senses import Choice, SenseChoices, Senses, senses_of_hierarchy
 from kanopy.ontology.taxonomy import Taxonomy
+from kanopy.ontology.terms import common_term, says_nothing
 
 Labels = npt.NDArray[np.object_]
 
 SMALLEST_GAIN = 1e-6
 EQUAL = 1e-12
+MOST_NODES = 12
+"""So many nodes of a level are looked at, those that lose most."""
+MOST_NAMED = 4
+MOST_MOVED = 50
+"""So many values are tried elsewhere, those that lose most."""
 
 
 @dataclass(frozen=True)
 class Edit(Plain, Short):
-    """One edit: its kind, the node or value it changes, the level, what it becomes, and the score after it."""
+    """One edit: its kind, the node or value it changes, the level, what it becomes, the score after it, and why."""
 
     kind: str
     label: str
@@ -42,6 +50,7 @@ class Edit(Plain, Short):
     message: str
     score: float
     values: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,14 +89,19 @@ def improve_hierarchy(
     weights: str | Sequence[float] = "constant",
     choices: SenseChoices | None = None,
     max_edits: int = 10,
+    level_score: str = "max",
 ) -> Improvement:
-    """The fewest edits that lower VghGSL; none if there is nothing to gain.
+    """The fewest edits of which each lowers VghGSL, with the maximum of each level or (`level_score="mean"`) its mean.
+
+    None if there is nothing to gain.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> rows = [["cat", "homeotherm", "animal"], ["dog", "homeotherm", "animal"], ["salmon", "fish", "animal"]]
     >>> better = improve_hierarchy(Hierarchy.from_rows(rows), load_ontology("wordnet"), max_edits=1)
     >>> [edit.message for edit in better.edits]
     ["relabel 'homeotherm' (level 1) as 'carnivore'"]
+    >>> better.edits[0].why
+    "'carnivore' is what cat and dog share: they lose on average 0.0714 instead of 0.2456"
     """
     if max_edits < 1:
         raise HierarchyError(f"max_edits must be at least 1, not {max_edits}.")
@@ -96,13 +110,14 @@ def improve_hierarchy(
     senses = senses_of_hierarchy(taxonomy, rows, choices)
     labels = np.array([list(row) for row in zip(*rows, strict=True)], object)
     where = f"The hierarchy {hierarchy.name}".rstrip()
-    search = _Search(taxonomy, measure, weights)
+    approximate = frozenset(choice.label for choice in senses.approximate)
+    search = _Search(taxonomy, measure, weights, level_score, approximate)
     start = _State(labels, known_concepts(labels.tolist(), senses, where))
     state, steps = search.run(start, max_edits)
-    score = search.score(state)[0]
+    score = search.score(state)
     edits = [step.edit for step in steps]
     improved = Hierarchy.from_rows((tuple(row) for row in state.labels.T), name=hierarchy.name)
-    return Improvement(improved, tuple(edits), search.score(start)[0], score, _senses_after(taxonomy, senses, state))
+    return Improvement(improved, tuple(edits), search.score(start), score, _senses_after(taxonomy, senses, state))
 
 
 def _senses_after(taxonomy: Taxonomy, senses: Senses, state: _State) -> Senses:
@@ -127,61 +142,73 @@ class _Step:
     key: tuple[float, float]
     columns: Ints
     concept: int
+    why: Callable[[], str]
     chain: int = -1
 
 
 class _Search:
-    def __init__(self, taxonomy: Taxonomy, measure: str, weights: str | Sequence[float]) -> None:
-        self.taxonomy, self.measure, self.weights = taxonomy, measure, weights
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        measure: str,
+        weights: str | Sequence[float],
+        level_score: str,
+        approximate: frozenset[str] = frozenset(),
+    ) -> None:
+        self.taxonomy, self.measure, self.weights, self.level_score = taxonomy, measure, weights, level_score
+        self.approximate = approximate
+        self.memo: dict[int, float] = {}
 
     def losses(self, state: _State) -> Floats:
-        return loss_table(self.taxonomy, state.concepts, self.measure)
+        return loss_table(self.taxonomy, state.concepts, self.measure, memo=self.memo)
 
-    def score(self, state: _State) -> tuple[float, float]:
-        """VghGSL with the worst values, and with the mean: the second breaks ties between edits."""
+    def score(self, state: _State) -> float:
+        """VghGSL with the levels' means or maxima."""
+        return self.scores(state)[0]
+
+    def scores(self, state: _State) -> tuple[float, float]:
+        """The score, and that with the mean: it breaks ties between edits."""
         losses = self.losses(state)
         weights = level_weights(len(losses), self.weights)
-        return float(weights @ level_losses(losses)), float(weights @ np.nanmean(losses, axis=1))
+        one, other = (float(weights @ level_losses(losses, how)) for how in (self.level_score, "mean"))
+        return one, other
 
     def run(self, state: _State, max_edits: int) -> tuple[_State, list[_Step]]:
         steps: list[_Step] = []
-        start, key = state, self.score(state)
-        gained_at = 0
+        start, score = state, self.score(state)
         while len(steps) < max_edits:
-            better = [
-                step
-                for step in self.candidates(state)
-                if step.key[0] < key[0] - SMALLEST_GAIN
-                or (step.key[0] <= key[0] + EQUAL and step.key[1] < key[1] - SMALLEST_GAIN)
-            ]
-            if not better:
+            best = min(self.candidates(state), key=lambda step: step.key, default=None)
+            if best is None or best.edit.score >= score - SMALLEST_GAIN:
                 break
-            best = min(better, key=lambda step: step.key)
-            if best.key[0] < key[0] - SMALLEST_GAIN:
-                gained_at = len(steps) + 1
-            steps.append(best)
-            state, key = best.state, best.key
-        return self.without_idle_edits(start, steps[:gained_at])
+            steps.append(replace(best, edit=replace(best.edit, why=best.why())))
+            state, score = best.state, best.edit.score
+        return self.without_idle_edits(start, steps)
 
     def without_idle_edits(self, start: _State, steps: list[_Step]) -> tuple[_State, list[_Step]]:
         """Take back the edits that the final score does not need (several nodes can be at their worst together)."""
         if not steps:
             return start, []
-        kept, final = steps, steps[-1].key[0]
+        kept, final = steps, steps[-1].edit.score
         for step in steps:
             if step.edit.kind == "drop":
                 continue
             rest = [other for other in kept if other is not step]
             state = self.replay(start, rest)
-            if state is not None and self.score(state)[0] <= final + EQUAL:
+            if state is not None and self.score(state) <= final + EQUAL:
                 kept = rest
-        kept = self.without_detours(start, kept, final)
-        state, shown = start, []
-        for step in kept:
+        # In another order an edit alone may not help: as they were found, each does.
+        return self.one_by_one(start, self.without_detours(start, kept, final)) or (steps[-1].state, steps)
+
+    def one_by_one(self, state: _State, steps: list[_Step]) -> tuple[_State, list[_Step]] | None:
+        """The edits with the score after each; `None` if one of them does not lower it."""
+        score, shown = self.score(state), []
+        for step in steps:
             following = self.replay(state, [step])
             assert following is not None
-            state = following
-            shown.append(replace(step, edit=replace(step.edit, score=self.score(state)[0])))
+            before, state, score = score, following, self.score(following)
+            if score >= before - EQUAL:
+                return None
+            shown.append(replace(step, edit=replace(step.edit, score=score)))
         return state, shown
 
     def without_detours(self, start: _State, steps: list[_Step], final: float) -> list[_Step]:
@@ -195,7 +222,7 @@ class _Search:
                     continue
                 direct = [_renamed(other, level, between, later) for other in steps if other is not later]
                 state = self.replay(start, direct)
-                if state is not None and self.score(state)[0] <= final + EQUAL:
+                if state is not None and self.score(state) <= final + EQUAL:
                     return self.without_detours(start, direct, final)
                 break
         return steps
@@ -221,9 +248,9 @@ class _Search:
 
     def candidates(self, state: _State) -> Iterator[_Step]:
         losses = self.losses(state)
-        highest = level_losses(losses)
+        scores = level_losses(losses, self.level_score)
         for level in range(1, len(state.labels)):
-            worst = losses[level - 1] >= highest[level - 1] - EQUAL
+            worst = self.worst(state.labels[level], losses[level - 1])
             for label in dict.fromkeys(state.labels[level, worst].tolist()):
                 columns = np.flatnonzero(state.labels[level] == label).astype(np.int32)
                 if label != SUPPRESSED_LABEL and not (level == 0 or label == state.labels[0, columns[0]]):
@@ -231,26 +258,45 @@ class _Search:
                     yield from self.inserted(state, level, label, columns, np.flatnonzero(worst))
             yield from self.moved(state, np.flatnonzero(worst), level)
             above = level + 1 < len(state.labels)
-            if above and isinstance(self.weights, str) and highest[level - 1] > highest[level] + SMALLEST_GAIN:
-                yield self.dropped(state, level)
+            if above and isinstance(self.weights, str) and scores[level - 1] > scores[level] + SMALLEST_GAIN:
+                yield self.dropped(state, level, scores)
+
+    def worst(self, labels: Labels, losses: Floats) -> npt.NDArray[np.bool_]:
+        """The values where an edit may help: those at the maximum, or of the nodes that add most to the mean."""
+        if self.level_score == "max":
+            return np.asarray(losses >= np.nanmax(losses) - EQUAL)
+        names, node = np.unique(labels.astype(str), return_inverse=True)
+        lost = np.bincount(node, weights=np.nan_to_num(losses), minlength=len(names))
+        most: npt.NDArray[np.bool_] = np.isin(node, np.argsort(-lost, kind="stable")[:MOST_NODES])
+        return most
 
     def step(self, kind: str, state: _State, edit: tuple[str, int, str, str], **more: Any) -> _Step:
         label, level, to, message = edit
-        key = self.score(state)
+        key = self.scores(state)
         values = tuple(more.pop("values", ()))
         return _Step(Edit(kind, label, level, to, message, key[0], values), state, key, **more)
 
+    def because(self, said: str, before: _State, after: _State, level: int | None, columns: Any) -> str:
+        """Why an edit helps, and what its values lose after it and before, at a level or on average over all."""
+        here = slice(None) if level is None else level - 1
+        now, then = (np.nanmean(self.losses(state)[here][..., columns]) for state in (after, before))
+        lose = "they lose on average" if np.size(columns) > 1 else "it loses"
+        return f"{said}{lose} {now:.4f} instead of {then:.4f}"
+
     def relabelled(self, state: _State, level: int, label: str, columns: Ints) -> Iterator[_Step]:
         known = self.known(state, columns)
-        if not known:
-            return
+        if len(set(known)) < 2:
+            return  # a value alone needs no other name
         concept = least_common_subsumer(self.taxonomy, known)
         term = self.free_term(state, level, concept, columns)
         if concept == state.concepts[level, columns[0]] or term is None:
             return
         changed = state.with_cells(level, columns, term, concept)
         message = f"relabel {label!r} (level {level}) as {term!r}"
-        yield self.step("relabel", changed, (label, level, term, message), columns=columns, concept=concept)
+        values = _names(state.labels[0, columns[state.concepts[0, columns] >= 0]])
+        why = partial(self.because, f"{term!r} is what {values} share: ", state, changed, level, columns)
+        edit = (label, level, term, message)
+        yield self.step("relabel", changed, edit, columns=columns, concept=concept, why=why)
 
     def inserted(
         self, state: _State, level: int, label: str, columns: Ints, worst: npt.NDArray[np.intp]
@@ -281,8 +327,11 @@ class _Search:
             changed = state.with_cells(level, chosen, term, concept)
             names = ", ".join(repr(name) for name in sorted(map(str, members))[:5])
             message = f"insert {term!r} at level {level} beside {label!r}, for {names}"
-            yield self.step("insert", changed, (label, level, term, message), columns=chosen, concept=concept,
-                            values=state.labels[0, chosen].tolist())  # fmt: skip
+            values = state.labels[0, chosen].tolist()
+            said = f"{term!r} says more of them than {label!r}: "
+            why = partial(self.because, said, state, changed, level, chosen)
+            edit = (label, level, term, message)
+            yield self.step("insert", changed, edit, columns=chosen, concept=concept, values=values, why=why)
 
     def known(self, state: _State, columns: Ints) -> list[int]:
         found = state.concepts[0, columns]
@@ -290,11 +339,15 @@ class _Search:
 
     def moved(self, state: _State, worst: npt.NDArray[np.intp], level: int) -> Iterator[_Step]:
         """Each of the worst values under the node where it would lose least, of those that mean something broader."""
-        if len(worst) > 50:  # where so many values are at their worst, moving one of them changes nothing
-            return
+        if len(worst) > MOST_MOVED:
+            if self.level_score == "max":  # where so many are at their worst, moving one of them changes nothing
+                return
+            lost = np.nan_to_num(self.losses(state)[level - 1, worst])
+            worst = worst[np.sort(np.argsort(-lost, kind="stable")[:MOST_MOVED])]
         first: dict[str, int] = {}
         for column, name in enumerate(state.labels[1].tolist()):
-            if name not in (state.labels[0, column], SUPPRESSED_LABEL):
+            # What is known by its head noun only is narrower than that: `racket sport` is not for every sport.
+            if name not in (state.labels[0, column], SUPPRESSED_LABEL) and name not in self.approximate:
                 first.setdefault(name, column)
         for value in worst.tolist():
             above = self.taxonomy.ancestors_of(int(state.concepts[0, value]))
@@ -307,32 +360,44 @@ class _Search:
                 continue  # a node would be left without values
             trial = state.concepts[:, options].copy()
             trial[0] = state.concepts[0, value]
-            cost = loss_table(self.taxonomy, trial, self.measure)
+            cost = loss_table(self.taxonomy, trial, self.measure, memo=self.memo)
             best = options[int(np.argmin(cost.max(axis=0) + cost.sum(axis=0) * EQUAL))]
             changed = _moved(state, value, best)
             leaf, to = str(state.labels[0, value]), str(state.labels[1, best])
             message = f"move {leaf!r} from {state.labels[1, value]!r} to {to!r}"
             columns = np.array([value], np.int32)
-            yield self.step("move", changed, (leaf, level, to, message), columns=columns, concept=-1, chain=best)
+            why = partial(self.because, f"{leaf!r} is a kind of {to!r}: ", state, changed, None, columns)
+            edit = (leaf, level, to, message)
+            yield self.step("move", changed, edit, columns=columns, concept=-1, chain=best, why=why)
 
-    def dropped(self, state: _State, level: int) -> _Step:
+    def dropped(self, state: _State, level: int, scores: Floats) -> _Step:
         names = list(dict.fromkeys(map(str, state.labels[level])))
         shown = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
         message = f"drop level {level} ({shown}): it loses more than the level above it"
-        nothing = np.empty(0, np.int32)
-        return self.step("drop", state.without(level), (names[0], level, "", message), columns=nothing, concept=-1)
+        why = f"its labels lose {scores[level - 1]:.4f}, those of the broader level above only {scores[level]:.4f}"
+        edit, nothing = (names[0], level, "", message), np.empty(0, np.int32)
+        return self.step("drop", state.without(level), edit, columns=nothing, concept=-1, why=lambda: why)
 
     def free_term(self, state: _State, level: int, concept: int, columns: Ints) -> str | None:
-        """The clearest term for a concept, unless another node or value of the level has it."""
-        term = clearest_term(self.taxonomy, concept)
+        """The common word for a concept that says something, unless another node or value of the level has it."""
+        if says_nothing(self.taxonomy, concept):
+            return None
+        term = common_term(self.taxonomy, concept)
         others = np.setdiff1d(np.arange(state.labels.shape[1]), columns)
         if term not in state.labels[level, others]:
             return term
         parents = self.taxonomy.parents_of(concept)
-        longer = f"{term} ({clearest_term(self.taxonomy, parents[0])})" if parents else term
+        longer = f"{term} ({common_term(self.taxonomy, parents[0])})" if parents else term
         same = state.concepts[level, others][state.labels[level, others] == term]
         # Two nodes of one meaning would not be two nodes: only a different meaning justifies a longer name.
         return None if (same == concept).any() or longer in state.labels[level, others] else longer
+
+
+def _names(values: Iterable[Any]) -> str:
+    """Some values in words: `cat, dog and 3 more`."""
+    names = list(dict.fromkeys(map(str, values)))
+    shown = names if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _renamed(step: _Step, level: int, between: str, later: _Step) -> _Step:

@@ -18,6 +18,8 @@ from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
 WEIGHTS = ("constant", "level")
+LEVEL_SCORES = ("mean", "max")
+"""What stands for a level: the mean loss of its values, or the largest as published."""
 TOLERANCE = 1e-6
 
 
@@ -97,10 +99,13 @@ def known_concepts(labels: Sequence[Sequence[str]], senses: Senses, where: str) 
     return concepts
 
 
-def loss_table(taxonomy: Taxonomy, concepts: Ints, measure: str | Measure = "wu-palmer") -> Floats:
+def loss_table(
+    taxonomy: Taxonomy, concepts: Ints, measure: str | Measure = "wu-palmer", *, memo: dict[int, float] | None = None
+) -> Floats:
     """TransGSL of every value (column) at every level above it, from concepts `[level, value]`.
 
-    Unknown concepts are -1: as an ancestor they count as the root, as a value they make the column NaN.
+    Unknown concepts are -1: as an ancestor they count as the root, as a value they make the column NaN. `memo` keeps
+    the losses of pairs for the next table of the same ontology and measure.
     """
     leaves = np.broadcast_to(concepts[0], concepts[1:].shape)
     above = np.where(concepts[1:] < 0, root_of(taxonomy), concepts[1:])
@@ -108,13 +113,20 @@ def loss_table(taxonomy: Taxonomy, concepts: Ints, measure: str | Measure = "wu-
     losses = np.full(above.shape, np.nan)
     if known.any():
         pairs, position = np.unique(leaves[known].astype(np.int64) * taxonomy.size + above[known], return_inverse=True)
-        left, right = np.divmod(pairs, taxonomy.size)
-        found = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
-        losses[known] = found[position]
+        if memo is None:
+            memo = {}
+        missing = np.array([pair for pair in pairs.tolist() if pair not in memo], np.int64)
+        if len(missing):
+            left, right = np.divmod(missing, taxonomy.size)
+            found = transition_loss(taxonomy, left.astype(np.int32), right.astype(np.int32), measure)
+            memo.update(zip(missing.tolist(), found.tolist(), strict=True))
+        losses[known] = np.array([memo[pair] for pair in pairs.tolist()])[position]
     return losses
 
 
-def level_losses(losses: Floats) -> Floats:
-    """LevelGSL with max (equation 2) of a table of losses."""
-    highest: Floats = np.nanmax(losses, axis=1)
-    return highest
+def level_losses(losses: Floats, level_score: str = "max") -> Floats:
+    """LevelGSL of a table of losses: with max (equation 2), or with the mean."""
+    if level_score not in LEVEL_SCORES:
+        raise InputError(f"There is no level score {level_score!r}. {near_miss(level_score, LEVEL_SCORES)}")
+    found: Floats = np.nanmax(losses, axis=1) if level_score == "max" else np.nanmean(losses, axis=1)
+    return found

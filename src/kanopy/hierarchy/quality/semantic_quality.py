@@ -6,6 +6,10 @@
 - LevelGSL(level): the largest TransGSL over the leaves (equation 2), beside it mean and standard deviation;
 - VghGSL: the weighted sum of the levels (equation 3). Lower is better.
 
+One bad transition decides the maximum of a level, so that a good hierarchy and its shuffled copy may score alike: the
+paper recommends to look at the mean as well. Hierarchies are ranked by it, and by whether their groups are those of
+meaning (`agreement`), unless the published score is asked for (`level_score="max"`).
+
 Our conventions where the paper says nothing: `*` is the root of the ontology, for it says nothing. An ancestor whose
 label the ontology does not know counts as such a root, so that an unknown word never wins over a known one. A value it
 does not know is left out of the sums (the same in every hierarchy over these values). Both are reported as faults. The
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +28,7 @@ import numpy as np
 from kanopy._arrays import Floats
 from kanopy._shown import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_faults import Fault, find_faults
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.senses.senses import SenseChoices, Senses, senses_of_hierarchy
@@ -74,6 +80,26 @@ class SemanticQuality(Drawn):
     labels: tuple[tuple[str, ...], ...] = field(repr=False)
 
     @property
+    def mean_score(self) -> float:
+        """The weighted sum of the levels' means, where `score` sums their maxima."""
+        return float(np.asarray(self.weights) @ level_losses(self.losses, "mean"))
+
+    @cached_property
+    def agreement(self) -> float:
+        """Whether the groups are those of meaning, from -1 to 1 (see `kanopy.hierarchy.quality.agreement`)."""
+        concepts = [self.senses.concept(leaf) for leaf in self.labels[0]]
+        return agreement(self.senses.taxonomy, concepts, self.labels)
+
+    def ranked_by(self, level_score: str = "mean") -> float:
+        """What a ranking compares, lower is better: `max` the published VghGSL; `mean` the half of what labels lose on
+        average (as a share of the most that can be lost) and the half of what the groups miss, (1 - agreement) / 2.
+        """
+        if level_score == "max":
+            return self.score
+        labels = float(np.asarray(self.weights) @ level_losses(self.losses, level_score))
+        return (labels / self.maximum + (1.0 - self.agreement) / 2) / 2
+
+    @property
     def transitions(self) -> list[Transition]:
         """Every transition, level by level."""
         return [
@@ -97,6 +123,8 @@ class SemanticQuality(Drawn):
         return {
             "file": file or self.name,
             "score": self.score,
+            "mean_score": self.mean_score,
+            "agreement": self.agreement,
             "weights": list(self.weights),
             "levels": [
                 {
@@ -121,8 +149,9 @@ def evaluate_hierarchy(
 ) -> SemanticQuality:
     """Judge a hierarchy against an ontology: VghGSL, its levels and transitions, and what is wrong with it.
 
-    `choices` are the user's senses and synonyms (see `kanopy.ontology.senses.senses_file`). Unbalanced hierarchies are
-    balanced by repeating the leaf. Ayala-Rivera et al. 2014.
+    `choices` are the user's senses and synonyms (see `kanopy.ontology.senses.senses_file`); `senses` are those already
+    chosen, perhaps for several hierarchies. Unbalanced hierarchies are balanced by repeating the leaf. Ayala-Rivera et
+    al. 2014.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> h = Hierarchy.from_rows([["cat", "mammal", "animal"], ["salmon", "fish", "animal"]], name="pets")
@@ -134,9 +163,11 @@ def evaluate_hierarchy(
     where = f"The hierarchy {hierarchy.name}" if hierarchy.name else "The hierarchy"
     weighing = level_weights(hierarchy.height, weights, where=where)
     rows = list(hierarchy.rows())
+    labels = tuple(zip(*rows, strict=True))
     if senses is None:
         senses = senses_of_hierarchy(taxonomy, rows, choices)
-    labels = tuple(zip(*rows, strict=True))
+    elif len(senses) > len(own := dict.fromkeys(label for row in labels for label in row)):
+        senses = Senses(taxonomy, {label: senses[label] for label in own})
     concepts = known_concepts(labels, senses, where)
     losses = loss_table(taxonomy, concepts, chosen)
     maximum = chosen.maximum(taxonomy)
@@ -170,7 +201,7 @@ def evaluate_hierarchy(
 
 
 def rank_hierarchies(scores: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    """Hierarchies from the best (lowest VghGSL) to the worst; equal scores share a rank.
+    """Hierarchies from the best (lowest score, see `SemanticQuality.ranked_by`) to the worst; equals share a rank.
 
     >>> rank_hierarchies([("a", 0.3), ("b", 0.2)])
     [{'rank': 1, 'file': 'b', 'score': 0.2}, {'rank': 2, 'file': 'a', 'score': 0.3}]

@@ -150,6 +150,8 @@ def senses_of_hierarchy(
 ) -> Senses:
     """The senses of all labels of a level table (one row per value: the value, then ever broader labels).
 
+    The rows of several hierarchies over the same values give one set of senses for all of them.
+
     >>> from kanopy.ontology.load import load_ontology
     >>> found = senses_of_hierarchy(load_ontology("wordnet"), [["frog", "amphibian", "vertebrate"]])
     >>> found.name("amphibian"), found["amphibian"].reason
@@ -159,14 +161,12 @@ def senses_of_hierarchy(
     matches = find_labels(taxonomy, (label for row in table for label in row), choices)
     found: dict[str, Choice] = {}
     above = _hypernyms(taxonomy)
+    ancestors_of: dict[str, dict[str, None]] = {}
     for leaf, *ancestors in table:
-        if leaf in found:
-            continue
-        targets = [
-            set(matches[label].concepts)
-            for label in dict.fromkeys(ancestors)
-            if label != leaf and matches[label].known and matches[label].how != "suppressed"
-        ]
+        ancestors_of.setdefault(leaf, {}).update(dict.fromkeys(label for label in ancestors if label != leaf))
+    for leaf, above_leaf in ancestors_of.items():
+        known = (matches[label] for label in above_leaf)
+        targets = [set(match.concepts) for match in known if match.known and match.how != "suppressed"]
         found[leaf] = _leaf_choice(matches[leaf], targets, above)
     under: dict[str, list[int]] = {}
     for leaf, *ancestors in table:

@@ -27,19 +27,26 @@ def edge_losses(h: Hierarchy, quality: SemanticQuality) -> dict[int, float]:
     return found
 
 
-def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]]) -> str:
+def semantic_page(items: Sequence[tuple[str, Hierarchy, SemanticQuality]], level_score: str = "mean") -> str:
     """The page for one or several judged hierarchies; it needs no network."""
     qualities = [(name, quality) for name, _, quality in items]
-    ranked = rank_hierarchies([(name, quality.score) for name, quality in qualities])
-    rows = [[str(entry["rank"]), entry["file"], f"{entry['score']:.4f}"] for entry in ranked]
+    ranked = rank_hierarchies([(name, quality.ranked_by(level_score)) for name, quality in qualities])
+    by_name = dict(qualities)
+    rows = []
+    for entry in ranked:
+        each = by_name[entry["file"]]
+        numbers = (each.mean_score, each.score, each.agreement)
+        rows.append([str(entry["rank"]), entry["file"], *(f"{number:.4f}" for number in numbers)])
     head, names = qualities[0][1], ", ".join(name for name, _ in qualities)
+    best = by_name[ranked[0]["file"]]
     keeps = "this hierarchy loses" if len(items) == 1 else f"{ranked[0]['file']} loses least:"
     curve = drawing(stacked([level_curve(qualities)]), "curve", f"LevelGSL level by level of {names}.")
-    ranking = pair(table("VghGSL", ["rank", "hierarchy", "VghGSL"], rows, [2]), curve)
+    titles = ["rank", "hierarchy", "mean loss", "VghGSL", "agreement of groups"]
+    ranking = pair(table("VghGSL", titles, rows, [2, 3, 4]), curve)
     return shell(
         "How much meaning the hierarchies keep",
         names,
-        verdict=f"Of the meaning, {keeps} VghGSL {ranked[0]['score']:.4f}.",
+        verdict=f"Of the meaning, {keeps} VghGSL {best.score:.4f}.",
         sentences=[sentence("semantic.words", measure=head.measure, ontology=head.ontology)],
         parts=[
             ("ranking", "Ranking", section("Ranking", "", ranking)),

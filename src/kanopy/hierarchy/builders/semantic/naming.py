@@ -14,25 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
-from kanopy.ontology.join import clearest_term
 from kanopy.ontology.taxonomy import Taxonomy
+from kanopy.ontology.terms import common_term, says_nothing
 
 MOST_PARTS = 3
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
 UNCOMMON = 1.5
 """A word that is not found in plain texts has to cover so many members more."""
-GENERAL = 4
-"""Concepts at most so deep (entity, object, whole …) say nothing."""
-VAGUE = frozenset(
-    (
-        *("article", "artifact", "being", "commodity", "component", "condition", "container", "covering", "creation"),
-        *("device", "equipment", "good", "happening", "implement", "instrumentality", "instrumentation", "item"),
-        *("material", "nutriment", "organism", "part", "piece", "process", "product", "quality", "region", "situation"),
-        *("structure", "substance", "thing", "unit", "way", "whole", "work"),
-    )
-)
-"""Nor do these words of the ontology tell a reader much."""
 
 
 class GroupNames:
@@ -46,7 +35,7 @@ class GroupNames:
 
     def whole(self, concept: int) -> str:
         """What all values are: `*` if that says nothing."""
-        name = SUPPRESSED_LABEL if self._says_nothing(concept) else self._term(concept)
+        name = SUPPRESSED_LABEL if says_nothing(self.taxonomy, concept) else self._term(concept)
         self.taken[name] = frozenset(range(len(self.labels)))
         return name
 
@@ -101,22 +90,10 @@ class GroupNames:
         return parts, rest
 
     def _may_name(self, concept: int, parent: str) -> bool:
-        return not self._says_nothing(concept) and self._term(concept) != parent
-
-    def _says_nothing(self, concept: int) -> bool:
-        return bool(self.taxonomy.min_depth[concept] <= GENERAL) or not VAGUE.isdisjoint(
-            self.taxonomy.terms_of(concept)
-        )
+        return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
 
     def _term(self, concept: int) -> str:
-        """The word for a concept that texts use most."""
-        terms = self.taxonomy.terms_of(concept)
-        used = {
-            term: dict(zip(self.taxonomy.senses(term), self.taxonomy.tagged(term), strict=True)).get(concept, 0)
-            for term in terms
-        }
-        most = max(used.values(), default=0)
-        return next(term for term in terms if used[term] == most) if most else clearest_term(self.taxonomy, concept)
+        return common_term(self.taxonomy, concept)
 
     @cached_property
     def _common(self) -> frozenset[int]:

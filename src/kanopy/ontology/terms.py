@@ -1,0 +1,57 @@
+"""Which word of an ontology to show people, and which of its concepts say nothing to them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kanopy.ontology.join import clearest_term
+from kanopy.ontology.taxonomy import Taxonomy
+
+GENERAL = 2
+"""Concepts at most so deep (entity, object, matter …) say nothing."""
+DEEP = 8
+"""… in an ontology of twice so many levels: in a small one only the top does."""
+_VAGUE = """
+    act action activator activity agent area arrangement article artifact attribute being body causal_agent
+    class cognition collection commodity communicator component condition container content covering creation
+    definite_quantity device direction equipment event figure good group group_action happening implement
+    indication instrumentality instrumentation item line living_thing location magnitude material matter
+    natural_object natural_process nature nutriment object opening organic_process organism part phenomenon
+    physical_condition piece placement point position possession process product property quality region section
+    series situation social_group state structure substance surface system taxonomic_group thing
+    transferred_property unit way whole work"""
+VAGUE = frozenset(_VAGUE.split())
+"""Nor do these words of the ontology tell a reader much."""
+
+
+def says_nothing(taxonomy: Taxonomy, concept: int) -> bool:
+    """Whether a concept is so general that its name tells nobody anything.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> [says_nothing(w, w.sense(word)) for word in ("physical entity", "instrumentality", "food", "animal")]
+    [True, True, False, False]
+    """
+    general = taxonomy.min_depth[concept] <= min(GENERAL, _deepest(taxonomy) // DEEP)
+    return bool(general) or not VAGUE.isdisjoint(term.replace(" ", "_") for term in taxonomy.terms_of(concept)[:1])
+
+
+@lru_cache(maxsize=8)
+def _deepest(taxonomy: Taxonomy) -> int:
+    return int(taxonomy.min_depth.max())
+
+
+def common_term(taxonomy: Taxonomy, concept: int) -> str:
+    """The word for a concept that texts use most.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> common_term(w, w.sense("domestic dog"))
+    'dog'
+    """
+    terms = taxonomy.terms_of(concept)
+    used = {
+        term: dict(zip(taxonomy.senses(term), taxonomy.tagged(term), strict=True)).get(concept, 0) for term in terms
+    }
+    most = max(used.values(), default=0)
+    return next(term for term in terms if used[term] == most) if most else clearest_term(taxonomy, concept)
