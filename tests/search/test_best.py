@@ -290,3 +290,19 @@ def test_compiling_is_announced_and_no_search_time(monkeypatch: pytest.MonkeyPat
         Problem(table(100), [KAnonymity(3)]), Progress(lambda step: bool(said.append(str(step))) or True, interval=0.0)
     )
     assert any("preparing compiled code" in step for step in said)
+
+
+def test_steps_that_find_nothing_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a table of a few rows they looked at nothing, so a budget of one second ended after twenty."""
+    from kanopy.search.local.best import improvement
+
+    calls = [0]
+
+    def counted(*given: object) -> float:
+        calls[0] += 1
+        return float(chain(*given))
+
+    chain = improvement.chain
+    monkeypatch.setattr(improvement, "chain", counted)
+    make_algorithm("best", {"budget_seconds": 0.5}).search(Problem(table(18, width=2), [KAnonymity(4)]), Progress())
+    assert 0 < calls[0] <= 0.5 / 6e-6
