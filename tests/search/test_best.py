@@ -304,5 +304,5 @@ def test_steps_that_find_nothing_are_paid_for(monkeypatch: pytest.MonkeyPatch) -
 
     chain = improvement.chain
     monkeypatch.setattr(improvement, "chain", counted)
-    make_algorithm("best", {"budget_seconds": 0.5}).search(Problem(table(18, width=2), [KAnonymity(4)]), Progress())
+    Best(budget_seconds=0.5).solve(Problem(table(18, width=2), [KAnonymity(4)]))
     assert 0 < calls[0] <= 0.5 / 6e-6
