@@ -145,3 +145,55 @@ def test_keys_of_people_that_repeat_are_units_and_households_are_not() -> None:
     )
     roles = {guess.column: str(guess.role) for guess in guess_roles(frame)}
     assert roles["subject_id"] == "unit" and roles["record"] == roles["household"] == "identifier"
+
+
+def roles_of(columns: dict[str, list[object]]) -> dict[str, str]:
+    return {guess.column: str(guess.role) for guess in guess_roles(pl.DataFrame(columns))}
+
+
+def test_what_tables_out_of_the_sample_taught() -> None:
+    """General causes of wrong guesses on tables that nobody had looked at before."""
+    rows = 600
+    year = [2000 + i % 8 for i in range(rows)]
+    found = roles_of(
+        {
+            "sex": ["M"] * rows,  # the same for all: still what others know
+            "hiv": ["positive"] * rows,
+            "batch": ["x"] * rows,
+            "num_open_accounts": [i % 20 for i in range(rows)],  # counted, no number of an account
+            "grade": [7 + i % 6 for i in range(rows)],  # of a school
+            "year": year,
+            "d3": [int(each == 2003) for each in year],  # says less of the same
+            "qx": [["low", "mid", "high"][(i * 7 + i // 11) % 3] for i in range(rows)],
+            "onset_sensory": [i * 3 % 40 for i in range(rows)],  # minutes, no date
+            "Note": [f"remark {i % 200} on her" for i in range(rows)],
+        }
+    )
+    wanted = {
+        "sex": "quasi-identifier", "hiv": "sensitive", "batch": "insensitive", "grade": "quasi-identifier",
+        "d3": "quasi-identifier", "qx": "sensitive", "Note": "identifier",
+    }  # fmt: skip
+    assert {name: found[name] for name in wanted} == wanted
+    assert found["num_open_accounts"] != "identifier" and found["onset_sensory"] != "quasi-identifier"
+    marks = roles_of({"grade": ["A", "B+", "C"] * 100})
+    assert marks["grade"] == "sensitive"
+
+
+def test_answers_that_exclude_known_ones_share_their_role_wherever_they_stand() -> None:
+    sector = [i % 5 for i in range(500)]
+    found = roles_of(
+        {
+            "agric": [int(s == 0) for s in sector],
+            "married": [i // 7 % 2 for i in range(500)],
+            "construc": [int(s == 1) for s in sector],
+            "height": [150 + i % 40 for i in range(500)],
+            "zq": [int(s == 2) for s in sector],
+        }
+    )
+    assert found["zq"] == "quasi-identifier"
+
+
+def test_a_row_of_answers_that_others_know_speaks_for_the_rest_of_it() -> None:
+    jobs = ["Web_developer", "Systems_administrator", "Designer", "Data_scientist", "DevOps", "Graphics_xyz"]
+    found = roles_of({name: [int((i * (place + 3)) % 11 < 4) for i in range(400)] for place, name in enumerate(jobs)})
+    assert set(found.values()) == {"quasi-identifier"}

@@ -11,14 +11,25 @@ import polars as pl
 from kanopy._table.guessing.lexicon import (
     BODY,
     COORDINATES,
+    HEALTH,
+    MONEY,
     PERSON_NAME,
     RECORD_NUMBER,
+    RESULTS,
     SURVEY_WEIGHT,
     Meaning,
     lexicon,
 )
 from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, STEM, WORD, Spoken, meanings_of, words_of
-from kanopy._table.guessing.structure import dummy_groups, hangs_on, of_another, same_thing
+from kanopy._table.guessing.structure import (
+    coarser_form,
+    dummy_groups,
+    exclude,
+    hangs_on,
+    of_another,
+    same_thing,
+    yes_no_runs,
+)
 from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
@@ -34,8 +45,16 @@ MOST_WORDS = 60
 """The values of a column of at most so many different texts are looked up as words."""
 HALF, FEW_PER_ROW = 0.5, 0.1
 NUMBERS = "its values number them"
+FEWEST_OF_BATTERY = 4
+"""So many columns of yes and no in a row that others know, and at least half of the row, speak for the rest of it."""
 FEWEST_UNITS, MOST_UNITS = 20, 0.95
 """People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
+MOST_COUNTED = 0.05
+"""What is counted has few different values for its rows; numbers of people have many."""
+GRADES, LIMITS = frozenset({"grade", "gradelevel"}), frozenset({"limit", "limits"})
+PARTS_OF_DATES = ("yr", "year", "mon", "mois", "mes", "maand", "day", "dow", "week", "date", "dato", "datum")
+NOTES, LONGEST_MARK = frozenset({"note", "notes"}), 3
+"""What is longer is no mark such as B+, but a word."""
 LETTERS_OF_SEX = frozenset("mfwvkdxu")
 
 
@@ -67,7 +86,8 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     """
     values = {name: Values(frame[name].rename("")) for name in frame.columns}
     found = {name: _guess(frame, name, values) for name in frame.columns}
-    for name, (other, why) in {**_groups(frame, values, found), **_relatives(frame, values, found)}.items():
+    alike = [each(frame, values, found) for each in (_coarser, _groups, _relatives)]
+    for name, (other, why) in {name: why for each in alike for name, why in each.items()}.items():
         reason = f"{why} {other!r}, which is {_a(found[other].role)}"
         like = found[other]
         found[name] = replace(found[name], role=like.role, reason=reason, hierarchy_hint=like.hierarchy_hint)
@@ -126,6 +146,19 @@ def _relatives(
     return relatives
 
 
+def _coarser(
+    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
+) -> dict[str, tuple[str, str]]:
+    """Columns that say less of what another says (`mature` and `mage`, `d81` and `year`)."""
+    known = [name for name, guess in found.items() if guess.role == Role.QUASI_IDENTIFIER and not values[name].nested]
+    finer = {
+        name: coarser_form(frame, name, known, values)
+        for name, guess in found.items()
+        if _open(guess) and values[name].distinct <= FEW_VALUES
+    }
+    return {name: (other, "is a coarser form of") for name, other in finer.items() if other is not None}
+
+
 def _groups(
     frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
 ) -> dict[str, tuple[str, str]]:
@@ -135,7 +168,33 @@ def _groups(
         known = [name for name in group if not _open(found[name]) and found[name].role == Role.QUASI_IDENTIFIER]
         if known:
             members |= {name: (known[0], "excludes") for name in group if _open(found[name])}
+    runs = yes_no_runs(frame, values)
+    answers = [name for run in runs for name in run]
+    told = [name for name in answers if found[name].role == Role.QUASI_IDENTIFIER and not _open(found[name])]
+    for name in answers:
+        if _open(found[name]) and name not in members:
+            apart = [other for other in told if exclude(frame, name, other, values)]
+            alike = [
+                other
+                for other in apart
+                if any(
+                    _same_topic(found, other, each) and exclude(frame, other, each, values)
+                    for each in apart
+                    if each != other
+                )
+            ]
+            if alike:
+                members[name] = (alike[0], "excludes")
+    for battery in runs:
+        known = [name for name in battery if found[name].role == Role.QUASI_IDENTIFIER]
+        if len(known) >= max(FEWEST_OF_BATTERY, HALF * len(battery)):
+            members |= {name: (known[0], "stands among answers such as") for name in battery if _open(found[name])}
     return members
+
+
+def _same_topic(found: Mapping[str, Guess], one: str, other: str) -> bool:
+    """Whether two names speak of the same thing."""
+    return found[one].reason.partition(";")[0] == found[other].reason.partition(";")[0]
 
 
 def _open(guess: Guess) -> bool:
@@ -156,8 +215,7 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
             name, Role.IDENTIFIER, f"holds {frame[name].dtype} values, which cannot be generalized", None, SURE
         )
     if seen.rows == 0 or (seen.distinct == 1 and seen.rows > 1):
-        why = "has the same value in every record" if seen.rows else "is empty"
-        return Guess(name, Role.INSENSITIVE, why, None, SURE)
+        return _constant(name, seen)
     pointer = seen.points_at_people
     if pointer is not None:
         return Guess(name, Role.IDENTIFIER, f"its values look like {pointer}; {shape}", None, SURE)
@@ -177,6 +235,18 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     return _by_values(frame, name, seen, values, shape)
 
 
+def _constant(name: str, seen: Values) -> Guess:
+    """A column of one value tells nobody apart; where its name speaks clearly of what others know, or should not, it is
+    that all the same: the next table may have other values, and all may share what nobody should learn."""
+    why = "has the same value in every record" if seen.rows else "is empty"
+    clear = next((each.meaning for each in meanings_of(name) if each.strength >= WORD), None) if seen.rows else None
+    if clear is None or clear.role not in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        return Guess(name, Role.INSENSITIVE, why, None, SURE)
+    ranks = clear.says == RESULTS and GRADES & set(words_of(name)) and _grades_of_people(seen)
+    role = Role.QUASI_IDENTIFIER if ranks else clear.role
+    return Guess(name, role, f"its name speaks of {clear.says}; {why}", None, LIKELY)
+
+
 def _by_name(
     frame: pl.DataFrame, name: str, seen: Values, spoken: Spoken, values: Mapping[str, Values], shape: str
 ) -> Guess | None:
@@ -188,6 +258,16 @@ def _by_name(
         return _record_number(frame, name, seen, values, says)
     if meaning.says == PERSON_NAME and not (seen.text and _names_people(name, seen)):
         return None
+    if meaning.role == Role.IDENTIFIER and _counts(name, seen):
+        return None
+    if meaning.says == RESULTS and GRADES & set(words_of(name)) and _grades_of_people(seen):
+        kind = "numeric" if seen.numeric else "grouping"
+        return Guess(name, Role.QUASI_IDENTIFIER, f"its values are grades of a school or a rank; {shape}", kind, LIKELY)
+    if meaning.says == RESULTS and NOTES & set(words_of(name)) and seen.text and seen.length > LONGEST_MARK:
+        return Guess(name, Role.IDENTIFIER, f"its name and values speak of remarks; {shape}", None, LIKELY)
+    if meaning.says == HEALTH and LIMITS & set(words_of(name)) and seen.numeric and seen.distinct > FEW_VALUES:
+        meaning = next(each for each in lexicon().meanings if each.says == MONEY)
+        says = f"its name and values speak of {MONEY}; {shape}"
     if meaning.role == Role.IDENTIFIER and seen.distinct <= FEW_VALUES and (seen.rows >= 200 or not seen.text):
         if meaning.says != COORDINATES or not seen.text:
             return None
@@ -203,7 +283,7 @@ def _by_name(
         return Guess(name, Role.UNDECIDED, f"{says}, many of them of one record only: decide", "numeric", UNSURE)
     if meaning.says == "sex or gender" and seen.distinct > 60:
         return None
-    if meaning.says == "a date" and not (seen.dates or seen.numeric):
+    if meaning.says == "a date" and not (seen.dates or (seen.numeric and _can_be_dates(name, seen))):
         return None
     hint = meaning.hint
     if seen.dates:
@@ -211,6 +291,28 @@ def _by_name(
     elif hint == "date" or (seen.numeric and hint not in ("mask", None)):
         hint = "numeric" if seen.numeric else "grouping"
     return Guess(name, meaning.role, says, hint, certainty)
+
+
+def _counts(name: str, seen: Values) -> bool:
+    """Whether a column counts things, as `num_open_accounts` does: small whole numbers of which few differ."""
+    high = seen.numbers.max() if seen.numeric and not seen.fractions else None
+    few = seen.distinct <= MOST_COUNTED * seen.rows
+    return len(words_of(name)) > 1 and few and isinstance(high, float) and high < 1000
+
+
+def _grades_of_people(seen: Values) -> bool:
+    """Whether grades are years of school (whole numbers up to thirteen, some above six) or ranks (words), not marks."""
+    if seen.text:
+        return seen.length > LONGEST_MARK
+    low, high = seen.numbers.min(), seen.numbers.max()
+    whole = seen.numeric and not seen.fractions and seen.distinct > 2
+    return whole and isinstance(low, float) and isinstance(high, float) and low >= 0 and 6 < high <= 13
+
+
+def _can_be_dates(name: str, seen: Values) -> bool:
+    """Whether numbers can be dates: not small ones, unless the name speaks of a part of a date."""
+    high = seen.numbers.max()
+    return any(part in name.lower() for part in PARTS_OF_DATES) or not isinstance(high, float) or high >= 1000
 
 
 def _about_places(name: str) -> bool:
@@ -260,7 +362,7 @@ def _record_number(
     frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str, Values], says: str
 ) -> Guess | None:
     """A number of a record or a person: unique, or repeated with what belongs to the person beside it."""
-    if seen.fractions or seen.dates:
+    if seen.fractions or seen.dates or (words_of(name)[-1] not in ENDINGS_OF_NUMBERS and _counts(name, seen)):
         return None
     if seen.distinct <= FEW_PER_ROW * seen.rows and any(
         each.meaning.role != Role.IDENTIFIER and each.strength >= WORD for each in meanings_of(name)

@@ -14,6 +14,7 @@ WORDS = Path(__file__).resolve().parents[2] / "data" / "column_words.toml"
 PERSON_NAME = "a person's name"
 BODY = "body measures"
 COORDINATES = "a street address"
+HEALTH, MONEY, RESULTS = "health", "money", "results"
 SURVEY_WEIGHT = "a survey weight"
 
 

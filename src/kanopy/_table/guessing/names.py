@@ -23,8 +23,11 @@ SHORTEST_INSIDE = 4
 SHORT_BEGINNINGS = ("age", "sex", "eth", "edu", "bmi", "dob", "zip", "inc", "occ")
 LETTERS = {"ß": "ss", "ı": "i", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "ł": "l"}
 CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke")
+SHORT_ENDINGS = ("dol", "siz", "fam", "job", "sch")
 LONGEST_REST = 3
 """A short word counts as the beginning of another where at most so many letters follow: `agea`, `sexf`."""
+LONGEST_WITH_ENDING = 8
+"""And as the end of one of at most so many: `meddol`, `classsiz`, `lfam`."""
 ENDINGS_OF_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key", "uuid", "guid", "ids"})
 
 
@@ -119,6 +122,9 @@ def _inside(word: str) -> Iterator[tuple[Meaning, int]]:
         if any(each.role != Role.IDENTIFIER for each in found):
             yield from ((each, INSIDE + size // 2) for each in found if each.role != Role.IDENTIFIER)
             return
+    if word[-3:] in SHORT_ENDINGS and len(word) <= LONGEST_WITH_ENDING:
+        yield from ((each, INSIDE) for each in index.get(word[-3:], ()))
+        return
     start = word[:3]
     if start in SHORT_BEGINNINGS and len(word) <= 3 + LONGEST_REST:
         yield from ((each, INSIDE) for each in index.get(start, ()))

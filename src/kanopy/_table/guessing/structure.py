@@ -17,6 +17,8 @@ FALSE = ("0", "0.0", "false", "False", "no", "No", "N", "n")
 EXPECTED = 5.0
 """Rows with both of two answers that chance would bring, where none has them: they exclude each other."""
 FEWEST_VALUES = 3
+ROWS_OF_FORMS, FEWEST_OF_FORM = 20_000, 15
+"""Rows that are looked at for coarser forms, and how many of them share a value on average: then none is by chance."""
 
 
 def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, str]:
@@ -47,6 +49,27 @@ def same_thing(frame: pl.DataFrame, values: Mapping[str, Values]) -> dict[str, s
         else:
             rivals.append(name)
     return found
+
+
+def coarser_form(frame: pl.DataFrame, name: str, others: Sequence[str], values: Mapping[str, Values]) -> str | None:
+    """The column of which another is a coarser form: one value for each of its values, though many rows have each.
+
+    >>> frame = pl.DataFrame({"age": [*range(20, 40)] * 30, "mature": ([0] * 15 + [1] * 5) * 30, "x": [0, 1, 1] * 200})
+    >>> seen = {name: Values(frame[name]) for name in frame.columns}
+    >>> coarser_form(frame, "mature", ["age"], seen), coarser_form(frame, "x", ["age"], seen)
+    ('age', None)
+    """
+    own, part = values[name], frame.head(ROWS_OF_FORMS)
+    rarest = part[name].rename("value").value_counts()["count"].min()
+    if not isinstance(rarest, int) or rarest < FEWEST_OF_FORM:
+        return None
+    for other in others:
+        seen = values[other]
+        if own.distinct < seen.distinct <= part.height / FEWEST_OF_FORM and own.rows >= 0.9 * frame.height:
+            pair = pl.DataFrame({"a": part[other].to_physical(), "b": part[name].to_physical()}).drop_nulls()
+            if pair.n_unique() == pair["a"].n_unique() and pair["b"].n_unique() > 1:
+                return other
+    return None
 
 
 def hangs_on(frame: pl.DataFrame, key: str, values: Mapping[str, Values]) -> int:
@@ -93,27 +116,47 @@ def dummy_groups(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list
     [['a', 'b', 'c']]
     """
     groups: list[list[str]] = []
-    marks: dict[str, pl.Series] = {}
-    run: list[str] = []
+    for run in yes_no_runs(frame, values):
+        group: list[str] = []
+        for name in run:
+            if group and all(exclude(frame, other, name, values) for other in group):
+                group.append(name)
+            else:
+                group = [name]
+                groups.append(group)
+    return [group for group in groups if len(group) > 1]
+
+
+def yes_no_runs(frame: pl.DataFrame, values: Mapping[str, Values]) -> list[list[str]]:
+    """Columns of yes and no that stand beside each other.
+
+    >>> frame = pl.DataFrame({"a": [1, 0], "b": ["yes", "no"], "c": [1, 2], "d": [0, 1]})
+    >>> yes_no_runs(frame, {name: Values(frame[name]) for name in frame.columns})
+    [['a', 'b'], ['d']]
+    """
+    runs: list[list[str]] = [[]]
     for name in frame.columns[:MOST_COLUMNS]:
         seen = values[name]
         texts = set() if seen.nested or seen.distinct != 2 else set(seen.sample.to_list())
         yes = texts & set(TRUE)
-        if not (len(yes) == 1 and texts - yes <= set(FALSE)):
-            run = []
-            continue
-        marks[name] = (frame[name].cast(pl.String).str.strip_chars() == yes.pop()).fill_null(False)
-        if run and all(_exclude(marks[other], marks[name]) for other in run):
-            run.append(name)
-        else:
-            run = [name]
-            groups.append(run)
-    return [group for group in groups if len(group) > 1]
+        if len(yes) == 1 and texts - yes <= set(FALSE):
+            runs[-1].append(name)
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
 
 
-def _exclude(one: pl.Series, other: pl.Series) -> bool:
-    expected = int(one.sum()) * int(other.sum()) / max(len(one), 1)
-    return expected >= EXPECTED and not (one & other).any() if len(one) > 3 * EXPECTED else False
+def exclude(frame: pl.DataFrame, one: str, other: str, values: Mapping[str, Values]) -> bool:
+    """Whether no row says yes in two columns of yes and no, where chance would bring some that do."""
+    first, second = _yes(frame, one, values), _yes(frame, other, values)
+    expected = int(first.sum()) * int(second.sum()) / max(len(first), 1)
+    return expected >= EXPECTED and not (first & second).any() if len(first) > 3 * EXPECTED else False
+
+
+def _yes(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> pl.Series:
+    word = next(iter(set(values[name].sample.to_list()) & set(TRUE)))
+    answered: pl.Series = frame[name].rename("").cast(pl.String).str.strip_chars() == word
+    return answered.fill_null(False)
 
 
 ROWS_FOR_KEYS = 100_000
