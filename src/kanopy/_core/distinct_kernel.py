@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Ints, LongRows, Longs
+from kanopy._arrays import IntRows, Ints, LongRows, Longs
 from kanopy._compiler import PLAIN, helper, kernel
 from kanopy._core.numbering import number_keys_plain, pack_plain
 
@@ -17,6 +17,21 @@ def pack(keys: Longs, codes: Ints, size: int) -> None:
             keys[row] = keys[row] * size + codes[row]
         else:
             keys[row] = -1
+
+
+def _pack_lifted_plain(tuples: Ints, lifts: Longs, starts: Longs, keys: Longs) -> None:
+    """NumPy twin of `pack_lifted`."""
+    keys[:] = sum(lifts[start + tuples[:, j]] for j, start in enumerate(starts.tolist()))
+
+
+@kernel(_pack_lifted_plain, makes_arrays=False)
+def pack_lifted(tuples: IntRows, lifts: Longs, starts: Longs, keys: Longs) -> None:
+    """A key per tuple: the sum over columns `j` of `lifts[starts[j] + value]`, all in one pass."""
+    for row in range(len(keys)):
+        key = 0
+        for j in range(len(starts)):
+            key += lifts[starts[j] + tuples[row, j]]
+        keys[row] = key
 
 
 @helper

@@ -5,6 +5,7 @@ Long inputs are numbered by a compiled hash table, short ones by sorting: loadin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -66,6 +67,25 @@ def number_rows(
         append(keys, np.ascontiguousarray(column, np.int32), size)
         room *= size
     return number_keys(keys, room, ascending=ascending, small=small)
+
+
+def number_lifted(tuples: Ints, lifts: Sequence[Codes], sizes: Sequence[int], *, small: int = SMALL) -> Numbered:
+    """`number_rows` of tuples `[row, column]` whose values are replaced: in column `j` by `lifts[j]`, below `sizes[j]`.
+
+    >>> number_lifted(np.array([[0], [1], [2]], np.int32), [np.array([1, 1, 0])], [2]).number.tolist()
+    [0, 0, 1]
+    """
+    room = math.prod(max(1, size) for size in sizes)
+    if len(tuples) <= small or room > LARGEST_KEY:
+        return number_rows([lift[tuples[:, j]] for j, lift in enumerate(lifts)], sizes, small=small)
+    from kanopy._core.distinct_kernel import pack_lifted
+
+    digits = [math.prod(max(1, size) for size in sizes[j + 1 :]) for j in range(len(sizes))]
+    table = np.concatenate([lift.astype(np.int64) * digit for lift, digit in zip(lifts, digits, strict=True)])
+    starts = np.cumsum([0, *(len(lift) for lift in lifts[:-1])]).astype(np.int64)
+    keys = np.empty(len(tuples), np.int64)
+    pack_lifted(tuples, table, starts, keys)
+    return number_keys(keys, room, small=small)
 
 
 def number_keys(keys: Longs, room: int = 0, *, ascending: bool = False, small: int = SMALL) -> Numbered:

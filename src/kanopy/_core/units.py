@@ -22,16 +22,15 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
-from kanopy._core.numbering import LARGEST_KEY, number_keys
+from kanopy._core.numbering import number_keys
+from kanopy._core.traces_kernel import Traces, leave_if_rare, like_traces, room_for_combinations, sort_traces
 from kanopy._core.units_kernel import count_once
 from kanopy._errors import JobError
 
 ALL = 0
 """`known` where an attacker may know all rows of a unit, and that these are all."""
-MOST_COMBINATIONS = 60_000_000
-"""Combinations of a unit's rows that are kept at a time: eight bytes each."""
-SAMPLED_ROWS, SAMPLED = 20_000, 8
-"""In tables with more rows than this, combinations that begin with one of so many groups are looked at first."""
+SMALL = 300
+"""Up to so many rows the loops run uncompiled: that is quicker than loading the compiled ones."""
 KNOWN_ALL = "all"
 """The same in words, as jobs say it."""
 
@@ -120,99 +119,35 @@ class Units:
         """
         if self.known == 1:
             return np.asarray(np.append(self.people(groups, count) < k, False)[groups])
-        gone = np.zeros(self.count, np.bool_)
-        while True:
-            staying = np.asarray(np.where(gone[self.of_row], -1, groups), np.int64)
-            more = self._unsafe_units(staying, count, k, most)
-            gone |= more
-            # Equal traces stay equal whoever leaves; combinations become rarer when units leave.
-            finished = self.known == ALL or not more.any()
-            if finished or (most is not None and int((gone[self.of_row] & (groups >= 0)).sum()) > most):
-                return np.asarray(gone[self.of_row] & (groups >= 0))
+        small = self.people(groups, count) < k
+        if most is not None and int(small[groups[groups >= 0]].sum()) > most:
+            return np.asarray(np.append(small, False)[groups])
+        gone = leaving_units(self._traces(groups), count, self.known, k, most)
+        return np.asarray(gone[self.of_row] & (groups >= 0))
 
-    def _unsafe_units(self, groups: Longs, count: int, k: int, most: int | None) -> Mask:
-        """Units whose trace, or some combination of their rows, too few units have."""
-        unsafe = np.zeros(self.count, np.bool_)
-        rare = self.people(groups, count) < k
-        unsafe[self.of_row[np.append(rare, False)[groups]]] = True
-        if most is not None and int((unsafe[self.of_row] & (groups >= 0)).sum()) > most:
-            return unsafe
-        room = max(1, count)
-        if room * self.count > LARGEST_KEY:
-            raise JobError("The table has too many rows to compare what is known of its units. Use known = 1.")
-        cells = np.sort((self.of_row.astype(np.int64) * room + groups)[groups >= 0])
-        unit, group = cells // room, cells % room
-        if self.known == ALL:
-            unsafe |= _few_equal(unit, group, room, self.count, k, most)
-        else:
-            if most is not None and len(group) > SAMPLED_ROWS:
-                # Combinations that begin with a few of the groups are often enough to see that too many units leave.
-                some = group % SAMPLED == 0
-                unsafe |= _few_combinations(unit, group, room, self.known, k, self.count, some)
-                if int((unsafe[self.of_row] & (groups >= 0)).sum()) > most:
-                    return unsafe
-            unsafe |= _few_combinations(unit, group, room, self.known, k, self.count)
-        return unsafe
+    def _traces(self, groups: Codes) -> Traces:
+        """The groups of each unit's rows."""
+        ordered = np.ascontiguousarray(groups if self.order is None else groups[self.order], np.int32)
+        traces = Traces(
+            np.empty(len(ordered), np.int32), np.zeros(self.count + 1, np.int64), np.zeros(self.count, np.bool_)
+        )
+        for_size(sort_traces, len(ordered), SMALL)(ordered, self._units, traces.group, traces.starts)
+        return traces
 
 
-def _few_equal(unit: Longs, group: Longs, room: int, count: int, k: int, most: int | None) -> Mask:
-    """Units whose trace fewer than `k` units have: traces are read element by element, equal beginnings numbered.
-
-    Whoever shares a beginning with too few is out at once; once more than `most` rows are, the rest is not looked at.
-    """
-    lengths = np.bincount(unit, minlength=count)
-    starts = np.cumsum(lengths) - lengths
-    begin, unsafe = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    going_on = np.flatnonzero(lengths > 0)
-    place = 0
-    while len(going_on):
-        # Traces of one length are only equal to each other, so the length is part of the first key.
-        keys = (begin[going_on] if place else lengths[going_on]) * room + group[starts[going_on] + place]
-        number, _, sizes = number_keys(keys)
-        begin[going_on] = number
-        rare = sizes[number] < k
-        unsafe[going_on[rare]] = True
-        if most is not None and int(lengths[unsafe].sum()) > most:
-            break
-        place += 1
-        going_on = going_on[~rare & (lengths[going_on] > place)]
-    return unsafe
-
-
-def _few_combinations(
-    unit: Longs, group: Longs, room: int, known: int, k: int, count: int, beginning: Mask | None = None
-) -> Mask:
-    """Units with a combination of up to `known` of their rows that fewer than `k` units have.
-
-    Only combinations whose first row is one of those `beginning` are looked at, if these are given.
-
-    `group` ascends within each unit, so that every combination is met once per unit: it is extended by the next row of
-    the unit, and by the first row of every later group.
-    """
-    unsafe = np.zeros(count, np.bool_)
-    first = np.ones(len(unit), np.bool_)
-    first[1:] = (unit[1:] != unit[:-1]) | (group[1:] != group[:-1])
-    end = np.searchsorted(unit, unit, side="right")
-    last = np.flatnonzero(first if beginning is None else first & beginning)
-    prefix, _, sizes = number_keys(group[last], room)
-    unsafe[unit[last[sizes[prefix] < k]]] = True
-    for size in range(2, known + 1):
-        going_on = ~unsafe[unit[last]]
-        last, begin = last[going_on], prefix[going_on].astype(np.int64)
-        reach = end[last] - last - 1
-        total = int(reach.sum())
-        if total > MOST_COMBINATIONS:
-            raise JobError(
-                f"Units have {total:,} combinations of {size} of their rows, too many to count. Use a smaller known, "
-                f"or known = {KNOWN_ALL!r}, or shorten the longest traces."
-            )
-        if not total:
-            break
-        source = np.repeat(np.arange(len(last)), reach)
-        step = np.arange(total) - np.repeat(np.cumsum(reach) - reach, reach)
-        following = last[source] + 1 + step
-        new = (step == 0) | first[following]
-        source, last = source[new], following[new]
-        prefix, _, sizes = number_keys(begin[source] * room + group[last])
-        unsafe[unit[last[sizes[prefix] < k]]] = True
-    return unsafe
+def leaving_units(traces: Traces, count: int, known: int, k: int, most: int | None) -> Mask:
+    """Which units leave, so that what is known of the others fits `k` of them; see `Units.leaving` for `most`."""
+    rows, units = int(traces.starts[-1]), len(traces.gone)
+    if known == ALL:
+        slots = np.full(1 << max(4, (2 * units - 1).bit_length()), -1, np.int32)
+        like, sizes = np.empty(units, np.int32), np.zeros(units + 1, np.int32)
+        for_size(like_traces, rows, SMALL)(traces, slots, like, sizes)
+        # Equal traces stay equal whoever leaves.
+        return np.asarray((sizes[like] < k) & (like >= 0))
+    work = room_for_combinations(rows, units, count, known)
+    limit, lost = rows if most is None else most, -1
+    while lost < int(work.lost[0]) <= limit:
+        # Combinations become rarer when units leave.
+        lost = int(work.lost[0])
+        for_size(leave_if_rare, rows, SMALL)(traces, known, k, limit, work)
+    return traces.gone

@@ -15,7 +15,7 @@ import numpy as np
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, Recoding, full_domain_recoding
 from kanopy._core.histograms import Histogram, summed
-from kanopy._core.numbering import number_rows
+from kanopy._core.numbering import number_keys, number_lifted
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Levels
@@ -48,7 +48,6 @@ class PeopleJudge:
         # All rows stand unit by unit here, so that nothing has to be moved for every candidate.
         self.order = units.order
         self.units = units if self.order is None else replace(units, of_row=units.of_row[self.order])
-        self.tuple_of_row = self._moved(problem.domain.tuple_of_row)
         self.k = max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=1)
         self.others = tuple(model for model in problem.models if not isinstance(model, KAnonymity))
         self._codes = {column.name: self._moved(column.code_of_row) for column in problem.evidence.sensitive}
@@ -130,21 +129,28 @@ class PeopleOfLevels:
         self.problem = problem
         self.judge = PeopleJudge(problem)
         people = problem.evidence.population
-        tuples = problem.domain.tuples
-        self._tuples = tuples if people is None else np.concatenate([tuples, people.tuples])
+        # Tuples in the order in which units show them: looking up a row's class then walks through memory.
+        of_row = self.judge._moved(problem.domain.tuple_of_row)
+        self._tuple_of_row, first, counts = number_keys(of_row.astype(np.int64), len(problem.domain.tuples))
+        self._own = len(counts)
+        tuples = problem.domain.tuples[of_row[first]]
+        tuples = tuples if people is None else np.concatenate([tuples, people.tuples])
+        self._tuples = np.ascontiguousarray(tuples, np.int32)
 
     def _grouped(self, levels: Levels) -> tuple[Ints, Ints, Longs | None]:
         """The class of every row, the codes of every class, and what the population counts in each."""
         problem = self.problem
         picked = [h.level(level) for h, level in zip(problem.domain.hierarchies, levels, strict=True)]
-        codes = [level.codes[self._tuples[:, j]] for j, level in enumerate(picked)]
-        number, first, _ = number_rows(codes, [level.size for level in picked])
-        own = len(problem.domain.tuples)
+        number, first, _ = number_lifted(
+            self._tuples, [level.codes for level in picked], [level.size for level in picked]
+        )
+        codes = [level.codes[self._tuples[first, j]] for j, level in enumerate(picked)]
+        own = self._own
         population = None
         if problem.evidence.population is not None:
             population = summed(problem.evidence.population.counts, number[own:], len(first))
-        class_of_row = np.append(number[:own], np.int32(-1))[self.judge.tuple_of_row]
-        return class_of_row, np.column_stack([column[first] for column in codes]), population
+        class_of_row = np.append(number[:own], np.int32(-1))[self._tuple_of_row]
+        return class_of_row, np.column_stack(codes), population
 
     def _look(self, levels: Levels, most: int | None) -> tuple[Looked, Ints, Ints]:
         problem = self.problem

@@ -33,6 +33,8 @@ from kanopy.search.solution import About, Algorithm, Solution
 from kanopy.search.work import Work
 
 PART_NOT_MONOTONIC = 0.25
+CANDIDATES_PER_ROW = 8
+"""Up to so many candidates for each row, choosing the next one well costs less than judging one by people."""
 BEST_EFFORT_SECONDS = 30.0
 """For a search without a proof, where no budget is given."""
 
@@ -160,7 +162,17 @@ class _ByAttributes(_Search):
     """For losses bounded by one-attribute counts: pick from the middle of what is open, sorted by bound.
 
     A feasible pick closes everything with a higher bound than its score; an infeasible one closes everything finer.
+    Where judging is dear, because people are looked at row by row, the pick is the one that closes most either way.
     """
+
+    def most_telling(self, pending: Longs) -> int:
+        """The open candidate that closes most in the worse case: all that cost more, or all that are finer."""
+        finer = np.zeros(self.lattice.shape, np.int32)
+        finer.reshape(-1)[pending] = 1
+        for axis in range(finer.ndim):
+            np.cumsum(finer, axis=axis, out=finer)
+        either = np.minimum(finer.reshape(-1)[pending], len(pending) - np.arange(len(pending)))
+        return int(pending[np.argmax(either)])
 
     def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
         problem, lattice = self.problem, self.lattice
@@ -175,12 +187,17 @@ class _ByAttributes(_Search):
         if not problem.monotonic:
             # Failures rule out little then: the cheapest candidates first, so that the first success ends the search.
             part = PART_NOT_MONOTONIC
+        units = problem.domain.units
+        dear = units is not None and units.known != 1 and problem.monotonic
+        dear &= lattice.size <= CANDIDATES_PER_ROW * problem.domain.rows
+        if dear and len(pending) and not self.judge(lattice.highest).feasible:
+            pending = pending[:0]
         while len(pending):
             self.floor = float(bounds[pending[0]])
             self.report(progress, len(pending))
             if self.work.over:
                 return self.best
-            number = int(pending[int(part * (len(pending) - 1))])
+            number = self.most_telling(pending) if dear else int(pending[int(part * (len(pending) - 1))])
             flat[number] = False
             levels = lattice.levels(number)
             judgement = self.judge(levels)
