@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import Cancelled, KanopyError
+from kanopy._errors import KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import Step
 from kanopy.app.project import Project, Work
@@ -153,6 +152,12 @@ class Desk:
 
         project.change(f"{column} is {role}", change)
 
+    async def with_built(self, hierarchies: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+        """Hierarchies in which some columns have a method, with those columns' hierarchies built and kept."""
+        asked = self.project.work.job.replaced(hierarchies=hierarchies)
+        built = await self.short("table.build_columns", **self.asking(asked), columns=columns)
+        return {**hierarchies, **{column: self._keep_text(column, built[column]) for column in columns}}
+
     def set_job(self, words: str, **settings: Any) -> None:
         """Change settings of the job."""
         self.project.change(words, lambda work: replace(work, job=work.job.replaced(**settings)))
@@ -163,6 +168,15 @@ class Desk:
         self.project.change(
             words, lambda work: replace(work, job=work.job.replaced(hierarchies={**work.job.hierarchies, column: file}))
         )
+
+    def set_sense(self, column: str, word: str, sense: str) -> None:
+        """Say what a word of a column means."""
+
+        def change(work: Work) -> Work:
+            own = {**work.senses.get(column, {}), word: sense}
+            return replace(work, senses={**work.senses, column: own})
+
+        self.project.change(f"{word} means {sense}", change)
 
     # ---- releases -----------------------------------------------------------------------------------------
 
@@ -203,6 +217,3 @@ class Desk:
         await self.longer(
             "Writing the report", "releases.report", **self.asked, folder=str(self.result_folder), suffix=self.suffix
         )
-
-
-__all__ = ["Cancelled", "Desk", "Underway", "asyncio"]

@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,9 @@ class Work:
     plans: tuple[Mapping[str, Any], ...] = ()
     """Jobs set aside under a name, to compare: name, job, and the figures of their release."""
 
+    senses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Per column of words which sense is meant, where somebody said so."""
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as it is kept."""
         return {
@@ -66,18 +69,21 @@ class Work:
             "job": self.job.to_dict(),
             "columns": [dict(column) for column in self.columns],
             "plans": [dict(plan) for plan in self.plans],
+            "senses": {column: dict(chosen) for column, chosen in self.senses.items()},
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Work:
         """From plain data."""
-        return cls(plain["source"], Job.from_dict(plain["job"]), tuple(plain["columns"]), tuple(plain["plans"]))
+        job, columns, plans = Job.from_dict(plain["job"]), tuple(plain["columns"]), tuple(plain["plans"])
+        return cls(plain["source"], job, columns, plans, plain.get("senses", {}))
 
 
 class Project:
     """The work in a folder, with every step undoable.
 
     >>> import tempfile
+    >>> from dataclasses import replace
     >>> project = Project(tempfile.mkdtemp())
     >>> project.change("k = 10", lambda work: replace(work, job=work.job.replaced(k=10)))
     >>> project.work.job.k, project.undo(), project.work.job.k
@@ -229,6 +235,3 @@ def _locked(file: Path) -> int:
             f"Another `kanopy app` works in {file.parent}. Use its page, end it, or name another folder with --project."
         ) from None
     return handle
-
-
-__all__ = ["Project", "Work", "replace", "safe_name"]

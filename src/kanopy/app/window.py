@@ -72,6 +72,8 @@ class Window:
         self._pending = pending
         self.place: Place | None = None
         self.client = ui.context.client
+        self.column = ""
+        """The column that was looked at last."""
 
     def show(self) -> None:
         """Write the whole page."""

@@ -277,6 +277,20 @@ def _short_widths(short: Hierarchy, hierarchy: Hierarchy, width: Floats) -> Floa
     return np.asarray((short.high - short.low) / whole * float(width.max()), np.float64)
 
 
+def node_facts(hierarchy: Hierarchy, values: Column | Iterable[Any]) -> tuple[Longs, Floats]:
+    """Per node how many rows lie under it, and what a row loses that is published as it.
+
+    >>> rows, losses = node_facts(Hierarchy.flat(["a", "b"]), ["a", "a", "b"])
+    >>> rows.tolist(), losses.tolist()
+    ([2, 1, 3], [0.0, 0.0, 1.0])
+    """
+    column = column_of(values)
+    if hierarchy.low is not None:
+        column = column.inferred()
+    rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
+    return rows, _other_values(hierarchy) if hierarchy.low is None else _widths(hierarchy, column)
+
+
 def loss_at(hierarchy: Hierarchy, values: Column | Iterable[Any], k: int, *, rule: str = "level") -> tuple[float, int]:
     """The loss of a given hierarchy on given data with groups of at least `k` rows, and the number of groups.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 QUICK_LOCAL, QUICK_FULL = "mondrian", "optimal"
 """What stands in for a longer search while sliders move."""
 QUICK_SECONDS = 0.1
+MOST_LIVE = 50_000
+"""So many choices of levels are searched to the end while sliders move: what is shown is what Run finds."""
 MOST_CLASSES = 300
 
 
@@ -29,12 +31,15 @@ def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -
     """What a job would do, found in a moment: loss, classes and suppressed rows, nothing verified or written."""
     from kanopy.metrics.release import column_losses as losses_of
     from kanopy.metrics.release import release_losses
+    from kanopy.release.prepare import make_problem
     from kanopy.release.run import search
     from kanopy.search.solution import Solution
 
-    wanted = _quick(job_of(job, home))
-    prepared = bench.prepared(source, wanted, tell)
+    own = job_of(job, home)
+    prepared = bench.prepared(source, _quick(own), tell)
     domain = prepared.domain
+    small = own.algorithm == QUICK_FULL and not own.unit and make_problem(domain, own).lattice.size <= MOST_LIVE
+    wanted = own if small else _quick(own)
     before = size_histogram(domain.counted_before.sizes)
     try:
         found = search(prepared, wanted, Progress(tell))
@@ -49,6 +54,7 @@ def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -
     return {
         "feasible": True,
         "algorithm": wanted.algorithm,
+        "exact": wanted is own,
         "loss": release_losses(domain, found.recoding, weights, found.levels)["loss"],
         "column_losses": per_column,
         "levels": None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
@@ -175,3 +181,32 @@ def report(
         if hasattr(found, make):
             write_whole(place / name, getattr(found, make)())
     return {"written": True}
+
+
+def catalogue(bench: Bench, tell: Callback) -> dict[str, Any]:
+    """The algorithms and the models that there are, each in a sentence."""
+    from kanopy.privacy.models import MODELS
+    from kanopy.release.catalogue import algorithms, recoding_words
+    from kanopy.search.algorithms import takes_budget
+
+    listed = [
+        {
+            "name": each["name"], "does": each["does"], "recoding": recoding_words(each["recoding"]),
+            "proves": each["proves"], "budget": each["recoding"] != "substitution" and takes_budget(each["name"]),
+        }
+        for each in algorithms()
+    ]  # fmt: skip
+    models = [
+        {"name": name, "summary": kind.summary, "example": kind.example} for name, kind in MODELS.items() if name != "k"
+    ]
+    return {"algorithms": listed, "models": models}
+
+
+def mapping(bench: Bench, tell: Callback, *, folder: str, column: str) -> list[list[str]]:
+    """What became of the values of a column: the mapping that the run wrote."""
+    import polars as pl
+
+    from kanopy.app.bench.table import LONGEST_CELL
+
+    table = pl.read_csv(Path(folder) / "mapping.csv", infer_schema=False).filter(pl.col("column") == column)
+    return [[str(cell or "")[:LONGEST_CELL] for cell in row[1:]] for row in table.head(MOST_CLASSES).iter_rows()]

@@ -55,10 +55,9 @@ def open_table(bench: Bench, tell: Callback, *, source: str, example: bool = Fal
 def build_columns(
     bench: Bench, tell: Callback, *, source: str, job: str, home: str, columns: Sequence[str]
 ) -> dict[str, str]:
-    """Hierarchies for columns that have become quasi-identifiers, as texts of JSON files."""
+    """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
     Progress(tell)("building hierarchies")
-    given = job_of(job, home)
-    asked = given.replaced(hierarchies={name: tree for name, tree in given.hierarchies.items() if name not in columns})
+    asked = job_of(job, home)
     found = _built(bench.frame(source), asked)
     return {name: found[name] for name in columns if name in found}
 

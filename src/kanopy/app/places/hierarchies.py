@@ -1,19 +1,327 @@
-"""Hierarchies."""
+"""Hierarchies: what each quasi-identifier may become, drawn, scored, edited and compared."""
 
 from __future__ import annotations
 
-from nicegui import ui
+import tempfile
+from pathlib import Path
+from typing import Any
 
+from nicegui import events, ui
+
+from kanopy._errors import HierarchyError
+from kanopy.app.places.edits import EditPanel
 from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import title
+from kanopy.app.project import safe_name
+from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, title
+from kanopy.app.widgets.tree import Tree
+from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
+from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
+from kanopy.hierarchy.hierarchy import Hierarchy
+
+UPLOAD_LIMIT = 200 * 1024**2
+FORMATS = {"csv": "CSV, levels", "parents": "CSV, parents", "json": "JSON", "dot": "DOT (Graphviz)"}
 
 
 class HierarchiesPlace(Place):
-    """Hierarchies."""
+    """One hierarchy at a time, with what it costs."""
 
     path, name, icon = "/hierarchies", "Hierarchies", "account_tree"
 
     def build(self) -> None:
         """Write the place."""
-        title("Hierarchies")
-        ui.label("")
+        quasi = self.desk.project.work.job.quasi
+        title("Hierarchies", "What you see is what the release will hold: each value climbs along its branch.")
+        if not quasi:
+            with card():
+                ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
+            return
+        if getattr(self, "column", None) not in quasi:
+            self.column = self.window.column if self.window.column in quasi else quasi[0]
+        self.window.column = self.column
+        with ui.element("div").classes("choices") as line:
+            labelled(line, "Column")
+            for name in quasi:
+                shown = ui.element("button").classes("choice" + (" here" if name == self.column else ""))
+                shown.props["type"] = "button"
+                shown.on("click", lambda name=name: self._choose_column(name))
+                with shown:
+                    ui.label(name)
+        with ui.element("div").classes("two wide-left"):
+            with card():
+                with ui.element("div").classes("row-flex"):
+                    self._heading = heading(self.column)
+                    ui.element("div").classes("grow")
+                    self._files()
+                self._scores = ui.element("div").classes("row-flex")
+                self._tree = Tree([], f"Hierarchy of {self.column}", choose=self._chosen, move=self._moved)
+                with ui.element("div").classes("legend"):
+                    for colour, words in (("var(--line)", "loses little"), ("var(--before)", "loses much")):
+                        with ui.label(words):
+                            ui.element("i").style(f"background:{colour}")
+                    ui.label("red: fewer rows than k")
+                    ui.label("green: what the preview publishes")
+                    ui.label("drag a node onto a group to move it; shift-click chooses several")
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px"):
+                self._effect = card()
+                self.edits = EditPanel(self)
+        self._offers = card()
+        self._meaning = card()
+        self._beside = ui.element("div")
+        self.later(self._load)
+
+    def _choose_column(self, name: str) -> None:
+        self.column = name
+        super().update()
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy that is shown."""
+        found = self.desk.project.hierarchy(self.column)
+        if found is None:
+            raise HierarchyError(f"{self.column!r} has no hierarchy of its own yet.")
+        return found
+
+    # ---- loading ------------------------------------------------------------------------------------------
+
+    async def _load(self) -> None:
+        await self._draw()
+        await self._offer()
+        self._offer_meaning()
+
+    async def _draw(self) -> None:
+        text = hierarchy_json(self.hierarchy)
+        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=text)
+        k = self.desk.project.work.job.k
+        self._drawn = found
+        self._tree.fill(found["nodes"], k=k)
+        self._scores.clear()
+        with self._scores:
+            _write_scores(found)
+        self.edits.fill(found)
+        await self._show_effect()
+
+    async def _show_effect(self) -> None:
+        self._effect.clear()
+        with self._effect:
+            heading("Effect on the release")
+            ui.label("Looking …").classes("muted")
+        found = await self.desk.preview()
+        before, self._last_effect = getattr(self, "_last_effect", None), found
+        self._effect.clear()
+        with self._effect:
+            heading("Effect on the release")
+            if not found["feasible"]:
+                ui.label(found["reason"]).classes("chip bad").style("white-space:normal")
+                return
+            with ui.element("div").classes("pairs"):
+                for key, text, earlier in (
+                    ("loss", f"{found['loss']:.4f}", before and before.get("loss")),
+                    ("column_loss", f"{found['column_losses'].get(self.column, 0):.4f}", None),
+                    ("classes", f"{found['classes']:,}", before and before.get("classes")),
+                    ("suppressed", f"{found['suppressed']:,}", before and before.get("suppressed")),
+                ):
+                    named(key)
+                    with ui.element("div").classes("row-flex").style("gap:8px"):
+                        number(text, key)
+                        if earlier is not None and earlier != found.get(key):
+                            shown = f"{earlier:,.4f}" if isinstance(earlier, float) else f"{earlier:,}"
+                            ui.label(f"before {shown}").classes("muted small")
+            ui.label(f"A quick look with {found['algorithm']}, k = {self.desk.project.work.job.k}.").classes(
+                "muted small"
+            )
+        level = (found["levels"] or {}).get(self.column)
+        if level is not None:
+            self._tree.fill(self._drawn["nodes"], k=self.desk.project.work.job.k, level=level)
+
+    async def _offer(self, everything: bool = False) -> None:
+        self._offers.clear()
+        with self._offers:
+            heading("Suggested hierarchies")
+            ui.spinner()
+        found = await self.desk.kept("trees.suggestions", column=self.column, everything=everything)
+        self._found = found
+        self._offers.clear()
+        with self._offers:
+            with ui.element("div").classes("row-flex"):
+                heading("Suggested hierarchies")
+                ui.label("best first, each judged on this column alone").classes("muted small")
+            self._write_offers(found["ranked"])
+            if found["more"]:
+                ui.label("The column has many values: only what reads well was tried.").classes("muted small")
+                button("Try every method (may take minutes)", self.attempt(lambda *_: self._offer(True)))
+
+    def _write_offers(self, ranked: list[dict[str, Any]]) -> None:
+        with ui.element("div").classes("offers"):
+            with ui.element("div").classes("line"):
+                ui.label("Method").classes("muted small")
+                for key in (
+                    "loss",
+                    "typical_loss",
+                    "groups",
+                    "levels",
+                    "meaning" if "meaning" in ranked[0] else "readable",
+                ):
+                    named(key)
+                ui.label("First level").classes("muted small")
+                ui.label("")
+            for each in ranked:
+                self._write_offer(each)
+
+    def _write_offer(self, each: dict[str, Any]) -> None:
+        with ui.element("div").classes("line"):
+            ui.label(each["method"]).classes("strong")
+            number(f"{each['loss']:.4f}", "loss")
+            number("–" if each["typical"] is None else f"{each['typical']:.4f}", "typical_loss")
+            number(f"{each['groups']:,}", "groups")
+            number(each["levels"], "levels")
+            if "meaning" in each:
+                number(f"{each['meaning']:.3f}", "meaning")
+            else:
+                number("yes" if each["readable"] else "–", "readable")
+            with ui.label(each["labels"]).classes("labels"):
+                ui.tooltip(each["labels"])
+            with ui.element("div").classes("row-flex").style("flex-wrap:nowrap;gap:4px"):
+                button("Use", self.attempt(lambda *_, each=each: self._use(each)), hint=f"Use {each['method']}")
+                button("Compare", self.attempt(lambda *_, each=each: self._compare(each)), kind="quiet")
+
+    def _use(self, each: dict[str, Any]) -> None:
+        tree = parse_json(each["hierarchy"], self.column, name=self.column)
+        self.desk.set_hierarchy(self.column, tree, f"{self.column}: hierarchy by {each['method']}")
+
+    async def _compare(self, each: dict[str, Any]) -> None:
+        other = each["hierarchy"]
+        own = hierarchy_json(self.hierarchy)
+        found = await self.desk.short("trees.compared", one=own, other=other, column=self.column)
+        nodes = await self.desk.kept("trees.tree", column=self.column, hierarchy=other)
+        self._beside.clear()
+        with self._beside, card():
+            with ui.element("div").classes("row-flex"):
+                heading("Side by side")
+                words = "They group every value alike." if found["same"] else (
+                    f"They share {found['shared']} groups of values, of {found['groups'][0]} and {found['groups'][1]}."
+                )  # fmt: skip
+                ui.label(words).classes("muted")
+                ui.element("div").classes("grow")
+                button("Close", self._beside.clear, kind="quiet", icon="close")
+            with ui.element("div").classes("two"):
+                for words, shown in (("present", self._drawn), (each["method"], nodes)):
+                    with ui.element("div").style("min-width:0;display:flex;flex-direction:column;gap:8px"):
+                        heading(words, 3)
+                        with ui.element("div").classes("row-flex"):
+                            _write_scores(shown)
+                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.desk.project.work.job.k, height=380)
+
+    # ---- meaning ------------------------------------------------------------------------------------------
+
+    def _offer_meaning(self) -> None:
+        self._meaning.clear()
+        self._meaning.set_visibility(self._found["words"])
+        with self._meaning, ui.element("div").classes("row-flex"):
+            heading("By meaning")
+            ui.label("Its values are texts: groups can be made of words near in meaning (WordNet).").classes("muted")
+            ui.element("div").classes("grow")
+            button("Look at the meaning", self.attempt(lambda *_: self._look_up()), icon="menu_book")
+
+    async def _look_up(self) -> None:
+        chosen = dict(self.desk.project.work.senses.get(self.column, {}))
+        found = await self.desk.longer(
+            f"Looking up {self.column}", "trees.meaning", **self.desk.asked, column=self.column, chosen=chosen
+        )
+        self._meaning.clear()
+        with self._meaning:
+            heading("By meaning")
+            if found["offers"]:
+                self._write_offers(found["offers"])
+            for note in found["notes"]:
+                ui.label(note).classes("muted small")
+            if found["unsure"]:
+                heading("Which sense is meant?", 3)
+            for word in found["unsure"]:
+                options = {each["name"]: f"{each['name']}: {each['about']}"[:160] for each in word["senses"]}
+                chooser = ui.select(options, label=word["label"], value=word["senses"][0]["name"])
+                chooser.props("outlined dense options-dense").style("min-width:360px")
+                chooser.on_value_change(
+                    self.attempt(lambda event, word=word: self._choose_sense(word["label"], event.value))
+                )
+
+    async def _choose_sense(self, word: str, sense: str) -> None:
+        self.desk.set_sense(self.column, word, sense)
+        await self._look_up()
+
+    # ---- changes ------------------------------------------------------------------------------------------
+
+    def _chosen(self, nodes: list[int]) -> None:
+        self.edits.choose(nodes)
+
+    async def _moved(self, node: int, under: int) -> None:
+        await self.attempt(lambda *_: self.edits.move(node, under))()
+
+    def _files(self) -> None:
+        with (
+            ui.button("File", icon="import_export", color=None).classes("button").props("no-caps unelevated"),
+            ui.menu(),
+        ):
+            for kind, words in FORMATS.items():
+                ui.menu_item(f"Export as {words}", self.attempt(lambda *_, kind=kind: self._export(kind)))
+            ui.menu_item("Import …", self._ask_import)
+
+    def _export(self, kind: str) -> None:
+        suffix = "csv" if kind == "parents" else kind
+        name = f"{safe_name(self.column, 'hierarchy')}.{suffix}"
+        with tempfile.TemporaryDirectory() as folder:
+            file = write_hierarchy(self.hierarchy, Path(folder) / name, parents=kind == "parents")
+            ui.download.content(file.read_bytes(), name)
+
+    def _ask_import(self) -> None:
+        with ui.dialog() as dialog, ui.card():
+            heading(f"Import a hierarchy for {self.column}")
+            ui.label(f"CSV (levels or child,parent), JSON or DOT: {', '.join(KINDS)}").classes("muted")
+            upload = ui.upload(
+                auto_upload=True, max_files=1, max_file_size=UPLOAD_LIMIT, label="Drop a file, or press +"
+            )
+
+            async def uploaded(event: events.UploadEventArguments) -> None:
+                await self._import(event.file.name, await event.file.read())
+                dialog.close()
+
+            upload.on_upload(self.attempt(uploaded))
+        dialog.open()
+
+    async def _import(self, name: str, content: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / safe_name(name, "hierarchy.csv")
+            file.write_bytes(content)
+            tree = read_hierarchy(file, column=self.column).rooted()
+        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=hierarchy_json(tree))
+        if found["problem"]:
+            raise HierarchyError(found["problem"])
+        self.desk.set_hierarchy(self.column, tree, f"{self.column}: hierarchy from {safe_name(name)}")
+
+    def state(self) -> Any:
+        """The job is all that is shown here."""
+        return self.desk.project.job_mark
+
+    def update(self) -> None:
+        """The tree is drawn anew; the place itself only if the columns are other ones."""
+        job = self.desk.project.work.job
+        if getattr(self, "column", None) not in job.quasi or job.quasi != getattr(self, "_quasi", job.quasi):
+            super().update()
+        else:
+            self.later(self._draw)
+        self._quasi = job.quasi
+
+
+def _write_scores(found: dict[str, Any]) -> None:
+    """The scores of a hierarchy, side by side."""
+    scores = found["scores"]
+    if scores is None:
+        ui.label(found["problem"]).classes("chip bad").style("white-space:normal")
+        return
+    for key, text in (
+        ("loss", f"{scores['loss']:.4f}"), ("groups", f"{scores['groups']:,}"), ("levels", scores["levels"]),
+        ("distinct", f"{scores['values']:,}"),
+    ):  # fmt: skip
+        with ui.element("div").classes("row-flex").style("gap:6px"):
+            named(key)
+            number(text, key)
+    ui.label(f"alone, in groups of at least {scores['k']} rows").classes("muted small")

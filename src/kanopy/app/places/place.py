@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nicegui import ui
-
-from kanopy._errors import KanopyError
 
 if TYPE_CHECKING:
     from kanopy.app.desk import Desk
@@ -81,7 +80,12 @@ class Place:
                 if isinstance(found, Awaitable):
                     await found
 
-        return attempted
+        # The framework hands an event over only to functions that name an argument for it.
+        first = next(iter(inspect.signature(action).parameters.values()), None)
+        if first is None or first.kind is first.VAR_POSITIONAL or first.default is not first.empty:
+            return attempted
 
+        async def with_event(event: Any) -> None:
+            await attempted(event)
 
-__all__ = ["KanopyError", "Place"]
+        return with_event

@@ -1,19 +1,248 @@
-"""Release."""
+"""Release: how safe it must be, how it is found, what that would cost, and the release itself."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from nicegui import ui
 
+from kanopy._errors import NoSolution
+from kanopy.app.places.advice import Advice, write_advice
 from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import title
+from kanopy.app.places.result import ResultView
+from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, picture, share, title
+
+MOST_K = 100
+MOST_SUPPRESSED = 20
+MOST_WEIGHT = 3.0
+SETTLE = 0.12
+"""Seconds after the last movement of a slider."""
 
 
 class ReleasePlace(Place):
-    """Release."""
+    """Sliders on the left, what they do on the right, the release below."""
 
     path, name, icon = "/release", "Release", "tune"
 
     def build(self) -> None:
         """Write the place."""
-        title("Release")
-        ui.label("")
+        title("Release", "Move the sliders; the classes follow at once. Run makes the release and verifies it.")
+        if not self.desk.project.work.job.quasi:
+            with card():
+                ui.label("No column is a quasi-identifier yet. Give one this role under Data.")
+            return
+        with ui.element("div").classes("two wide-right"):
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                with card():
+                    self._safety()
+                with card():
+                    self._how()
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                self._preview = card()
+                with card():
+                    self._importance()
+        self.result = ResultView(self)
+        self._job = self.desk.project.work.job
+        self.later(self._look)
+
+    # ---- settings -----------------------------------------------------------------------------------------
+
+    def _safety(self) -> None:
+        job = self.desk.project.work.job
+        heading("How safe")
+        self._k = self._slider("k", "k", job.k, 2, MOST_K, 1, lambda value: {"k": int(value)}, lambda v: f"{int(v)}")
+        self._limit = self._slider(
+            "limit", "suppress", job.suppress * 100, 0, MOST_SUPPRESSED, 0.5, lambda value: {"suppress": value / 100},
+            lambda v: f"{v:g} %",
+        )  # fmt: skip
+        heading("Privacy models besides k", 3)
+        self._models = ui.element("div").classes("row-flex")
+        self._write_models()
+
+    def _slider(
+        self, key: str, field: str, value: float, low: float, high: float, step: float, setting: Any, shown: Any
+    ) -> ui.slider:
+        with ui.element("div").classes("slider"):
+            with ui.element("div").classes("row-flex"):
+                named(key)
+                ui.element("div").classes("grow")
+                text = number(shown(value), key)
+            slider = ui.slider(min=low, max=max(high, value), step=step, value=value)
+            labelled(slider, field)
+
+            def moved(event: Any) -> None:
+                text.set_text(shown(event.value))  # type: ignore[attr-defined]
+
+            def settled() -> None:
+                self.desk.set_job(f"{field} = {shown(slider.value)}", **setting(slider.value))
+
+            slider.on_value_change(moved)
+            slider.on("change", self.attempt(lambda *_: settled()))
+        return slider
+
+    def _write_models(self) -> None:
+        self._models.clear()
+        job = self.desk.project.work.job
+        with self._models:
+            for model in job.models:
+                with ui.element("span").classes("chip good"), ui.element("div").classes("row-flex").style("gap:4px"):
+                    ui.label(model.name)
+                    ui.tooltip(model.said())
+                    rest = [each for each in job.models if each != model]
+                    drop = self.attempt(
+                        lambda *_, rest=rest, name=model.name: self._set_models(f"without {name}", rest)
+                    )
+                    button("", drop, icon="close", kind="quiet tiny", hint=f"Remove {model.name}")
+            button("Add a model", self.attempt(lambda *_: self._ask_model()), icon="add")
+
+    def _set_models(self, words: str, models: Any) -> None:
+        self.desk.set_job(words, models=models)
+
+    async def _ask_model(self) -> None:
+        known = await self.desk.short("releases.catalogue")
+        column = next(iter(self.desk.project.work.job.sensitive), "column")
+        with ui.dialog() as dialog, ui.card().style("min-width:560px"):
+            heading("Add a privacy model")
+            about = {each["name"]: each for each in known["models"]}
+            chosen = ui.select({name: f"{name}: {each['summary']}" for name, each in about.items()}, label="Model")
+            chosen.props("outlined dense options-dense").style("width:100%")
+            text = ui.input(label="Written as on the command line").props("outlined dense").style("width:100%")
+
+            def propose(event: Any) -> None:
+                parts = about[event.value]["example"].split(":")
+                text.set_value(":".join([parts[0], column, *parts[2:]] if len(parts) > 2 else parts))
+
+            def add() -> None:
+                models = [*self.desk.project.work.job.models, text.value]
+                self.desk.set_job(f"model {text.value}", models=models)
+                dialog.close()
+
+            chosen.on_value_change(propose)
+            button("Add", self.attempt(lambda *_: add()), kind="main")
+        dialog.open()
+
+    def _how(self) -> None:
+        heading("How it is found")
+        self._algorithm = ui.element("div")
+        self.later(self._write_algorithm)
+        job = self.desk.project.work.job
+        with ui.element("div").classes("row-flex"):
+            for words, field, options in (
+                ("Missing values", "missing", ["as-value", "suppress", "error"]),
+                ("Suppressed rows", "suppressed_rows", ["keep", "drop"]),
+            ):
+                chosen = ui.select(options, label=words, value=getattr(job, field)).props(
+                    "outlined dense options-dense"
+                )
+                chosen.style("min-width:140px;flex:1")
+                chosen.on_value_change(self.attempt(lambda event, field=field, words=words: self.desk.set_job(
+                    f"{words.lower()}: {event.value}", **{field: event.value})))  # fmt: skip
+        with ui.element("div").classes("row-flex"):
+            for words, field in (
+                ("Shuffle rows", "shuffle"),
+                ("Neutralise spreadsheet formulas", "neutralize_formulas"),
+            ):
+                box = ui.checkbox(words, value=getattr(job, field)).props("dense")
+                box.on_value_change(self.attempt(lambda event, field=field, words=words: self.desk.set_job(
+                    f"{words.lower()}: {'yes' if event.value else 'no'}", **{field: event.value})))  # fmt: skip
+        with ui.element("div").classes("row-flex"):
+            self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
+            ui.label("The release is verified by code of its own before it is written.").classes("muted small")
+
+    async def _write_algorithm(self) -> None:
+        known = await self.desk.short("releases.catalogue")
+        about = {each["name"]: each for each in known["algorithms"]}
+        job = self.desk.project.work.job
+        self._algorithm.clear()
+        with self._algorithm:
+            chosen = ui.select(list(about), label="Algorithm", value=job.algorithm, with_input=True)
+            chosen.props("outlined dense options-dense")
+            now = about[job.algorithm]
+            ui.label(f"{now['does'][0].upper()}{now['does'][1:]}. Recoding: {now['recoding']}."
+                     + (f" Proves: {now['proves']}." if now["proves"] else "")).classes("muted small")  # fmt: skip
+            chosen.on_value_change(self.attempt(lambda event: self._set_algorithm(event.value)))
+
+    def _set_algorithm(self, name: str | None) -> None:
+        if name:
+            self.desk.set_job(f"algorithm {name}", algorithm=name, parameters={}, local=False)
+
+    def _importance(self) -> None:
+        job = self.desk.project.work.job
+        with ui.element("div").classes("row-flex"):
+            heading("Importance of columns")
+            ui.label("what counts more keeps more detail").classes("muted small")
+        with ui.element("div").classes("importance"):
+            for name in job.quasi:
+                with ui.label(name).classes("ellipsis"):
+                    ui.tooltip(name)
+                text = number(f"{job.weights.get(name, 1.0):g}", "weight")
+                slider = ui.slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
+                labelled(slider, f"Importance of {name}")
+                slider.on_value_change(lambda event, text=text: text.set_text(f"{event.value:g}"))
+                slider.on("change", self.attempt(lambda *_, name=name, slider=slider: self._weigh(name, slider.value)))
+
+    def _weigh(self, name: str, value: float) -> None:
+        weights = {**self.desk.project.work.job.weights, name: float(value)}
+        kept = {each: weight for each, weight in weights.items() if weight != 1.0}
+        self.desk.set_job(f"importance of {name}: {value:g}", weights=kept)
+
+    # ---- what it would do ---------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        found = await self.desk.preview()
+        self._preview.clear()
+        with self._preview:
+            with ui.element("div").classes("row-flex"):
+                heading("What it would do")
+                exact = f"exactly what {found.get('algorithm')} will find"
+                quick = f"a quick look with {found.get('algorithm', 'optimal')}; Run will lose less or as much"
+                ui.label(exact if found.get("exact") else quick).classes("muted small")
+            if not found["feasible"]:
+                ui.label(found["reason"]).classes("verdict bad")
+                write_advice(self, [Advice(text) for text in found["advice"]])
+            else:
+                gone = f"{found['suppressed']:,} ({share(found['suppressed'] / max(found['rows'], 1))})"
+                with ui.element("div").classes("tiles small-tiles"):
+                    for key, text in (
+                        ("loss", f"{found['loss']:.4f}"), ("classes", f"{found['classes']:,}"),
+                        ("smallest_class", f"{found['smallest_class']:,}"),
+("suppressed", gone),
+                    ):  # fmt: skip
+                        with ui.element("div"):
+                            named(key)
+                            number(text, key).classes("strong")
+            with ui.element("div").classes("two tight"):
+                picture(found["charts"]["sizes"], "Share of rows by the size of their class, before and after")
+                if "losses" in found["charts"]:
+                    picture(found["charts"]["losses"], "Detail lost per column")
+
+    async def run(self) -> None:
+        """Make the release."""
+        self._run_button.disable()
+        try:
+            await self.desk.run()
+        except NoSolution as nothing:
+            self.result.infeasible(nothing)
+        finally:
+            self._run_button.enable()
+
+    def state(self) -> Any:
+        """The job, and whether its release was made."""
+        return self.desk.project.job_mark, self.desk.summary is not None
+
+    def update(self) -> None:
+        """Only what follows from the settings is written anew, unless they were changed elsewhere."""
+        before, now = getattr(self, "_job", None), self.desk.project.work.job
+        if before is None or before.quasi != now.quasi:
+            super().update()
+            return
+        self._job = now
+        self._k.set_value(now.k)
+        self._limit.set_value(now.suppress * 100)
+        if before.models != now.models:
+            self._write_models()
+        if before.algorithm != now.algorithm:
+            self.later(self._write_algorithm)
+        if before != now:
+            self.later(self._look)
+        self.result.write()

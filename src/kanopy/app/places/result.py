@@ -1,0 +1,177 @@
+"""The release that was made: its verdict, its rows beside the original, its classes, and what became of each value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from kanopy._errors import NoSolution
+from kanopy.app.places.advice import Advice, write_advice
+from kanopy.app.widgets.parts import Grid, button, card, picture, share, tiles
+
+if TYPE_CHECKING:
+    from kanopy.app.places.place import Place
+
+PAGE_ROWS = 15
+MOST_COLUMNS = 12
+
+
+class ResultView:
+    """What is known of the release of the present job."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.desk = place, place.desk
+        self.box = ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0")
+        self._first = 0
+        self.write()
+
+    def write(self) -> None:
+        """Write it anew."""
+        self.box.clear()
+        found = self.desk.summary
+        with self.box:
+            if found is None:
+                with ui.element("div").classes("verdict wait"):
+                    ui.icon("hourglass_empty")
+                    ui.label("No release of this job was made yet. Press Run.")
+                return
+            with ui.element("div").classes("verdict").props("role=status"):
+                ui.icon("verified")
+                ui.label(f"Verified. {found['sentence']}")
+            self._numbers(found)
+            if found["wiped"] or found["advice"]:
+                with card():
+                    if found["wiped"]:
+                        ui.label(f"Nothing is left of {', '.join(found['wiped'])}.").classes("chip bad")
+                    write_advice(
+                        self.place, [Advice(each["change"], each["option"], each["loss"]) for each in found["advice"]]
+                    )
+            with card():
+                with ui.tabs().props("no-caps align=left dense") as tabs:
+                    for name in ("Rows", "Classes", "Mapping", "Pictures", "Notes"):
+                        ui.tab(name)
+                with ui.tab_panels(tabs, value="Rows").style("background:transparent"):
+                    with ui.tab_panel("Rows").classes("bare"):
+                        self._rows()
+                    with ui.tab_panel("Classes").classes("bare"):
+                        self._classes(found)
+                    with ui.tab_panel("Mapping").classes("bare"):
+                        self._mapping(found)
+                    with ui.tab_panel("Pictures").classes("bare"), ui.element("div").classes("two"):
+                        for name, drawn in found.get("charts", {}).items():
+                            picture(
+                                drawn, {"sizes": "Class sizes before and after"}.get(name, "Detail lost per column")
+                            )
+                    with ui.tab_panel("Notes").classes("bare"):
+                        for note in found["notes"] or ["Nothing is to be said of it."]:
+                            ui.label(str(note)).style("overflow-wrap:anywhere")
+
+    def infeasible(self, nothing: NoSolution) -> None:
+        """Say that there is no such release, and what would help."""
+        self.box.clear()
+        with self.box:
+            with ui.element("div").classes("verdict bad"):
+                ui.icon("block")
+                ui.label(nothing.reason)
+            with card():
+                write_advice(self.place, [Advice(text) for text in nothing.advice])
+
+    def _numbers(self, found: dict[str, Any]) -> None:
+        judged = f"{found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "–"
+        loss = found["losses"].get("loss")
+        risk = 1 / found["smallest_class"] if found["smallest_class"] else 0.0
+        tiles(
+            ("–" if loss is None else f"{loss:.4f}", "loss", f"{found['metric']} {found['score']:.4f}"),
+            (f"{found['smallest_class']:,}", "smallest_class", f"{found['counted']} at least"),
+            (share(risk), "highest_risk"), (f"{found['classes']:,}", "classes"),
+            (f"{found['suppressed']:,}", "suppressed", share(found["suppressed"] / max(found["rows"], 1))),
+            ("yes" if found["optimal"] else "no", "optimal", f"judged {judged}"),
+            (f"{found['seconds']['total']:.1f} s", "seconds", found["algorithm"]),
+        )  # fmt: skip
+
+    # ---- rows beside each other ---------------------------------------------------------------------------
+
+    def _rows(self) -> None:
+        with ui.element("div").classes("row-flex"):
+            ui.label("The same rows, original and published; what changed is marked.").classes("muted")
+            ui.element("div").classes("grow")
+            for icon, words, by in (
+                ("chevron_left", "Rows before", -PAGE_ROWS),
+                ("chevron_right", "Rows after", PAGE_ROWS),
+            ):
+                button(
+                    "",
+                    self.place.attempt(lambda *_, by=by: self._page(self._first + by)),
+                    icon=icon,
+                    kind="quiet",
+                    hint=words,
+                )
+            self._where = ui.label("").classes("muted")
+        self._beside = ui.element("div").style("overflow-x:auto;width:100%")
+        self.place.later(lambda: self._page(0))
+
+    async def _page(self, first: int) -> None:
+        job = self.desk.project.work.job
+        columns = [*job.quasi, *job.sensitive, *job.insensitive][:MOST_COLUMNS]
+        found = await self.desk.short(
+            "releases.beside", source=self.desk.project.source, folder=str(self.desk.result_folder),
+            first=max(0, first), number=PAGE_ROWS, columns=columns,
+        )  # fmt: skip
+        self._first = max(0, min(first, found["total"] - 1))
+        self._where.set_text(
+            f"{self._first + 1:,}–{min(self._first + PAGE_ROWS, found['total']):,} of {found['total']:,}"
+        )
+        self._beside.clear()
+        with self._beside, ui.element("table").classes("beside"):
+            with ui.element("thead"), ui.element("tr"):
+                _cell("th", "row")
+                for name in found["columns"]:
+                    _cell("th", name)
+            with ui.element("tbody"):
+                for at, (before, after) in enumerate(zip(found["before"], found["after"], strict=True)):
+                    with ui.element("tr"):
+                        _cell("td", f"{self._first + at + 1:,}", "muted")
+                        for j in range(len(found["columns"])):
+                            _change(before[j], None if after is None else after[j], gone=after is None)
+
+    def _classes(self, found: dict[str, Any]) -> None:
+        ui.label(f"The smallest of {found['classes']:,} classes first.").classes("muted")
+        grid = Grid(
+            [*found["class_columns"], "rows"],
+            label="Classes of the release",
+            aligned={len(found["class_columns"]): "right"},
+        )
+        grid.fill(found["classes_list"])
+
+    def _mapping(self, found: dict[str, Any]) -> None:
+        ui.label("What became of each value, and in how many rows. Keep it inside.").classes("muted")
+        columns = list(found["column_losses"]) or list(self.desk.project.work.job.quasi)
+        chosen = ui.select(columns, label="Column", value=columns[0]).props("outlined dense options-dense")
+        chosen.style("min-width:220px")
+        grid = Grid(["original", "published", "rows"], label="Mapping of a column", aligned={2: "right"})
+
+        async def load() -> None:
+            grid.fill(
+                await self.desk.short("releases.mapping", folder=str(self.desk.result_folder), column=chosen.value)
+            )
+
+        chosen.on_value_change(self.place.attempt(lambda *_: load()))
+        self.place.later(load)
+
+
+def _cell(tag: str, text: str, classes: str = "") -> None:
+    with ui.element(tag).classes(classes):
+        ui.label(text)
+
+
+def _change(before: str | None, after: str | None, *, gone: bool) -> None:
+    """A cell of both tables: once if it is the same, else the original struck out above what is published."""
+    if gone:
+        _cell("td", "left out", "muted")
+    elif before == after:
+        _cell("td", "–" if before is None else before)
+    else:
+        with ui.element("td").classes("changed"):
+            ui.label("–" if before is None else before).classes("was")
+            ui.label("–" if after is None else after).classes("now")
