@@ -42,7 +42,7 @@ class Bench:
     def table(self, measure: str = "wu-palmer", ontology: Any = "wordnet", text: Sequence[str] = TEXT) -> MaskingTable:
         """The survey as a table to mask."""
         frame, _ = to_polars(self.columns)
-        job = MaskJob(text=tuple(text), guide=measure, ontology=ontology)
+        job = MaskJob(text=tuple(text), guide=measure, ontology=ontology, targets="any")
         return masking_tables(frame, job, encode_columns(frame, job))[0]
 
 

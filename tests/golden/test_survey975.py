@@ -38,7 +38,7 @@ def own_survey() -> pl.DataFrame:
 @lru_cache
 def table_of(shared: bool) -> MaskingTable:
     frame = oracle() if shared else own_survey()
-    job = MaskJob(text=TEXT)
+    job = MaskJob(text=TEXT, targets="any")
     return masking_tables(frame, job, encode_columns(frame, job))[0]
 
 
@@ -57,7 +57,9 @@ def test_our_survey_has_the_published_profile() -> None:
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("k", FIXED)
 def test_discernibility_guide_gives_the_fixed_figures(k: int, shared: bool) -> None:
-    found = mask(oracle() if shared else own_survey(), MaskJob(text=TEXT, k=k, guide="discernibility")).summary()
+    found = mask(
+        oracle() if shared else own_survey(), MaskJob(text=TEXT, k=k, guide="discernibility", targets="any")
+    ).summary()
     groups, linkage, dm = FIXED[k]
     assert (found["groups"], found["dm"]) == (groups, dm)
     assert found["record_linkage_percent"] == pytest.approx(linkage, abs=5e-5)
@@ -102,7 +104,7 @@ def test_fusion_of_the_survey_is_the_plain_algorithm(k: int, seed: int) -> None:
 
 
 def test_masking_the_survey_is_fast_once_warm() -> None:
-    job = MaskJob(text=TEXT, k=5)
+    job = MaskJob(text=TEXT, k=5, targets="any")
     mask(own_survey(), job)
     seconds = min(sum(mask(own_survey(), job).clock.seconds[s] for s in ("meanings", "search")) for _ in range(5))
     assert seconds < 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import Any
 
@@ -17,6 +18,9 @@ from kanopy.masking.job import MaskJob
 from kanopy.release.run import mask
 
 WORDS = ("beach", "coast", "bird", "duck", "heron", "church", "museum", "walk", "hiking", "wine")
+
+thesis = functools.partial(MaskJob, targets="any")
+"""The algorithms as published: any answer may replace another."""
 
 
 def answers(rows: int, seed: int, words: tuple[str, ...] = WORDS) -> dict[str, list[Any]]:
@@ -38,7 +42,7 @@ def smallest(data: dict[str, list[Any]], columns: tuple[str, ...]) -> int:
 @given(st.integers(6, 60), st.integers(0, 99), st.integers(2, 6), st.sampled_from(["greedy", "refined"]))
 def test_every_published_combination_is_shared_and_existed(rows: int, seed: int, k: int, search: str) -> None:
     data = answers(rows, seed)
-    result = mask(data, MaskJob(text=["why", "also"], insensitive=["age"], k=k, search=search, seed=seed))
+    result = mask(data, thesis(text=["why", "also"], insensitive=["age"], k=k, search=search, seed=seed))
     assert smallest(result.data, ("why", "also")) >= k
     before = set(zip(data["why"], data["also"], strict=True))
     assert set(zip(result.data["why"], result.data["also"], strict=True)) <= before
@@ -51,7 +55,7 @@ def test_every_published_combination_is_shared_and_existed(rows: int, seed: int,
 def test_mixed_columns_and_confidential_values(rows: int, seed: int, k: int) -> None:
     data = answers(rows, seed)
     needed = min(2, len(set(data["ill"])))
-    job = MaskJob(
+    job = thesis(
         text=["why"], quasi=["age", "sex"], k=k, sensitive=["ill"], diversity={"ill": needed}, weights={"age": 2}
     )
     for search in ("greedy", "refined"):
@@ -68,7 +72,7 @@ def test_mixed_columns_and_confidential_values(rows: int, seed: int, k: int) -> 
 @pytest.mark.parametrize("guide", ["discernibility", "random"])
 def test_size_guides_respect_confidential_values(guide: str) -> None:
     data = answers(40, 3)
-    job = MaskJob(text=["why", "also"], k=3, guide=guide, sensitive=["ill"], diversity={"ill": 3})
+    job = thesis(text=["why", "also"], k=3, guide=guide, sensitive=["ill"], diversity={"ill": 3})
     out = mask(data, job).data
     shown: dict[tuple[str, str], set[str]] = {}
     for why, also, ill in zip(out["why"], out["also"], out["ill"], strict=True):
@@ -77,7 +81,7 @@ def test_size_guides_respect_confidential_values(guide: str) -> None:
 
 
 def test_more_confidential_values_than_there_are_is_no_solution() -> None:
-    job = MaskJob(text=["why"], k=2, sensitive=["ill"], diversity={"ill": 9})
+    job = thesis(text=["why"], k=2, sensitive=["ill"], diversity={"ill": 9})
     with pytest.raises(NoSolution, match="the whole column has"):
         mask(answers(30, 1), job)
 
@@ -125,7 +129,7 @@ def test_smallest_goes_to_smallest() -> None:
 
 def test_the_same_seed_gives_the_same_release_and_row_order_does_not_matter() -> None:
     data = answers(80, 7)
-    job = MaskJob(text=["why", "also"], k=4, seed=3)
+    job = thesis(text=["why", "also"], k=4, seed=3)
     first = mask(data, job).data
     assert mask(data, job).data == first
     random = [tuple(mask(data, job.replaced(guide="random", seed=s)).data["why"]) for s in range(4)]
@@ -138,7 +142,7 @@ def test_the_same_seed_gives_the_same_release_and_row_order_does_not_matter() ->
 
 def test_heuristics_can_be_switched_off() -> None:
     data = answers(120, 11)
-    found = {on: mask(data, MaskJob(text=["why", "also"], k=6, heuristics=on)) for on in ("", "1", "2", "12", "123")}
+    found = {on: mask(data, thesis(text=["why", "also"], k=6, heuristics=on)) for on in ("", "1", "2", "12", "123")}
     assert all(smallest(result.data, ("why", "also")) >= 6 for result in found.values())
     assert found["12"].evaluation.semantic_quality > found["1"].evaluation.semantic_quality
     assert found["2"].evaluation.semantic_quality > found[""].evaluation.semantic_quality
@@ -146,20 +150,20 @@ def test_heuristics_can_be_switched_off() -> None:
 
 def test_weights_decide_which_column_stays() -> None:
     data = {"a": ["beach", "beach", "bird", "bird", "beach"], "b": ["wine", "wine", "church", "church", "church"]}
-    keep_a = mask(data, MaskJob(text=["a", "b"], k=2, weights={"a": 10})).data
-    keep_b = mask(data, MaskJob(text=["a", "b"], k=2, weights={"b": 10})).data
+    keep_a = mask(data, thesis(text=["a", "b"], k=2, weights={"a": 10})).data
+    keep_b = mask(data, thesis(text=["a", "b"], k=2, weights={"b": 10})).data
     assert (keep_a["a"][4], keep_b["b"][4]) == ("beach", "church")
 
 
 def test_numbers_go_to_the_nearest() -> None:
     data = {"why": ["walk"] * 5, "age": [20, 20, 29, 60, 60]}
-    assert mask(data, MaskJob(text=["why"], quasi=["age"], k=2)).data["age"] == [20, 20, 20, 60, 60]
+    assert mask(data, thesis(text=["why"], quasi=["age"], k=2)).data["age"] == [20, 20, 20, 60, 60]
 
 
 def test_categories_follow_their_hierarchy() -> None:
     data = {"why": ["walk"] * 5, "town": ["oslo", "oslo", "bergen", "rome", "rome"]}
     tree = Hierarchy.from_rows([["oslo", "north", "*"], ["bergen", "north", "*"], ["rome", "south", "*"]], name="town")
-    result = mask(data, MaskJob(text=["why"], quasi=["town"], k=2, hierarchies={"town": tree}))
+    result = mask(data, thesis(text=["why"], quasi=["town"], k=2, hierarchies={"town": tree}))
     assert result.data["town"] == ["oslo", "oslo", "oslo", "rome", "rome"]
 
 
@@ -167,9 +171,9 @@ def test_an_ordinary_hierarchy_is_an_ontology_for_every_algorithm() -> None:
     tree = Hierarchy.from_rows([["walk", "sport", "*"], ["golf", "sport", "*"], ["wine", "food", "*"]])
     data = {"why": ["walk"] * 3 + ["golf"] + ["wine"] * 3}
     for algorithm in ("fusion", "local-recoding", "semantic-microaggregation"):
-        result = mask(data, MaskJob(text=["why"], k=3, ontology=tree, algorithm=algorithm))
+        result = mask(data, thesis(text=["why"], k=3, ontology=tree, algorithm=algorithm))
         assert result.data["why"] == ["walk"] * 4 + ["wine"] * 3, algorithm
-    assert mask(data, MaskJob(text=["why"], k=3, ontology=tree, algorithm="semantic-swapping")).data["why"][3] == "walk"
+    assert mask(data, thesis(text=["why"], k=3, ontology=tree, algorithm="semantic-swapping")).data["why"][3] == "walk"
 
 
 def test_chosen_senses_change_what_is_similar() -> None:
@@ -178,12 +182,12 @@ def test_chosen_senses_change_what_is_similar() -> None:
     data = {"why": ["bank"] + ["shore"] * 3 + ["insurance company"] * 3}
     river = SenseChoices(senses={"bank": "bank#1", "insurance company": "insurance company#1"})
     money = SenseChoices(senses={"bank": "bank#2"})
-    found = [mask(data, MaskJob(text=["why"], k=3, senses=s)).data["why"][0] for s in (river, money)]
+    found = [mask(data, thesis(text=["why"], k=3, senses=s)).data["why"][0] for s in (river, money)]
     assert found == ["shore", "insurance company"]
 
 
 def test_another_measure_may_state_the_quality() -> None:
-    result = mask(answers(60, 2), MaskJob(text=["why", "also"], k=4, guide="lin", measure="path-length"))
+    result = mask(answers(60, 2), thesis(text=["why", "also"], k=4, guide="lin", measure="path-length"))
     assert result.evaluation.semantic_quality < 0
     assert result.summary()["measure"] == "path-length"
 
@@ -214,22 +218,22 @@ def test_the_front_door_takes_masking_jobs() -> None:
 class TestLocalRecoding:
     def test_rare_values_go_to_the_most_similar_frequent_one(self) -> None:
         data = {"why": ["beach"] * 4 + ["seashore"] + ["bird"] * 4 + ["heron", "duck"]}
-        result = mask(data, MaskJob(text=["why"], k=4, algorithm="local-recoding"))
+        result = mask(data, thesis(text=["why"], k=4, algorithm="local-recoding"))
         assert result.data["why"] == ["beach"] * 5 + ["bird"] * 6
 
     def test_spellings_of_one_meaning_count_together(self) -> None:
         data = {"why": ["walk", "walks", "walks", "beach", "beach", "beach"]}
-        result = mask(data, MaskJob(text=["why"], k=3, algorithm="local-recoding"))
+        result = mask(data, thesis(text=["why"], k=3, algorithm="local-recoding"))
         assert result.data["why"] == ["walks"] * 3 + ["beach"] * 3
 
     def test_where_nothing_is_frequent_fusion_helps(self) -> None:
-        result = mask({"why": list(WORDS)}, MaskJob(text=["why"], k=3, algorithm="local-recoding"))
+        result = mask({"why": list(WORDS)}, thesis(text=["why"], k=3, algorithm="local-recoding"))
         assert smallest(result.data, ("why",)) >= 3
         assert any("fusion" in note for note in result.notes)
 
     def test_one_column_only(self) -> None:
         with pytest.raises(JobError, match="one column"):
-            mask(answers(20, 1), MaskJob(text=["why", "also"], k=2, algorithm="local-recoding"))
+            mask(answers(20, 1), thesis(text=["why", "also"], k=2, algorithm="local-recoding"))
 
 
 class TestMicroaggregation:
@@ -237,14 +241,14 @@ class TestMicroaggregation:
     @given(st.integers(6, 60), st.integers(0, 99), st.integers(2, 6))
     def test_groups_have_k_and_values_of_their_columns(self, rows: int, seed: int, k: int) -> None:
         data = answers(rows, seed)
-        job = MaskJob(text=["why", "also"], quasi=["age"], k=k, algorithm="semantic-microaggregation")
+        job = thesis(text=["why", "also"], quasi=["age"], k=k, algorithm="semantic-microaggregation")
         out = mask(data, job).data
         assert smallest(out, ("why", "also", "age")) >= k
         assert all(set(out[name]) <= set(data[name]) for name in ("why", "also", "age"))
 
     def test_the_centroid_is_most_similar_to_all(self) -> None:
         data = {"why": ["beach", "coast", "coast", "museum", "church", "church"]}
-        result = mask(data, MaskJob(text=["why"], k=3, algorithm="semantic-microaggregation"))
+        result = mask(data, thesis(text=["why"], k=3, algorithm="semantic-microaggregation"))
         assert result.data["why"] == ["coast"] * 3 + ["church"] * 3
 
 
@@ -255,7 +259,7 @@ class TestSwapping:
         data = answers(rows, seed)
         sizes = Counter(zip(data["why"], data["also"], strict=True))
         try:
-            result = mask(data, MaskJob(text=["why", "also"], k=k, algorithm="semantic-swapping", seed=seed))
+            result = mask(data, thesis(text=["why", "also"], k=k, algorithm="semantic-swapping", seed=seed))
         except DataError as error:
             assert "cannot be swapped" in str(error)
             return
@@ -270,10 +274,10 @@ class TestSwapping:
 
     def test_similar_answers_are_exchanged(self) -> None:
         data = {"why": ["beach", "seashore", "church", "museum"]}
-        out = mask(data, MaskJob(text=["why"], k=2, algorithm="semantic-swapping")).data["why"]
+        out = mask(data, thesis(text=["why"], k=2, algorithm="semantic-swapping")).data["why"]
         assert out == ["seashore", "beach", "museum", "church"]
 
     def test_one_value_cannot_be_swapped(self) -> None:
         data = {"why": ["beach"] * 3 + ["walk"], "also": ["wine"] * 4}
         with pytest.raises(DataError, match="cannot be swapped"):
-            mask(data, MaskJob(text=["why", "also"], k=4, algorithm="semantic-swapping"))
+            mask(data, thesis(text=["why", "also"], k=4, algorithm="semantic-swapping"))

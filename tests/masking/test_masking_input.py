@@ -16,7 +16,7 @@ from kanopy.release.run import mask
 
 
 def why(values: list[Any], k: int = 2, **options: Any) -> Any:
-    return mask({"why": values}, MaskJob(text=["why"], k=k, **options))
+    return mask({"why": values}, MaskJob(text=["why"], k=k, **{"targets": "any", **options}))
 
 
 def groups(result: Any) -> Counter[Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL, Floats, Ints, Mask
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
 from kanopy._core.numbering import number_keys
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._table.column import column_values, is_text, labels_of, nulled, readable, replaced, values_as_numbers
@@ -216,9 +216,48 @@ class SubstitutedColumn:
     numbers: Floats | None = None
 
     @property
+    def as_numbers(self) -> Floats | None:
+        """The values as numbers, of texts too if all of them are some; NaN where missing or neutral."""
+        if self.numbers is not None or not self.is_text:
+            return self.numbers
+        known = [label for label in self.labels if label is not None and label != SUPPRESSED_LABEL]
+        found = values_as_numbers(known, self.source.dtype) if known else None
+        if found is None:
+            return None
+        number: dict[str | None, float] = dict(zip(known, found.tolist(), strict=True))
+        return np.array([number.get(label, np.nan) for label in self.labels])
+
+    @property
+    def counts(self) -> Longs:
+        """Records per value."""
+        return np.bincount(self.codes, minlength=len(self.labels)).astype(np.int64)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether any text can be a value of the column."""
+        return is_text(self.source)
+
+    @property
     def missing_rows(self) -> int:
         """Records without a value."""
         return int((self.codes == len(self.labels) - 1).sum()) if self.labels and self.labels[-1] is None else 0
+
+    def extended(self, texts: Sequence[str]) -> SubstitutedColumn:
+        """The column with further values that no record has: texts, and the missing value.
+
+        >>> column = substituted(pl.Series("why", ["walk", "beach"])).extended(["shore"])
+        >>> column.labels, column.publish(np.array([2, 3, 1], np.int32)).to_list()
+        (('beach', 'walk', 'shore', None), ['shore', None, 'walk'])
+        """
+        known = [label for label in self.labels if label is not None]
+        own = self.source.cast(pl.String) if texts and self.source.dtype != pl.String else self.source
+        source = pl.concat([own, pl.Series(own.name, [*texts, None], dtype=own.dtype)])
+        last = len(known) + len(texts)
+        codes = np.where(self.codes >= len(known), last, self.codes).astype(np.int32)
+        more = len(own) + np.arange(len(texts) + 1)
+        first = np.concatenate([self.first_row[: len(known)], more]).astype(np.int32)
+        numbers = None if self.numbers is None else np.append(self.numbers[: len(known)], np.nan)
+        return SubstitutedColumn(self.name, (*known, *texts, None), codes, source, first, numbers)
 
     def publish(self, codes: Ints) -> pl.Series:
         """The column with other values of its own.

@@ -13,32 +13,51 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "quasi", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing_tokens",
-    "neutralize_formulas", "report", k=5, ontology="wordnet", missing="as-value", seed=0,
+    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing",
+    "missing_tokens", "neutralize_formulas", *o.OUTPUTS,
 )  # fmt: skip
 def mask(
     data: o.Data,
     output: o.Output,
-    text: Annotated[list[str], typer.Option("--text", "-t", help=f"Columns with free text, {o.SEVERAL}.")],
+    text: Annotated[
+        list[str] | None, typer.Option("--text", "-t", help=f"Columns with free text, {o.SEVERAL}.")
+    ] = None,
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            help="What may replace an answer: frequent (the default; an answer that k people gave, a broader term, or "
+            "*) or any (as in the thesis; one person's words may be published k times)."
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Kinds of texts that count as answers like others: number, place, date, …; {o.SEVERAL}."),
+    ] = None,
     guide: Annotated[
-        str, typer.Option(help="A similarity measure (wu-palmer, path, lin, …), discernibility or random.")
-    ] = "wu-palmer",
+        str | None,
+        typer.Option(help="A similarity measure (wu-palmer, the default; path, lin, …), discernibility or random."),
+    ] = None,
     measure: Annotated[str | None, typer.Option(help="State quality in another measure than the guide.")] = None,
     algorithm: Annotated[
-        str, typer.Option(help="fusion, local-recoding, semantic-microaggregation or semantic-swapping.")
-    ] = "fusion",
-    search: Annotated[str, typer.Option(help="greedy (as in the thesis) or refined (keeps more meaning).")] = "greedy",
-    heuristics: Annotated[str, typer.Option(help="Which of the three are on, e.g. 12.")] = "123",
+        str | None,
+        typer.Option(help="fusion (the default), local-recoding, semantic-microaggregation or semantic-swapping."),
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option(help="greedy (as in the thesis; the default) or refined (keeps more meaning).")
+    ] = None,
+    heuristics: Annotated[str | None, typer.Option(help="Which of the three are on, e.g. 12.")] = None,
+    ontology: Annotated[str | None, typer.Option(help="`wordnet` (the default), or an ontology file.")] = None,
     vgh: Annotated[Path | None, typer.Option(help="An ordinary hierarchy file as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
     unknown: Annotated[
-        str, typer.Option(help="Values the ontology lacks: own-class, embedding or error.")
-    ] = "own-class",
+        str | None, typer.Option(help="Values the ontology lacks: own-class (the default), embedding or error.")
+    ] = None,
     embedding: Annotated[Path | None, typer.Option(help="The folder of a local sentence-transformers model.")] = None,
     weights: Annotated[list[str] | None, typer.Option(help="Weights of columns, e.g. reason1=2,age=0.5.")] = None,
     diversity: Annotated[
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
+    seed: Annotated[int | None, typer.Option(help="Settles what is left to chance.")] = None,
     encoding: o.Encoding = None,
     **given: Any,
 ) -> None:
@@ -46,22 +65,44 @@ def mask(
     from kanopy.cli.release import publish
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.release.run import mask as run
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.release.run import anonymize as run
 
     if embedding is not None and not embedding.is_dir():
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
-    lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
-    listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
-    single = {name: given[name] for name in ("k", "missing", "rest", "seed", "shuffle") if given[name] is not None}
-    folder = given["hierarchies"]
-    job = MaskJob(
-        text=o.columns(text), algorithm=algorithm, guide=guide, measure=measure, heuristics=heuristics, search=search,
-        ontology=read_hierarchy(vgh) if vgh is not None else given["ontology"], senses=senses, unknown=unknown,
-        embedding=embedding, weights=_per_column(weights, "weights"),
-        hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
-        diversity=_diversity(diversity, listed["sensitive"]), **listed, **single,
-    )  # fmt: skip
-    publish(data, output, job, encoding, given, run, read=[vgh, senses])
+    sensitive = o.columns(given["sensitive"])
+    asked: dict[str, Any] = {
+        "targets": targets, "allow": o.columns(allow) or None, "guide": guide, "measure": measure, "search": search,
+        "heuristics": heuristics, "ontology": ontology if vgh is None else read_hierarchy(vgh), "senses": senses,
+        "unknown": unknown, "embedding": embedding, "seed": seed, "text": o.columns(text) or None,
+    }  # fmt: skip
+    asked = {name: value for name, value in asked.items() if value is not None}
+    columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
+    job: Any
+    if given["job"] is not None:
+        own = o.job_of({"job": given["job"]})
+        masks = own.algorithm in MASKING_NAMES
+        parameters = {**(own.parameters if masks else {}), **asked}
+        if diversity is not None:
+            parameters["diversity"] = _diversity(diversity, sensitive or own.sensitive)
+        job = o.job_of(
+            given,
+            algorithm=algorithm or (own.algorithm if masks else "fusion"),
+            parameters=parameters,
+            quasi=[*own.quasi, *asked.get("text", ()), *o.columns(given["quasi"])],
+            **columns,
+        )
+    else:
+        lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
+        listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
+        single = {name: given[name] for name in ("k", "missing", "rest", "shuffle") if given[name] is not None}
+        folder = given["hierarchies"]
+        job = MaskJob(
+            algorithm=algorithm or "fusion", **asked, **columns, **listed, **single,
+            hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
+            diversity=_diversity(diversity, sensitive),
+        )  # fmt: skip
+    publish(data, output, job, encoding, given, run, read=[given["job"], vgh, senses])
 
 
 def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:
@@ -97,14 +138,30 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     from kanopy.cli.release import show_seconds, show_untouched
 
     found = result.summary()
+    columns = result.job.columns
+    as_they_are = [name for name in result.frame.columns if name not in (*columns, *result.job.pseudonymize)]
+    if as_they_are:
+        out.print(
+            Text("! ", style="bold yellow").append(
+                f"Only {', '.join(columns)} {'is' if len(columns) == 1 else 'are'} protected. Published as they are, "
+                f"and not protected: {', '.join(as_they_are)}. Name with --quasi what others may know.",
+                style="default not bold",
+            )
+        )
     if result.masked.guarantees_k:
         out.print(
-            f"[bold green]✓[/] Every published combination is shared by at least "
+            f"[bold green]✓[/] Every published combination of {', '.join(columns)} is shared by at least "
             f"[bold]{counted(result.verification.smallest_class, 'row')}[/] (k = {result.job.k}), "
             "checked again on what is published."
         )
     else:
         out.print("[bold yellow]![/] Answers were swapped. No number of equal rows is promised.")
+    if result.job.targets == "any":
+        rare = found["rare_answers_shown"]
+        out.print(
+            f"[bold yellow]![/] {counted(rare, 'published answer')} {'was' if rare == 1 else 'were'} given by fewer "
+            f"than {result.job.k} people: --targets any publishes the words of single people."
+        )
     show_untouched(out, result)
     shown = result.evaluation.substitutions()
     if shown:
@@ -114,13 +171,19 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
     if len(shown) > 10:
         out.print(Text(f"… and {len(shown) - 10:,} more substitutions", style="dim"))
     out.print(
-        f"semantic quality {found['semantic_quality']:.4f} ({found['measure']}) · {counted(found['rows'], 'row')} · "
+        f"semantic quality {found['semantic_quality']:.4f} ({found['measure']}), of the "
+        f"{counted(found['changed_answers'], 'changed answer')} {_mean(found['similarity_of_changes'])} · "
+        f"{counted(found['rows'], 'row')} · "
         f"{counted(found['groups'], 'group')} · {counted(found['changed_records'], 'record')} changed · record linkage "
         f"{found['record_linkage_percent']:.3f} % · semantic linkage {found['semantic_linkage_percent']:.3f} % · "
         f"DM {found['dm']:,} · C_AVG {found['c_avg']:.2f}"
     )
     show_seconds(out, found["seconds"])
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+
+
+def _mean(similarity: float | None) -> str:
+    return "–" if similarity is None else f"{similarity:.4f}"
 
 
 def _answer(values: Any) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs
+from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy.masking.likeness_kernel import TICKS, linkage, matrix
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
+from kanopy.masking.targets import rare_answers_shown
 from kanopy.metrics.cluster_loss import average_class_size, discernibility
 from kanopy.metrics.partitions import Dendrogram, partition_distance, ward
 from kanopy.metrics.semantic_masking import (
@@ -92,6 +93,35 @@ class Evaluation:
         return normalized_semantic_quality(self.similarities[changed], self.masked.people[changed])
 
     @cached_property
+    def _changed(self) -> Mask:
+        """Per move and attribute whether another value is published."""
+        return np.asarray(self.table.tuples[self.masked.origin] != self.masked.published, np.bool_)
+
+    @cached_property
+    def changed_answers(self) -> int:
+        """Answers that are published as something else, over all columns."""
+        return int((self._changed * self.masked.people[:, None]).sum())
+
+    @cached_property
+    def similarity_of_changes(self) -> float | None:
+        """The mean similarity of the answers that changed and what is published for them; `None` if none did."""
+        weight = self._changed * self.masked.people[:, None]
+        return float((self.similarities * weight).sum() / weight.sum()) if weight.any() else None
+
+    @cached_property
+    def rare_answers_shown(self) -> int:
+        """Different published answers that fewer than k people gave."""
+        return sum(
+            rare_answers_shown(
+                self.masked.published[:, j],
+                attribute.labels,
+                np.bincount(self.table.tuples[:, j], weights=self.table.counts, minlength=len(attribute.labels)),
+                self.k,
+            )
+            for j, attribute in enumerate(self.table.attributes)
+        )
+
+    @cached_property
     def record_linkage_percent(self) -> float:
         """Eq. 27: records found by matching the published text with the original table."""
         return exact_linkage_percent(self.masked.people, self.masked.origin, self.shown, self.table.counts)
@@ -165,6 +195,9 @@ class Evaluation:
             "semantic_quality": self.semantic_quality,
             "semantic_quality_sum": self.semantic_quality_sum,
             "semantic_quality_of_changes": self.semantic_quality_of_changes,
+            "changed_answers": self.changed_answers,
+            "similarity_of_changes": self.similarity_of_changes,
+            "rare_answers_shown": self.rare_answers_shown,
             "record_linkage_percent": self.record_linkage_percent,
             "dm": discernibility(self.sizes),
             "dm_per_record": discernibility_per_record(self.sizes),

@@ -11,8 +11,8 @@ from kanopy._kinds import Names, refuse, taken
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.job import MaskJob
 
-PARAMETERS = ("text", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses", "unknown", "embedding",
-              "diversity")  # fmt: skip
+PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses",
+              "unknown", "embedding", "diversity")  # fmt: skip
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
 
 

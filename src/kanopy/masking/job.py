@@ -8,16 +8,18 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kanopy._errors import JobError, some
+from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import Anything, Either, Instance, MapOf, Maybe, Names, Number, OneOf, Text, Whole, collected
 from kanopy._parameters import Declared
 from kanopy._table import policies
+from kanopy._table.guessing.personal import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, make_masking
 from kanopy.masking.meanings import UNKNOWN_TEXT_POLICIES, Vectors
 from kanopy.masking.result import Masking, Seed
+from kanopy.masking.targets import TARGETS
 from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.measures import MEASURES
 from kanopy.ontology.taxonomy import Taxonomy
@@ -46,6 +48,8 @@ class MaskJob(Declared):
     k: Annotated[
         int, Whole(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
     ] = 5
+    targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer"] = "frequent"
+    allow: Annotated[tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others"] = ()
     quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
     algorithm: Annotated[str, OneOf(*MASKINGS), "how values are substituted"] = "fusion"
     guide: Annotated[str, OneOf(*GUIDES), "what makes a good substitution"] = "wu-palmer"
@@ -92,6 +96,8 @@ class MaskJob(Declared):
             self,
             text: str | Iterable[str] = (),
             k: int = 5,
+            targets: str = "frequent",
+            allow: str | Iterable[str] = (),
             quasi: str | Iterable[str] = (),
             algorithm: str = "fusion",
             guide: str = "wu-palmer",
@@ -129,6 +135,9 @@ class MaskJob(Declared):
         ):
             if strangers := [column for column in getattr(self, name) if column not in allowed]:
                 mistakes.append(f"{name} names columns that are not {what}: {some(strangers)}.")
+        mistakes += [
+            f"allow knows no {short(name)}. {near_miss(name, KINDS)}" for name in self.allow if name not in KINDS
+        ]
         with collected(mistakes):
             self.make()
         if self.diversity and self.algorithm != "fusion":
@@ -196,9 +205,22 @@ class MaskJob(Declared):
         for key, per_column in (("weight", self.weights), ("diversity", self.diversity)):
             for name, value in per_column.items():
                 columns[name][key] = value
-        own = ("guide", "measure", "heuristics", "search", "seed", "ontology", "senses", "unknown", "embedding")
+        own = (
+            "targets",
+            "guide",
+            "measure",
+            "heuristics",
+            "search",
+            "seed",
+            "ontology",
+            "senses",
+            "unknown",
+            "embedding",
+        )
         settings = {name: _named(getattr(self, name)) for name in own}
         plain: dict[str, Any] = {"k": self.k, "algorithm": {"name": self.algorithm, **settings}}
+        if self.allow:
+            plain["algorithm"]["allow"] = list(self.allow)
         plain["missing"] = self.missing
         for key in ("missing_tokens", "pseudonymize"):
             if getattr(self, key):

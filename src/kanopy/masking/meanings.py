@@ -7,7 +7,7 @@ its own, compared by vectors, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Ints
 from kanopy._errors import DataError, JobError, MissingDependency, near_miss, some
 from kanopy._shown import Plain
-from kanopy.ontology.senses.labels import APPROXIMATE, suggestions
+from kanopy.masking.reading import LONGEST_TERM
+from kanopy.ontology.senses.labels import APPROXIMATE, Match, suggestions
 from kanopy.ontology.senses.senses import SenseChoices, find_labels
 from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.similarity.pairwise import similarity_blocks
@@ -33,8 +34,6 @@ UNKNOWN_TEXT_POLICIES = {
     "embedding": "a value that the ontology does not know is compared by vectors",
     "error": "a value that the ontology does not know is an error",
 }
-LONGEST_TERM = 120
-"""A longer answer is a text, not a term: its last noun would not be what it is about."""
 MOST_MEANINGS = 30_000
 MOST_EXACT = 3_000
 SUGGESTED = 20
@@ -69,6 +68,8 @@ class Meanings:
     approximate: tuple[str, ...]
     exact: Floats | None = None
     """The measure's own similarities of known meanings, where they are few enough to keep."""
+    stance: Ints | None = None
+    """The stance of each known meaning (`kanopy.masking.polarity`), where those that differ are kept apart."""
 
     @property
     def best(self) -> float:
@@ -87,6 +88,8 @@ class Meanings:
         out[same] = self.best
         left, right = self.meaning_of[a], self.meaning_of[b]
         known = ~same & (left < len(self.concepts)) & (right < len(self.concepts))
+        if self.stance is not None:
+            known[known] = self.stance[left[known]] == self.stance[right[known]]
         if self.exact is not None:
             out[known] = self.exact[left[known], right[known]]
         else:
@@ -94,7 +97,8 @@ class Meanings:
             parts = np.array_split(pairs, max(1, len(pairs) // 20_000))
             found = [_pair_values(self.taxonomy, self.measure, self.concepts, p[:, 0], p[:, 1]) for p in parts]
             out[known] = np.concatenate(found)[inverse.reshape(-1)]
-        by_vector = ~same & ~known & (left < len(self.table)) & (right < len(self.table))
+        unread = (left >= len(self.concepts)) | (right >= len(self.concepts))
+        by_vector = ~same & unread & (left < len(self.table)) & (right < len(self.table))
         share = self.table[left[by_vector], right[by_vector]].astype(np.float64)
         out[by_vector] = self.worst + share * (self.best - self.worst)
         return out
@@ -112,8 +116,13 @@ def find_meanings(
     choices: SenseChoices | None = None,
     unknown: str = "own-class",
     embedding: Vectors | str | Path | None = None,
+    read: Mapping[str, tuple[Match, int]] | None = None,
+    silent: Collection[str] = (),
 ) -> Meanings:
     """Look values up and compare their meanings: the maximum over senses, unless the user chose one.
+
+    `read` says of each value what it was found to mean already, and its stance: values of another one are like nothing
+    of this one. `silent` are values of which nobody expects a meaning.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> found = find_meanings(load_ontology("wordnet"), ["beach", "Beaches", "seashore", "qwrtz"])
@@ -125,30 +134,43 @@ def find_meanings(
     if unknown == "embedding" and embedding is None:
         raise JobError("unknown='embedding' needs vectors: give embedding=, a callable or the folder of a local model.")
     chosen = find_measure(measure)
-    matches = find_labels(taxonomy, values, choices, longest=LONGEST_TERM)
-    index: dict[tuple[int, ...], int] = {}
-    known = {value: index.setdefault(match.concepts, len(index)) for value, match in matches.items() if match.known}
+    if read is None:
+        matches = find_labels(taxonomy, values, choices, longest=LONGEST_TERM)
+    else:
+        matches = {value: read[value][0] for value in values}
+    index: dict[tuple[tuple[int, ...], int], int] = {}
+    known = {
+        value: index.setdefault((match.concepts, 0 if read is None else read[value][1]), len(index))
+        for value, match in matches.items()
+        if match.known
+    }
     strangers = [value for value, match in matches.items() if not match.known]
     listed = tuple(
         Unknown(value, suggestions(taxonomy, value) if at < SUGGESTED and len(value) <= LONGEST_TERM else ())
-        for at, value in enumerate(strangers)
+        for at, value in enumerate(value for value in strangers if value not in silent)
     )
-    if strangers and unknown == "error":
+    if listed and unknown == "error":
         hints = [f"{each.value!r}: perhaps {', '.join(each.suggestions)}" for each in listed if each.suggestions]
         hint = f" ({'; '.join(hints[:3])})" if hints else ""
         raise DataError(
-            f"{taxonomy.name or 'The ontology'} does not know {len(strangers):,} of {len(matches):,} values: "
-            f"{some(strangers)}{hint}. Give them a word in the [synonyms] of a senses file, or choose "
-            "unknown='own-class' or 'embedding'."
+            f"{taxonomy.name or 'The ontology'} does not know {len(listed):,} of {len(matches):,} values: "
+            f"{some([each.value for each in listed])}{hint}. Give them a word in the [synonyms] of a senses file, or "
+            "choose unknown='own-class' or 'embedding'."
         )
     numbers = {**known, **{value: len(index) + at for at, value in enumerate(strangers)}}
-    concepts = tuple(index)
+    concepts = tuple(own for own, _ in index)
     if len(concepts) > MOST_MEANINGS:
         raise DataError(
             f"The textual columns have {len(concepts):,} different meanings; similarities of at most "
             f"{MOST_MEANINGS:,} fit in memory. Join rare answers first, e.g. with a table of synonyms."
         )
     table, worst, exact = _similarities(taxonomy, chosen, concepts)
+    stance = np.array([own for _, own in index], np.int32)
+    if stance.any():
+        apart = stance[:, None] != stance[None, :]
+        table[apart] = 0.0
+        if exact is not None:
+            exact[apart] = worst
     if unknown == "embedding" and strangers:
         words = [next(value for value, number in known.items() if number == m) for m in range(len(concepts))]
         table = _with_vectors(table, vectors_of(embedding, [*words, *strangers]))
@@ -163,6 +185,7 @@ def find_meanings(
         unknown=listed,
         approximate=tuple(value for value, match in matches.items() if match.how in APPROXIMATE),
         exact=exact,
+        stance=stance if stance.any() else None,
     )
 
 

@@ -62,6 +62,10 @@ class Masking(Declared):
     ) -> Masked:
         """Substitute until every group is safe. `needed` are different values per confidential column and group."""
         check_feasible(table, k, needed or {})
+        if table.plan is not None:
+            from kanopy.masking.settling import mask_by_plan
+
+            return mask_by_plan(self, table, k, needed or {}, progress)
         return self.masked(table, k, needed or {}, progress)
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:

@@ -14,6 +14,7 @@ from kanopy._core.classes import Sensitive
 from kanopy._errors import JobError
 from kanopy.masking.likeness_kernel import MISSING_NUMBER, NUMBER, Likeness
 from kanopy.masking.meanings import Meanings
+from kanopy.masking.reading import Reading
 
 TEXT, CATEGORY, NUMERIC = "text", "category", "number"
 
@@ -57,6 +58,7 @@ class Attribute:
             a, b = self.text_of[first], self.text_of[second]
             out = np.full(len(first), self.meanings.worst)
             out[same] = self.meanings.best
+            out[(a < 0) & (b < 0)] = self.meanings.best  # no answer in other words
             both = ~same & (a >= 0) & (b >= 0)
             out[both] = self.meanings.raw(a[both], b[both])
             return out if raw else self.meanings.unit(out)
@@ -65,6 +67,14 @@ class Attribute:
         equal: Floats = same.astype(np.float64)
         equal[inside] = self.table[a[inside], b[inside]]
         return equal
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Per attribute what replaces each of its values (its number, itself where it may stay), and the neutral one."""
+
+    target: tuple[Ints, ...]
+    neutral: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +90,10 @@ class MaskingTable:
     tuple_of_row: Ints
     weights: tuple[float, ...] = ()
     sensitive: tuple[Sensitive, ...] = ()
+    plan: Plan | None = None
+    """What rare values are replaced by first; `None` if any value may replace another."""
+    readings: tuple[Reading, ...] = ()
+    """How the textual columns were read, where they were."""
 
     def __post_init__(self) -> None:
         weights = self.weights or (1.0,) * len(self.attributes)
@@ -134,18 +148,19 @@ def text_attributes(
 ) -> tuple[Attribute, ...]:
     """Textual columns that share their meanings; `labels[j]` are the values of column `j`."""
     index = {value: number for number, value in enumerate(meanings.values)}
+    numbers = ([-1 if label is None else index[label] for label in own] for own in labels)
+    return tuple(
+        text_attribute(name, own, meanings, np.array(text_of, np.int32))
+        for name, own, text_of in zip(names, labels, numbers, strict=True)
+    )
+
+
+def text_attribute(name: str, labels: Sequence[str | None], meanings: Meanings, text_of: Ints) -> Attribute:
+    """A textual column; `text_of[v]` is the text among `meanings.values` that value `v` means, -1 if it is missing."""
     none = int(meanings.meaning_of.max(initial=-1)) + 1  # one past all meanings: missing is like nothing but itself
-    made = []
-    for name, own in zip(names, labels, strict=True):
-        text_of = np.array([-1 if label is None else index[label] for label in own], np.int32)
-        meaning = np.append(meanings.meaning_of, max(none, len(meanings.table)))
-        position = meaning[text_of]  # -1, the missing one, is last
-        made.append(
-            Attribute(
-                name, TEXT, tuple(own), position.astype(np.int32), meanings.table, meanings=meanings, text_of=text_of
-            )
-        )
-    return tuple(made)
+    meaning = np.append(meanings.meaning_of, max(none, len(meanings.table)))
+    position = meaning[text_of].astype(np.int32)  # -1, the missing one, is last
+    return Attribute(name, TEXT, tuple(labels), position, meanings.table, meanings=meanings, text_of=text_of)
 
 
 def number_attribute(name: str, labels: Sequence[str | None], numbers: Floats) -> Attribute:

@@ -24,6 +24,7 @@ LIBRARIES = ("numpy", "polars", "numba", "narwhals")
 RESULT_KEYS = (
     "algorithm", "levels", "metric", "score", "losses", "column_losses", "rows", "suppressed", "classes",
     "smallest_class", "counted", "known", "units", "suppressed_units", "judged", "candidates", "guarantees_k",
+    "targets", "rare_answers_shown", "changed_answers", "similarity_of_changes",
 )  # fmt: skip
 
 

@@ -55,6 +55,18 @@ class Substitutable:
     judged: MaskingTable
     """By which quality is stated; often the same."""
 
+    @property
+    def terms(self) -> dict[str, set[str]]:
+        """Per column the texts that may be published though no record has them: broader terms."""
+        return {
+            column.name: {
+                label
+                for label, count in zip(column.labels, column.counts.tolist(), strict=True)
+                if label is not None and not count
+            }
+            for column in self.columns
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -153,10 +165,15 @@ def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
     if not isinstance(job, Job) or job.algorithm not in MASKING_NAMES:
         return job
     from kanopy._table.column import is_text
+    from kanopy._table.encode import substituted
     from kanopy.masking.from_job import job_for_masking
 
     _require(job.quasi, frame, "table")
-    text = [name for name in job.quasi if name not in job.hierarchies and is_text(frame[name])]
+    text = [
+        name
+        for name in job.quasi
+        if name not in job.hierarchies and is_text(frame[name]) and substituted(frame[name]).as_numbers is None
+    ]
     return job_for_masking(job, text)
 
 
@@ -170,8 +187,8 @@ def _substitutable(
         columns = encode_columns(frame, job)
     with clock.stage("meanings"):
         progress("looking meanings up")
-        guide, judged = masking_tables(frame, job, columns)
-    return Substitutable(tuple(columns), guide, judged), masking_notes(columns, judged, job)
+        guide, judged, wider = masking_tables(frame, job, columns)
+    return Substitutable(wider, guide, judged), masking_notes(columns, judged, job)
 
 
 def units_for(frame: pl.DataFrame, job: Job) -> tuple[Units | None, tuple[str, ...]]:

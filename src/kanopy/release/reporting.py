@@ -170,6 +170,7 @@ class MaskReport(Short):
 
 def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
     """The numbers of the same masking for other values of k: those that the table has rows for and that it can keep."""
+    from kanopy.masking.encode import encode_columns, masking_tables
     from kanopy.masking.evaluation import Evaluation
 
     job: MaskJob | Job = result.job
@@ -180,10 +181,15 @@ def masking_curves(result: Result, ks: Sequence[int]) -> list[dict[str, Any]]:
         if k > result.rows:
             continue
         other = job.replaced(k=k)
+        guide, judged = table.guide, table.judged
         try:
-            masked = other.make().mask(table.guide, k, other.diversity, SILENT)
+            if guide.plan is not None and k != job.k:  # what is frequent is another question for each k
+                guide, judged, _ = masking_tables(
+                    result.prepared.frame, other, encode_columns(result.prepared.frame, other)
+                )
+            masked = other.make().mask(guide, k, other.diversity, SILENT)
         except KanopyError:  # some values cannot be swapped, or groups made diverse, at this k
             continue
-        found = Evaluation(table.judged, masked, k)
+        found = Evaluation(judged, masked, k)
         curves.append({"k": k, **found.numbers(semantic_linkage=False)})
     return curves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -270,6 +270,8 @@ class Result:
         job: Any = self.job
         return {
             **self._masking_numbers,
+            "targets": job.targets,
+            "found": _found(self.evaluation.table.readings),
             "guide": job.guide,
             "measure": job.quality_measure,
             "search": job.search,
@@ -361,3 +363,12 @@ class Result:
             f"{'' if self.counted == 'rows' else ' ' + self.counted}, "
             f"{self.suppressed:,} suppressed, {self.metric} {self.score:.4f}>"
         )
+
+
+def _found(readings: Sequence[Any]) -> list[dict[str, Any]]:
+    """Per column and kind how many people wrote something that points at somebody."""
+    return [
+        {"column": reading.name, "kind": kind, "people": people}
+        for reading in readings
+        for kind, people in reading.found.items()
+    ]

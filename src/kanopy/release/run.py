@@ -87,9 +87,9 @@ def mask(
     Martínez 2010; see `MaskJob` for the choices.
 
     >>> from kanopy import MaskJob
-    >>> answers = {"reason": ["beach", "beach", "seaside", "bird", "bird", "heron"]}
+    >>> answers = {"reason": ["beach", "beach", "beach", "baech", "seaside", "heron", "stork", "egret"]}
     >>> mask(answers, MaskJob(text=["reason"], k=3)).data["reason"]
-    ['beach', 'beach', 'beach', 'bird', 'bird', 'bird']
+    ['beach', 'beach', 'beach', 'beach', 'beach', 'wading bird', 'wading bird', 'wading bird']
     """
     return anonymize(data, job, progress=progress, clock=clock, source=source, key=key)
 
@@ -287,9 +287,12 @@ def _verify(
     names = prepared.names
     claims: dict[str, Any]
     if isinstance(found, Masked):
+        tokens = job.missing_tokens
+        only_frequent = _verify_answers(prepared, job, published)
         if not found.guarantees_k:
-            tokens = job.missing_tokens
-            return verify_swapped(prepared.frame, published, names, job.k, identifiers, missing_tokens=tokens)
+            return verify_swapped(
+                prepared.frame, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
+            )
         # Nothing is suppressed: an answer that reads * is an answer like any other.
         groups = len(np.unique(found.published, axis=0))
         claims = {"rows": prepared.frame.height, "suppressed_rows": 0, "classes": groups}
@@ -306,6 +309,18 @@ def _verify(
         }
         claims["whose"] = _whose(prepared, job, kept)
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
+
+
+def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bool:
+    """The second opinion on what replaced rare answers; whether only frequent ones may."""
+    from kanopy.verify.answers import verify_answers
+
+    table = prepared.table
+    if job.targets == "any" or not isinstance(table, Substitutable):
+        return False
+    texts = [column.name for column in table.columns if column.is_text and column.name in job.text]
+    verify_answers(prepared.frame, published, prepared.names, job.k, texts=texts, terms=table.terms, allowed=job.allow)
+    return True
 
 
 def _verify_job(

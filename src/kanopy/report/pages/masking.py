@@ -26,17 +26,23 @@ CUTS = (3, 5, CLUSTERS)
 def page(result: Any, curves: Sequence[Mapping[str, Any]]) -> str:
     """One self-contained HTML page without scripts; `curves` are the numbers for several values of k."""
     found = {**result.summary(), "names": ", ".join(result.job.columns)}
+    asked = {**found, "k": result.job.k}
     promise = told("masking.grouped" if found["guarantees_k"] else "masking.swapped")
     verdict, checked = (worded(text, found) for text in promise)
     return shell(
         "Masking report",
         result.source,
         verdict=verdict,
-        sentences=[checked, sentence("masking.changed", **found)],
+        sentences=[
+            checked,
+            sentence("masking.changed", **found),
+            sentence(f"masking.targets.{found['targets']}", **asked),
+        ],
         warning=sentence("masking.warning"),
         tiles=tiles(result),
         parts=[
             ("substitutions", "Substitutions", _substitutions(result)),
+            ("found", "Found", _found(found["found"])),
             ("groups", "Groups", _groups(result)),
             ("curves", "Curves over k", _curves(curves, found["k"])),
             ("analysis", "Analysis", _analysis(result)),
@@ -50,7 +56,8 @@ def tiles(result: Any) -> list[Tile]:
     """The numbers that matter most."""
     table = result.evaluation.table
     before = {"combinations": len(table.tuples), "linkage_before": 100.0 * len(table.tuples) / table.rows}
-    return lines("masking.tiles", {**result.summary(), **before})
+    near = result.evaluation.similarity_of_changes
+    return lines("masking.tiles", {**result.summary(), **before, "near": "–" if near is None else figure(near)})
 
 
 def _answer(values: Sequence[str | None]) -> Markup:
@@ -76,6 +83,11 @@ def _substitutions(result: Any) -> str:
     ]
     listing = table("Substitutions", ["From", "To", "People", "Similarity"], rows, [2])
     return part("masking.substitutions", listing, _rest(found, MOST_SUBSTITUTIONS, "further substitution"))
+
+
+def _found(found: Sequence[Mapping[str, Any]]) -> str:
+    rows = [[esc(each["column"]), each["kind"], whole(each["people"])] for each in found]
+    return part("masking.found", table("Found", ["Column", "Kind", "People"], rows, [2])) if rows else ""
 
 
 def _groups(result: Any) -> str:

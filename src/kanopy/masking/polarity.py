@@ -1,0 +1,69 @@
+"""Whether an answer affirms or denies: `no parking` is no parking lot, and `bad food` is no good food."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from kanopy.masking.typos import wrong_letters
+from kanopy.ontology.senses.labels import NEGATIONS
+
+_LISTED = tomllib.loads(
+    (Path(__file__).resolve().parents[1] / "data" / "answer_words.toml").read_text(encoding="utf-8")
+)
+DENIALS = NEGATIONS | frozenset(_LISTED["deny"].split())
+"""Words that deny what follows."""
+GOOD = frozenset(_LISTED["good"].split())
+BAD = frozenset(_LISTED["bad"].split())
+PREFIXES = ("un", "dis", "in", "im", "ir", "il", "non")
+_LONG_DENIALS = tuple(word for word in sorted(DENIALS) if len(word) >= 5)
+_WORDS = re.compile(r"[^\W\d_]+(?:['’`][^\W\d_]+)?")
+
+
+def stance(text: str, is_word: Callable[[str], bool] = lambda word: False) -> int:
+    """How a text stands to what it speaks of: 0 plainly, 1 with a word that denies, 2 with one of dislike, 3 with both.
+
+    Texts of different stances never replace each other. `is_word` tells words from typos of words that deny.
+
+    >>> [stance(text) for text in ("parking", "no parking", "don't like wine", "bad food", "not bad", "withot pain")]
+    [0, 1, 1, 2, 3, 1]
+    >>> stance("unfriendly staff"), stance("HIV negative"), stance("university"), stance("sugar-free")
+    (2, 2, 0, 1)
+    """
+    words = _words(text)
+    without = re.search(r"-free\b|\bfree (?:of|from)\b", text.lower()) is not None
+    return (without or any(denies(word, is_word) for word in words)) + 2 * any(_is_bad(word) for word in words)
+
+
+def denies(word: str, is_word: Callable[[str], bool] = lambda word: False) -> bool:
+    """Whether a word denies what follows it, even if one letter of it is wrong."""
+    plain = word.replace("'", "").replace("’", "").replace("`", "")
+    if plain in DENIALS or (word != plain and plain.endswith("nt")):
+        return True
+    return len(plain) >= 5 and _nearly_denies(plain) and not is_word(plain)
+
+
+def without_denial(text: str, is_word: Callable[[str], bool] = lambda word: False) -> str:
+    """What a text denies.
+
+    >>> without_denial("No parking"), without_denial("without any pain")
+    ('parking', 'any pain')
+    """
+    return " ".join(word for word in _words(text) if not denies(word, is_word))
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(text)]
+
+
+@lru_cache(maxsize=65_536)
+def _nearly_denies(word: str) -> bool:
+    return any(wrong_letters(word, own, 1) <= 1 for own in _LONG_DENIALS)
+
+
+@lru_cache(maxsize=65_536)
+def _is_bad(word: str) -> bool:
+    return word in BAD or any(word.startswith(each) and word[len(each) :] in GOOD for each in PREFIXES)

@@ -1,0 +1,91 @@
+"""Does a masking publish only what it may? Read from the two tables, in code of its own.
+
+Nothing here is shared with masking: answers are counted anew, and what points at somebody or denies is looked for by a
+few plain rules that catch the clear cases.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+import polars as pl
+
+from kanopy._errors import VerificationFailed
+from kanopy.verify.labels import SUPPRESSED, written
+
+DENYING = frozenset({"no", "not", "never", "without", "cannot"})
+PERSONAL = {
+    "email": re.compile(r"\S@\S+\.\w"),
+    "web": re.compile(r"https?://|www\."),
+    "phone": re.compile(r"(?:\+|\b00)\d(?:[\s()./-]*\d){6,}"),
+    "iban": re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}"),
+    "number": re.compile(r"^\W*\d[\d\W]*$"),
+}
+
+
+def verify_answers(
+    original: pl.DataFrame,
+    published: pl.DataFrame,
+    names: Sequence[str],
+    k: int,
+    *,
+    texts: Collection[str] = (),
+    terms: Mapping[str, Collection[str]] | None = None,
+    allowed: Collection[str] = (),
+) -> None:
+    """Raise if a published value was given by fewer than `k` people, points at somebody, or denies what was affirmed.
+
+    `terms` are the broader terms per column that the masking says it published; `texts` are the columns of free text,
+    `allowed` kinds of personal texts that may be published.
+
+    >>> before = pl.DataFrame({"why": ["walk", "walk", "wine"]})
+    >>> verify_answers(before, before, ["why"], 2)
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: 1 published value of 'why' was given by fewer than 2 people. Nothing was...
+    """
+    for name in names:
+        before, after = (_labels(table[name]) for table in (original, published))
+        given = Counter(before)
+        folded = {label.casefold() for label in given if label is not None}
+        shown = {label for label in after if label is not None and label != SUPPRESSED}
+        own = {label for label in shown if label in given}
+        rare = [label for label in own if given[label] < k]
+        if rare:
+            was = "value" if len(rare) == 1 else "values"
+            raise _failed(f"{len(rare):,} published {was} of {name!r} was given by fewer than {k:,} people")
+        made = set((terms or {}).get(name, ()))
+        if any(label not in made or label.casefold() in folded for label in shown - own):
+            raise _failed(f"Published values of {name!r} are neither answers of the table nor broader terms")
+        if name not in texts:
+            continue
+        for label in shown:
+            if any(kind not in allowed and pattern.search(label) for kind, pattern in PERSONAL.items()):
+                raise _failed(f"A published value of {name!r} points at somebody")
+        for one, other in set(zip(before, after, strict=True)):
+            if one is not None and other is not None and other != SUPPRESSED and _opposed(one, other):
+                raise _failed(f"An answer of {name!r} would be published as its opposite")
+
+
+def _failed(what: str) -> VerificationFailed:
+    return VerificationFailed(f"{what}. Nothing was written. This is an error in Kanopy: please report it.")
+
+
+def _labels(series: pl.Series) -> list[str | None]:
+    return [None if value is None else written(value).strip() or None for value in series.to_list()]
+
+
+def _opposed(one: str, other: str) -> bool:
+    """Whether one text denies and the other does not; unclear where a word only looks like one that denies."""
+    stances = []
+    for text in (one, other):
+        words = set(re.findall(r"[a-z']+", text.lower().replace("’", "'")))
+        if not words & DENYING and any(
+            len(word) >= 4 and difflib.get_close_matches(word, DENYING, 1, 0.75) for word in words
+        ):
+            return False
+        stances.append(bool(words & DENYING) or any(word.endswith("n't") for word in words))
+    # "nothing" or "none" as an answer says that there is none: it is no denial of anything.
+    return stances[0] != stances[1] and len(one.split()) > 1
