@@ -317,3 +317,20 @@ def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
     (shell.folder / "job.toml").unlink()
     assert shell(*init).status == 2 and "Rhine" in (shell.folder / "levels/town.csv").read_text(encoding="utf-8")
     assert shell(*init, "--force").status == 0
+
+
+def test_init_writes_hierarchies_beside_the_job_unless_told_not_to(shell: Shell) -> None:
+    places = ("France", "Spain", "Japan", "China", "Kenya", "Egypt")
+    rows = "".join(f"{20 + (7 * i) % 50},{places[i % 6]}\n" for i in range(240))
+    table = shell.write("people.csv", "age,country\n" + rows)
+    made = shell("init", table, "-o", "first.toml", "--json").json
+    assert made["hierarchies"] == ["first-hierarchies/age.json", "first-hierarchies/country.csv"]
+    assert [column["hierarchy"] for column in made["columns"]] == ["auto", "ontology"]
+    assert "Africa" in (shell.folder / "first-hierarchies/country.csv").read_text(encoding="utf-8")
+    assert shell("init", table, "-o", "second.toml", "--no-hierarchies", "--json").json["hierarchies"] == []
+    losses = {
+        job: shell("anonymize", table, "--job", f"{job}.toml", "-o", f"{job}.csv", "--json").json["score"]
+        for job in ("first", "second")
+    }
+    assert losses["first"] == pytest.approx(losses["second"])
+    assert shell("init", table, "-o", "third.toml", "--no-hierarchies", "--hierarchies", "x").status == 2

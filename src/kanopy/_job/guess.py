@@ -30,6 +30,8 @@ FEW_LEVELS = 3
 MOST_CANDIDATES = 1_000_000
 """Up to so many choices of levels the optimum is proved in seconds."""
 MOST_ODD_TEXTS = 20
+MOST_IN_A_FILE = 20_000
+"""Nobody looks through a hierarchy of more values."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     """The same job with the hierarchies it chose as files of a folder, to be looked at and edited, and what they hold.
 
     Numbers keep their bounds in JSON files, words are tables of levels. Columns that can only be kept or hidden are
-    named among what is left to decide.
+    named among what is left to decide; a column of very many values keeps its method, which builds the same.
 
     >>> table = {"age": [31, 34, 52, 57] * 5, "town": ["Bonn", "Kiel", "Bonn", "Ulm"] * 5}
     >>> better, files = with_hierarchies(guess_job(table), table, "levels")
@@ -130,6 +132,8 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     files: dict[str, Hierarchy] = {}
     places = {}
     for name, hierarchy in built.items():
+        if hierarchy.size > MOST_IN_A_FILE:
+            continue
         stem = re.sub(r"[^\w.-]+", "_", name).strip("._") or "column"
         stem = stem if not any(stem.lower() == Path(each).stem.lower() for each in files) else f"{stem}_{len(files)}"
         file = f"{stem}.csv" if hierarchy.low is None else f"{stem}.json"
@@ -138,7 +142,7 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     for line in guessed.text.splitlines():
         place = places.get(line) if line.startswith("[columns.") else place
         if place is not None and line.startswith("hierarchy = "):
-            lines += [f"# built by {line}", f"hierarchy = {toml_value(place)}"]
+            lines += [f"# built by {line} (write that instead to build it anew)", f"hierarchy = {toml_value(place)}"]
         else:
             lines.append(line)
     flat = [name for name, hierarchy in built.items() if hierarchy.height < 2 < hierarchy.size]
@@ -222,7 +226,18 @@ def _read(guess: Guess, seen: Values) -> _Read:
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
         return _Read({"method": "redact"}, guess.missing, None, ("codes, shortened from the right",))
+    if seen.text and _means_something(guess, seen):
+        return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)
+
+
+def _means_something(guess: Guess, seen: Values) -> bool:
+    """Whether a column's words are better grouped by meaning than by how often they occur."""
+    from kanopy._table.column import typed_column
+    from kanopy.hierarchy.suggest import by_meaning
+
+    column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
+    return column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
 
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:

@@ -236,11 +236,15 @@ def init(
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
     hierarchies: Annotated[
-        Path | None, typer.Option(help="Write the hierarchies chosen into this folder too, to be looked at and edited.")
+        Path | None,
+        typer.Option(help="Write the hierarchies chosen into this folder [default: JOB-hierarchies beside the job]."),
     ] = None,
+    no_hierarchies: Annotated[
+        bool, typer.Option("--no-hierarchies", help="Write no hierarchies: the job names how to build them.")
+    ] = False,
     encoding: o.Encoding = None,
 ) -> None:
-    """Guess roles and hierarchies, write a commented job file, and show why."""
+    """Guess roles and hierarchies, write a commented job file and the hierarchies to be edited, and show why."""
     from kanopy._errors import JobError, some
     from kanopy._files import write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
@@ -250,9 +254,13 @@ def init(
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
     frame = read_data(data, encoding).frame
     guessed = guess_job(frame, data)
-    if hierarchies is not None and guessed.job.quasi:
+    written: list[str] = []
+    if hierarchies is not None and no_hierarchies:
+        raise JobError("--hierarchies names a folder, --no-hierarchies writes none. Leave out one of them.")
+    if guessed.job.quasi and not no_hierarchies:
         from kanopy.hierarchy.files.files import write_hierarchy
 
+        hierarchies = hierarchies or output.with_name(f"{output.stem}-hierarchies")
         relative = os.path.relpath(hierarchies, output.parent)
         guessed, files = with_hierarchies(guessed, frame, Path(relative).as_posix())
         there = [str(hierarchies / file) for file in files if (hierarchies / file).exists()]
@@ -262,6 +270,7 @@ def init(
         for file, hierarchy in files.items():
             write_hierarchy(hierarchy, hierarchies / file)
         _keep_inside(*(hierarchies / file for file in files))
+        written = [str(hierarchies / file) for file in files]
     write_whole(output, guessed.text.encode("utf-8"))
 
     def show(out: Any) -> None:
@@ -273,10 +282,13 @@ def init(
         out.print(grid(keys, ([column[key] or "" for key in keys.values()] for column in order)))
         for line in guessed.decide:
             out.print(Text(line, style="bold"))
+        if written:
+            out.print(Text(f"The hierarchies are in {hierarchies}: look at them, edit them, and keep them inside."))
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(
             Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
             soft_wrap=True,
         )
 
-    emit({"job": str(output), "columns": guessed.columns, "decide": guessed.decide}, show)
+    result = {"job": str(output), "columns": guessed.columns, "decide": guessed.decide, "hierarchies": written}
+    emit(result, show)

@@ -45,6 +45,11 @@ AS_GOOD = 0.02
 """Plain halving is as good as the best if it loses at most this much more, relatively, or a fifth of it absolutely."""
 FINEST_CARDINALITY = 1000
 """Into how many intervals cbgh cuts a long range when it is tried."""
+FEWEST_WORDS, MOST_WORDS, LONGEST_WORD = 4, 1000, 40
+ENOUGH_KNOWN = 0.8
+"""Words are grouped by meaning if the ontology knows such a share of them …"""
+MEANING_MAY_LOSE = 1.25
+"""… and they lose at most so many times as much as groups of the rare ones."""
 ORDERLY_CODES = 3
 LONGEST_CODE = 20
 """A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
@@ -111,6 +116,41 @@ def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int =
     return min(found, key=lambda each: (round(each.loss, 12), round(each.typical_loss, 12)))
 
 
+def by_meaning(column: Column, k: int = 5) -> Suggestion | None:
+    """The hierarchy of a column's words by what they mean, if the ontology knows enough of them and little is lost.
+
+    `None` unless most values are words it knows, and groups of near meaning lose hardly more than groups of the rare.
+
+    >>> towns = by_meaning(column_of(["Paris", "Lyon", "Bonn", "Kiel", "Rome", "Milan"] * 9), 5)
+    >>> towns is None or towns.hierarchy.height > 1
+    True
+    >>> by_meaning(column_of(["qx", "qy", "qz", "qw"] * 9), 5) is None
+    True
+    """
+    from kanopy.hierarchy.builders.semantic.builders import Ontology
+
+    if not knows_enough(column):
+        return None
+    (rare, meant) = (
+        _judged(builder, builder.build_column(column), column, k, "level") for builder in (Frequency(k=k), Ontology())
+    )
+    as_good = meant.typical_loss <= rare.typical_loss * MEANING_MAY_LOSE and meant.hierarchy.height > 1
+    return meant if as_good else None
+
+
+def knows_enough(column: Column) -> bool:
+    """Whether most values of a text column are words that WordNet knows, so that they can be grouped by meaning."""
+    labels = column.labels()
+    if column.kind != "text" or not FEWEST_WORDS <= len(labels) <= MOST_WORDS or _codes(labels):
+        return False
+    from kanopy.ontology.load import load_ontology
+    from kanopy.ontology.senses.senses import find_labels
+
+    found = find_labels(load_ontology("wordnet"), labels, None, longest=LONGEST_WORD)
+    known = sum(len(label) > 2 and found[label].how in ("exact", "morphology") for label in labels)
+    return known >= ENOUGH_KNOWN * len(labels)
+
+
 def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builder, Hierarchy]]:
     """The builders that fit the column, with what they build."""
     for builder in builders:
@@ -151,6 +191,10 @@ def candidates(column: Column, k: int) -> list[Builder]:
     builders = readable(column, k)
     if column.kind == "text":
         more: list[Builder] = [Order(fan_out=(2,)), Order(fan_out=(5,))] if _codes(column.labels()) else []
+        if knows_enough(column):
+            from kanopy.hierarchy.builders.semantic.builders import Ontology
+
+            more.append(Ontology())
         return [*builders, *(each for each in (*more, Suppress()) if each not in builders)]
     if column.kind == "integer":
         builders += _round_widths(column)
