@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy._errors import Cancelled, JobError, NoSolution
+from kanopy._errors import Cancelled, JobError, NoSolution, VerificationFailed
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
 from kanopy.cli.explore import parse_ks
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
 from kanopy.release.explore import Exploration, explore
+from kanopy.release.levels import Leveled
+from kanopy.release.prepare import prepare
 from kanopy.release.run import anonymize
 from kanopy.report.charts.risk_map import risk_map, table_csv
 from kanopy.report.render import picture
@@ -96,6 +98,41 @@ def test_points_equal_runs_of_their_own() -> None:
         assert point.classes == result.verification.classes
         assert point.suppressed == result.solution.recoding.suppressed_rows
         assert point.levels == result.levels
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"missing": "suppress", "suppressed_rows": "drop"},
+        {"missing": "suppress", "weights": {"age": 3.0}},
+        {"min_levels": {"sex": 1}, "max_levels": {"zip": 2}},
+        {"metric": "entropy"},
+    ],
+    ids=lambda changes: ", ".join(changes),
+)
+def test_many_k_at_once_are_what_runs_of_their_own_say(changes: dict[str, object]) -> None:
+    data = people()
+    data["zip"][3] = data["zip"][70] = None
+    job, tried = JOB.replaced(**changes), set()
+    for point in explore(data, job, ks=[2, 3, 5, 9, 20, 70], limits=["0%", "3%", "60%"]).points:
+        assert point.loss is not None
+        result = anonymize(data, job.replaced(k=point.k, suppress=point.suppress))
+        assert {**result.figures(), "loss": pytest.approx(result.solution.score)} == {
+            name: getattr(point, name) for name in (*result.figures(), "loss")
+        }
+        tried.add((tuple(point.levels.values()), point.suppressed))
+    assert len(tried) > 4
+
+
+def test_what_a_search_claims_of_levels_is_counted_on_their_labels() -> None:
+    table = Leveled(prepare(people(), JOB), JOB)
+    figures = explore(people(), JOB, ks=[4], limits=[0.3]).points[0]
+    levels = tuple(figures.levels.values())
+    assert table.figures(levels, 4, figures.suppressed, figures.loss)["classes"] == figures.classes
+    with pytest.raises(VerificationFailed, match="rows would be suppressed at k = 4"):
+        table.figures(levels, 4, figures.suppressed + 1, figures.loss)
+    with pytest.raises(VerificationFailed, match="claims a loss"):
+        table.figures(levels, 4, figures.suppressed, figures.loss - 0.01)
 
 
 def test_the_front_is_not_beaten() -> None:

@@ -309,25 +309,21 @@ class _Pool:
 
     def _together(self, case: _Case, problem: Problem, known: dict[str, Point]) -> Iterator[Point]:
         """Points whose candidates are judged once for every k and limit."""
+        from kanopy.release.levels import Leveled
         from kanopy.search.full_domain.every_k import EveryK
         from kanopy.search.no_solution import no_solution
-        from kanopy.search.solution import Solution
 
         every = EveryK(problem, max(case.ks))
-        verified: dict[tuple[Any, int], dict[str, Any]] = {}
+        tables = Leveled(self.prepared, case.job)
         for k, limit, best in every.solve(case.ks, case.limits, self.tell):
             if case.point(k, limit).key in known:
                 continue
-            at_k = self._problem(case.job, k, limit)
             if best is None:
-                yield case.point(k, limit, reason=no_solution(at_k).reason)
+                yield case.point(k, limit, reason=no_solution(self._problem(case.job, k, limit)).reason)
                 continue
-            # The same levels without the same classes are the same table: it is applied and verified once.
-            same = (best.levels, best.suppressed_rows)
-            if same not in verified or verified[same]["smallest_class"] < k:
-                found = Solution("optimal", at_k.recoding(best.levels), best.score, best.levels, optimal=True)
-                verified[same] = self._released(case, k, limit, found).figures()
-            yield case.point(k, limit, loss=float(best.score), **verified[same])
+            loss = float(best.score)
+            figures = tables.figures(best.levels, k, best.suppressed_rows, loss if case.job.metric == "loss" else None)
+            yield case.point(k, limit, loss=loss, **figures)
         self.judged += every.judged
 
     def _alone(self, case: _Case, k: int, limit: float) -> Point:

@@ -145,7 +145,7 @@ def run(
             at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
             known = set() if true_labels is None else true_labels
             names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
-            remarks = _verify_labels(prepared, prepared.table, job, published, kept, names)
+            remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
             remarks += told_ends(exposed_ends(prepared.frame, published, names, getattr(job, "least_rows", job.k)))
             known.update(at_level.items())  # in place: the caller hands the same set to its next release
         _verify_job(prepared, job, found, published, kept)
@@ -394,7 +394,7 @@ def _whose(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | No
     return Whose(columns, None if units.known == ALL else units.known, units.called, job.missing_tokens)
 
 
-def _verify_labels(
+def verified_labels(
     prepared: Prepared,
     table: Generalizable,
     job: Job | MaskJob,

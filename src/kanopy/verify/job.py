@@ -7,7 +7,7 @@ labels that the hierarchy of a column has for a value. Whatever is not as the jo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -241,20 +241,38 @@ def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Cla
     hierarchies, levels = claims.hierarchies, claims.levels
     if claims.loss is None or levels is None or hierarchies is None:
         return
-    rows, parts, weights = original.height, [], []
+    rows, covered = original.height, {}
+    for name, hierarchy in hierarchies.items():
+        share = share_under(hierarchy, levels[name])
+        counted = published[name].rename("label").filter(pl.Series(~gone)).value_counts(name="rows")
+        covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + rows - int((~gone).sum())
+    same_loss(claims.loss, loss_of(job, hierarchies, rows, covered))
+
+
+def share_under(hierarchy: Hierarchy, level: int) -> Callable[[Any], float]:
+    """What share of a column's values has a published label, at a level.
+
+    >>> share_under(Hierarchy.from_rows([["Lyon", "France", "*"], ["Bonn", "Germany", "*"]]), 1)("France")
+    0.5
+    """
+    size = hierarchy.size
+    nodes, values = np.unique(hierarchy.table[level], return_counts=True)
+    under: dict[str, float] = {hierarchy.label(int(n)): v / size for n, v in zip(nodes, values.tolist(), strict=True)}
+    # A missing value is a leaf of its own where rows have one.
+    return lambda label: under.get("" if label is None else written(label), 1 / size)
+
+
+def loss_of(job: Any, hierarchies: Mapping[str, Hierarchy], rows: int, covered: Mapping[str, float]) -> float:
+    """The loss of a release from the shares of values under its labels, added up over all rows (1 where suppressed)."""
+    parts, weights = [], []
     for name, hierarchy in hierarchies.items():
         size = hierarchy.size
-        nodes, values = np.unique(hierarchy.table[levels[name]], return_counts=True)
-        under: dict[str, float] = {hierarchy.label(int(n)): v / size for n, v in zip(nodes, values, strict=True)}
-        counted = published[name].rename("label").filter(pl.Series(~gone)).value_counts(name="rows")
-        # A missing value is a leaf of its own where rows have one.
-        covered = sum(
-            number * under.get("" if label is None else written(label), 1 / size)
-            for label, number in counted.iter_rows()
-        )
-        covered += rows - int((~gone).sum())
-        parts.append(max(0.0, (covered - rows / size) / (rows - rows / size)) if size > 1 else 0.0)
+        parts.append(max(0.0, (covered[name] - rows / size) / (rows - rows / size)) if size > 1 else 0.0)
         weights.append(job.weights.get(name, 1.0))
-    found = sum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights)
-    if not math.isclose(found, claims.loss, rel_tol=1e-6, abs_tol=1e-9):
-        raise _failed(f"The release claims a loss of {claims.loss:.6f}, its labels lose {found:.6f}")
+    return float(sum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights))
+
+
+def same_loss(claimed: float, found: float) -> None:
+    """Raise unless the loss that a search claims is the one that the labels have."""
+    if not math.isclose(found, claimed, rel_tol=1e-6, abs_tol=1e-9):
+        raise _failed(f"The release claims a loss of {claimed:.6f}, its labels lose {found:.6f}")

@@ -22,8 +22,11 @@ from kanopy.search.judge import LevelJudgement, best_of, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
 
-REFRESH = 1.3
+REFRESH = 1.5
 """Bounds are worked out anew when k has grown by this factor."""
+PART = 0.85
+"""Where among the open candidates, sorted by bound, the next one is taken: the best for the last k is good already, so
+most answers are failures, and those of coarse candidates rule out most."""
 
 
 class EveryK:
@@ -78,23 +81,27 @@ class EveryK:
         lattice = self.lattice
         dead = self._dead.setdefault(most, np.zeros(lattice.shape, np.bool_))
         dead |= least > most
-        flat = dead.reshape(-1)
         best: LevelJudgement | None = None
         if self._numbers:
             best = self._best_known(k, most, dead)
-        pending = np.flatnonzero(~flat & (self._place < 0))
-        pending = pending[bounds[pending] <= ceiling_of(best)]
+        closed = dead.copy()
+        flat = closed.reshape(-1)
+        flat[self._numbers] = True
+        pending = np.flatnonzero(~flat & (bounds <= ceiling_of(best)))
         pending = pending[np.lexsort((pending, lattice.heights.reshape(-1)[pending], bounds[pending]))]
-        part = 0.3 if most == 0 else 0.5
         while len(pending):
-            progress("exploring", None, f"k = {k}, {self.judged:,} candidates grouped")
-            number = int(pending[int(part * (len(pending) - 1))])
+            if progress.active:
+                progress("exploring", None, f"k = {k}, {self.judged:,} candidates grouped")
+            number = int(pending[int(PART * (len(pending) - 1))])
             found = self._judgement(self._look(number), k, most)
+            flat[number] = True
             if not found.feasible:
-                dead[lattice.finer(lattice.levels(number))] = True
+                finer = lattice.finer(found.levels)
+                dead[finer] = closed[finer] = True
             elif found.better_than(best):
                 best = found
-            pending = pending[~flat[pending] & (self._place[pending] < 0) & (bounds[pending] <= ceiling_of(best))]
+                pending = pending[: np.searchsorted(bounds[pending], ceiling_of(best), side="right")]
+            pending = pending[~flat[pending]]
         return best
 
     def _best_known(self, k: int, most: int, dead: npt.NDArray[np.bool_]) -> LevelJudgement | None:
@@ -129,7 +136,7 @@ class EveryK:
         levels: Levels = self.lattice.levels(number)
         table, packing = problem.tables.table(levels), problem.tables.packing
         extra, starts = problem._extra
-        start = starts[np.arange(len(levels)), np.array(levels)]
+        start = starts[problem._attributes, levels]
         size_profile(
             table.keys, table.sizes, packing.word, packing.shift, packing.mask, extra, start,
             self._classes[place], self._sums[place],
@@ -138,7 +145,7 @@ class EveryK:
         own = below.copy()
         own[1:] -= below[:-1]
         np.cumsum(own * np.arange(self.most_k), out=self._rows[place])
-        self._totals[place] = [cost.totals[level] for cost, level in zip(problem.costs, levels, strict=True)]
+        self._totals[place] = problem._cost_arrays[0][problem._attributes, levels]
         self._all_classes[place] = table.count
         self._numbers.append(number)
         self._levels.append(levels)
