@@ -197,3 +197,8 @@ def test_a_row_of_answers_that_others_know_speaks_for_the_rest_of_it() -> None:
     jobs = ["Web_developer", "Systems_administrator", "Designer", "Data_scientist", "DevOps", "Graphics_xyz"]
     found = roles_of({name: [int((i * (place + 3)) % 11 < 4) for i in range(400)] for place, name in enumerate(jobs)})
     assert set(found.values()) == {"quasi-identifier"}
+
+
+def test_a_part_of_a_name_does_not_publish_texts_that_point_at_one_record() -> None:
+    found = roles_of({"incorporation": [f"{a}{b}holm" for a in "ABCDEFGH" for b in "uvwxyzklmno"], "age": [*range(88)]})
+    assert found["incorporation"] in ("identifier", "undecided")

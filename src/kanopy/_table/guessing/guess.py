@@ -281,6 +281,9 @@ def _by_name(
         says = f"its name and values may speak of {BODY}; {shape}"
     if meaning.role == Role.INSENSITIVE and seen.many_alone and seen.distinct > FEW_VALUES:
         return Guess(name, Role.UNDECIDED, f"{says}, many of them of one record only: decide", "numeric", UNSURE)
+    unclear = meaning.role == Role.SENSITIVE and spoken.strength < WORD
+    if unclear and seen.text and seen.nearly_unique and seen.rows >= FEWEST_ROWS_TO_JUDGE:
+        return None  # a part of its name is too little to publish texts that nearly every record has alone
     if meaning.says == "sex or gender" and seen.distinct > 60:
         return None
     if meaning.says == "a date" and not (seen.dates or (seen.numeric and _can_be_dates(name, seen))):
