@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -217,3 +219,44 @@ class Desk:
         await self.longer(
             "Writing the report", "releases.report", **self.asked, folder=str(self.result_folder), suffix=self.suffix
         )
+
+    @property
+    def hierarchies_mark(self) -> str:
+        """Tells a table with its roles and hierarchies from any other: what was explored belongs to them."""
+        job = self.project.work.job
+        fixed = job.replaced(k=None, suppress=0.0, algorithm=None, parameters={}, local=False, weights={}, models=())
+        return hashlib.sha256(f"{self.project.work.source}\n{fixed.to_toml()}".encode()).hexdigest()[:12]
+
+    def releases_made(self) -> list[dict[str, Any]]:
+        """What is known of every release of the present table that was made, whatever its job."""
+        found = []
+        for file in sorted(self.project.folder.glob("results/*/summary.json")):
+            with contextlib.suppress(OSError, ValueError):
+                summary = json.loads(file.read_text("utf-8"))
+                if summary.get("source") == self.project.source:
+                    found.append(summary)
+        return found
+
+    def restore(self, job: str, words: str) -> None:
+        """Go back to a job that was kept."""
+        wanted = Job.from_toml(job)
+        self.project.change(words, lambda work: replace(work, job=wanted))
+
+    def save_plan(self, name: str) -> None:
+        """Set the present job aside under a name, with the figures of its release if that was made."""
+        job, found = self.project.work.job, self.summary
+        figures = None if found is None else {
+            "loss": found["losses"].get("loss") or found["score"], "classes": found["classes"],
+            "suppressed": found["suppressed"],
+            "highest_risk": 1 / found["smallest_class"] if found["smallest_class"] else 0.0,
+        }  # fmt: skip
+        plan = {
+            "name": name, "job": job.to_toml(), "k": job.k, "suppress": job.suppress, "algorithm": job.algorithm,
+            "figures": figures,
+        }  # fmt: skip
+        self.project.change(f"save {name}", lambda work: replace(work, plans=(*work.plans, plan)))
+
+    def drop_plan(self, at: int) -> None:
+        """Forget a plan."""
+        rest = tuple(plan for number, plan in enumerate(self.project.work.plans) if number != at)
+        self.project.change("forget a plan", lambda work: replace(work, plans=rest))

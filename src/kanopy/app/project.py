@@ -21,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from kanopy import __version__
 from kanopy._errors import DataError, InputError
 from kanopy._files import write_whole
 from kanopy._job.job import Job
@@ -199,7 +200,7 @@ class Project:
     @property
     def job_mark(self) -> str:
         """Tells the present table and job from any other: results are kept under it."""
-        text = f"{self.work.source}\n{self.work.job.to_toml()}"
+        text = f"{__version__}\n{self.work.source}\n{self.work.job.to_toml()}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property

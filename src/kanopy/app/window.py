@@ -18,7 +18,7 @@ from kanopy.app.desk import Desk
 from kanopy.app.places.data import DataPlace
 from kanopy.app.places.explore import ExplorePlace
 from kanopy.app.places.hierarchies import HierarchiesPlace
-from kanopy.app.places.place import Place
+from kanopy.app.places.place import Left, Place
 from kanopy.app.places.release import ReleasePlace
 from kanopy.app.places.risk import RiskPlace
 from kanopy.app.places.take_home import TakeHomePlace
@@ -223,6 +223,8 @@ class Window:
         """Say in words what goes wrong inside."""
         try:
             yield
+        except Left:
+            pass
         except Cancelled:
             ui.notify("Stopped. Nothing was changed.", position="bottom-left")
         except NoSolution as nothing:

@@ -106,7 +106,8 @@ def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folde
     )  # fmt: skip
     _write_beside(result, place)
     bench.last = (str(place), result)
-    summary = {**result.summary(), "notes": [*result.notes, *said], "file": f"release{suffix}", **_more(result)}
+    told = {"notes": [*result.notes, *said], "file": f"release{suffix}", "source": source, "job": job}
+    summary = {**result.summary(), **told, **_more(result)}
     write_whole(place / "summary.json", json.dumps(summary, ensure_ascii=False, default=str))
     return summary
 
@@ -115,6 +116,7 @@ def _more(result: Result) -> dict[str, Any]:
     """What the page shows of a release besides the numbers of its summary."""
     report = result.report if result.masked is None else None
     more: dict[str, Any] = {"counted": result.counted, "sentence": getattr(report, "sentence", ""), "classes_list": []}
+    more["alone"] = 0 if report is None else report.risk_after.unique_rows  # type: ignore[union-attr]
     if report is not None:
         more["charts"] = _drawn(report.sizes_before, report.sizes_after, result.column_losses)["charts"]  # type: ignore[union-attr]
     names = list(result.prepared.names)

@@ -119,7 +119,9 @@ class DataPlace(Place):
 
     async def _load(self) -> None:
         await self._page(0)
+        self.here()
         found = await self.desk.kept_of_table("table.profiles")
+        self.here()
         self._profiles = {each["column"]: each for each in found}
         self._write_columns()
 
@@ -238,6 +240,7 @@ class DataPlace(Place):
         found = await self.desk.short(
             "table.rows", source=self.desk.project.source, first=first, number=PAGE_ROWS, columns=self._names
         )
+        self.here()
         self._first, self._total = first, found["total"]
         self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(found["rows"])])
         self._where.set_text(f"{first + 1:,}–{min(first + PAGE_ROWS, self._total):,} of {self._total:,}")

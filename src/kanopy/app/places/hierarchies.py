@@ -85,12 +85,14 @@ class HierarchiesPlace(Place):
 
     async def _load(self) -> None:
         await self._draw()
+        self.here()
         await self._offer()
         self._offer_meaning()
 
     async def _draw(self) -> None:
         text = hierarchy_json(self.hierarchy)
         found = await self.desk.kept("trees.tree", column=self.column, hierarchy=text)
+        self.here()
         k = self.desk.project.work.job.k
         self._drawn = found
         self._tree.fill(found["nodes"], k=k)
@@ -106,6 +108,7 @@ class HierarchiesPlace(Place):
             heading("Effect on the release")
             ui.label("Looking …").classes("muted")
         found = await self.desk.preview()
+        self.here()
         before, self._last_effect = getattr(self, "_last_effect", None), found
         self._effect.clear()
         with self._effect:
@@ -139,6 +142,7 @@ class HierarchiesPlace(Place):
             heading("Suggested hierarchies")
             ui.spinner()
         found = await self.desk.kept("trees.suggestions", column=self.column, everything=everything)
+        self.here()
         self._found = found
         self._offers.clear()
         with self._offers:
@@ -192,7 +196,9 @@ class HierarchiesPlace(Place):
         other = each["hierarchy"]
         own = hierarchy_json(self.hierarchy)
         found = await self.desk.short("trees.compared", one=own, other=other, column=self.column)
+        self.here()
         nodes = await self.desk.kept("trees.tree", column=self.column, hierarchy=other)
+        self.here()
         self._beside.clear()
         with self._beside, card():
             with ui.element("div").classes("row-flex"):
@@ -227,6 +233,7 @@ class HierarchiesPlace(Place):
         found = await self.desk.longer(
             f"Looking up {self.column}", "trees.meaning", **self.desk.asked, column=self.column, chosen=chosen
         )
+        self.here()
         self._meaning.clear()
         with self._meaning:
             heading("By meaning")
@@ -293,6 +300,7 @@ class HierarchiesPlace(Place):
             file.write_bytes(content)
             tree = read_hierarchy(file, column=self.column).rooted()
         found = await self.desk.kept("trees.tree", column=self.column, hierarchy=hierarchy_json(tree))
+        self.here()
         if found["problem"]:
             raise HierarchyError(found["problem"])
         self.desk.set_hierarchy(self.column, tree, f"{self.column}: hierarchy from {safe_name(name)}")

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from kanopy.app.window import Window
 
 
+class Left(Exception):
+    """The place was left before what it waited for was there: nothing is to be said."""
+
+
 class Place:
     """One place of a window. `build` writes it; `changed` is called when the project has changed."""
 
@@ -61,6 +65,11 @@ class Place:
         self.root.clear()
         with self.root:
             self.build()
+
+    def here(self) -> None:
+        """After waiting for something: go on only if this place is still shown."""
+        if self.root.is_deleted or self.window.place is not self:
+            raise Left
 
     def later(self, load: Callable[[], Awaitable[None]]) -> None:
         """Load something once the page stands; what goes wrong is said in words."""

@@ -100,6 +100,7 @@ class ReleasePlace(Place):
 
     async def _ask_model(self) -> None:
         known = await self.desk.short("releases.catalogue")
+        self.here()
         column = next(iter(self.desk.project.work.job.sensitive), "column")
         with ui.dialog() as dialog, ui.card().style("min-width:560px"):
             heading("Add a privacy model")
@@ -151,6 +152,7 @@ class ReleasePlace(Place):
 
     async def _write_algorithm(self) -> None:
         known = await self.desk.short("releases.catalogue")
+        self.here()
         about = {each["name"]: each for each in known["algorithms"]}
         job = self.desk.project.work.job
         self._algorithm.clear()
@@ -190,6 +192,7 @@ class ReleasePlace(Place):
 
     async def _look(self) -> None:
         found = await self.desk.preview()
+        self.here()
         self._preview.clear()
         with self._preview:
             with ui.element("div").classes("row-flex"):
@@ -222,9 +225,11 @@ class ReleasePlace(Place):
         try:
             await self.desk.run()
         except NoSolution as nothing:
+            self.here()
             self.result.infeasible(nothing)
         finally:
-            self._run_button.enable()
+            if not self._run_button.is_deleted:
+                self._run_button.enable()
 
     def state(self) -> Any:
         """The job, and whether its release was made."""

@@ -118,6 +118,7 @@ class ResultView:
             "releases.beside", source=self.desk.project.source, folder=str(self.desk.result_folder),
             first=max(0, first), number=PAGE_ROWS, columns=columns,
         )  # fmt: skip
+        self.place.here()
         self._first = max(0, min(first, found["total"] - 1))
         self._where.set_text(
             f"{self._first + 1:,}–{min(self._first + PAGE_ROWS, found['total']):,} of {found['total']:,}"

@@ -1,19 +1,157 @@
-"""TakeHome."""
+"""Take home: the release and everything that belongs to it, and how to make it again without the page."""
 
 from __future__ import annotations
 
+import io
+import shlex
+import zipfile
+from pathlib import Path
+from typing import Any
+
 from nicegui import ui
 
+from kanopy.app.pdf import print_page, printing_browser
 from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import title
+from kanopy.app.widgets.parts import button, card, heading, title
+
+SCRIPT = """import kanopy
+from kanopy._table.sources import read_source
+from kanopy._table.sinks import write_table
+
+job = kanopy.Job.read({job!r})
+source = read_source({source!r})
+result = kanopy.anonymize(source.frame, job, source={source!r})
+write_table(result.frame, {output!r}, dialect=source.dialect, neutralize=job.neutralize_formulas)
+print(result)
+"""
+ABOUT = {
+    "release": ("The release", "verified; what may leave"),
+    "manifest.json": ("Manifest", "what was done, without any value of the table; may leave"),
+    "report.html": ("Report", "a page to hand on: no original row in it"),
+    "report.json": ("Numbers of the report", "for machines"),
+    "mapping.csv": ("Mapping", "original → published: keep it inside"),
+    "reproduce.py": ("Script with the job in it", "runs it again and compares: keep it inside"),
+}
 
 
 class TakeHomePlace(Place):
-    """TakeHome."""
+    """Files on the left, how to do it without the page on the right."""
 
-    path, name, icon = "/take_home", "TakeHome", "inventory_2"
+    path, name, icon = "/take-home", "Take home", "inventory_2"
 
     def build(self) -> None:
         """Write the place."""
-        title("TakeHome")
-        ui.label("")
+        title("Take home", "Everything below is made by the same library calls as the command line's.")
+        with ui.element("div").classes("two"):
+            with card():
+                self._files()
+            with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
+                self._again()
+
+    # ---- files --------------------------------------------------------------------------------------------
+
+    def _files(self) -> None:
+        found = self.desk.summary
+        heading("Files")
+        if found is None:
+            ui.label("No release of this job was made yet: run it under Release.").classes("muted")
+            button("Go to Release", lambda: ui.navigate.to("/release"), kind="main", icon="tune")
+        with ui.element("div").classes("files"):
+            if found is not None:
+                folder = self.desk.result_folder
+                for name in (
+                    found["file"],
+                    "manifest.json",
+                    "report.html",
+                    "report.json",
+                    "mapping.csv",
+                    "reproduce.py",
+                ):
+                    self._file(name, folder / name)
+                self._file("report.pdf", folder / "report.html")
+            ui.icon("description")
+            with ui.element("div"):
+                ui.label("Job file").classes("strong")
+                ui.label("job.toml and its hierarchies, as `kanopy anonymize --job` reads them").classes("muted small")
+            button("Download", self.attempt(lambda *_: self._job()), hint="Job file with hierarchies")
+        ui.label(f"All of it also lies in {self.desk.project.folder}.").classes("muted small")
+
+    def _file(self, name: str, path: Path) -> None:
+        what, about = ABOUT.get(
+            "release" if name.startswith("release.") else name, ("Report as PDF", "the same page, printed")
+        )
+        ui.icon("shield" if "inside" in about else "task")
+        with ui.element("div"):
+            ui.label(f"{what} · {name}").classes("strong")
+            ui.label(about).classes("muted small")
+        if name == "report.pdf" and printing_browser() is None:
+            ui.label("print the report with your browser").classes("muted small")
+        elif name == "report.pdf":
+            button("Download", self.attempt(lambda *_: self._pdf()), hint=f"Download {name}")
+        elif path.exists():
+            button("Download", self.attempt(lambda *_: ui.download.file(path, name)), hint=f"Download {name}")
+        else:
+            button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
+
+    async def _make(self) -> None:
+        await self.desk.report()
+        self.here()
+        self.update()
+
+    async def _pdf(self) -> None:
+        page = self.desk.result_folder / "report.html"
+        if not page.exists():
+            await self.desk.report()
+            self.here()
+        ui.download.content(await print_page(page), "report.pdf")
+
+    def _job(self) -> None:
+        project, packed = self.desk.project, io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(project.job_file, "job.toml")
+            for given in project.work.job.hierarchies.values():
+                if isinstance(given, str):
+                    archive.write(project.folder / given, given)
+        ui.download.content(packed.getvalue(), "job.zip")
+
+    # ---- without the page ---------------------------------------------------------------------------------
+
+    def _again(self) -> None:
+        project = self.desk.project
+        output = f"release{self.desk.suffix}"
+        job = str(project.job_file)
+        command = shlex.join(
+            ["kanopy", "anonymize", project.source, "--job", job, "-o", output, "--report", "report.html"]
+        )
+        for name, text, words in (
+            ("Command line", command, "the same bytes as the file on the left"),
+            ("Python", SCRIPT.format(job=job, source=project.source, output=output), ""),
+            ("Job file", project.work.job.to_toml(), "changes as you work"),
+        ):
+            with card():
+                with ui.element("div").classes("row-flex"):
+                    heading(name)
+                    ui.label(words).classes("muted small")
+                    ui.element("div").classes("grow")
+                    button(
+                        "Copy",
+                        lambda text=text: self._copy(text),
+                        icon="content_copy",
+                        kind="quiet",
+                        hint=f"Copy {name}",
+                    )
+                shown = ui.label(text).classes("code")
+                shown.props["tabindex"] = "0"
+                shown.props["aria-label"] = name
+
+    def _copy(self, text: str) -> None:
+        ui.clipboard.write(text)
+        ui.notify("Copied.", position="bottom-left")
+
+    def state(self) -> Any:
+        """The job, and what was written."""
+        return (
+            self.desk.project.job_mark,
+            self.desk.summary is not None,
+            (self.desk.result_folder / "report.html").exists(),
+        )

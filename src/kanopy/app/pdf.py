@@ -1,0 +1,54 @@
+"""The report as PDF, printed by a browser that is installed here; none comes with Kanopy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from kanopy._errors import MissingDependency
+
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+)
+QUIET = (
+    "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-pdf-header-footer",
+)  # fmt: skip
+LONGEST_SECONDS = 60
+
+
+def printing_browser() -> str | None:
+    """A browser that can print to a file, if one is installed."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+async def print_page(page: Path) -> bytes:
+    """A page as PDF."""
+    browser = printing_browser()
+    if browser is None:
+        raise MissingDependency(
+            "No Chromium, Chrome or Edge is installed here to print the report. Open the report and print it as PDF."
+        )
+    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
+        target = Path(folder) / "report.pdf"
+        own = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+        process = await asyncio.create_subprocess_exec(
+            browser, *QUIET, *own, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", page.as_uri(),
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            await asyncio.wait_for(process.wait(), LONGEST_SECONDS)
+        except TimeoutError:
+            process.kill()
+        if not target.exists():
+            raise MissingDependency("The browser did not print the report. Open the report and print it as PDF.")
+        return target.read_bytes()
