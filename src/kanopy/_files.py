@@ -144,9 +144,9 @@ class Release:
         if path in self._staged:
             raise DataError(f"Two outputs have the same name: {os.fspath(target)!r}. Give each its own.")
         _tidy(path)
-        place = path.with_name(f".{path.name}.{_mark()}.part")
+        place = path.with_name(f".{path.name}.{mark()}.part")
         self._staged[path] = place
-        with _explained(path):
+        with explained(path):
             # Created here, not by the writer, so that it gets the usual rights and can never follow a link.
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             if path.exists():
@@ -163,18 +163,18 @@ class Release:
         journals: list[Path] = []
         try:
             for path, place in self._staged.items():
-                with _explained(path):
+                with explained(path):
                     entries.append((path, place, _kept_copy(path)))
             if len(entries) > 1:
                 text = json.dumps([[each and str(each) for each in entry] for entry in entries])
-                name = f".kanopy.{_mark()}.journal"
+                name = f".kanopy.{mark()}.journal"
                 for folder in dict.fromkeys(path.parent for path in self._staged):
                     journals.append(folder / name)
-                    with _explained(journals[-1]):
+                    with explained(journals[-1]):
                         journals[-1].write_text(text, encoding="utf-8")
                         _to_disk(journals[-1])
             for path, place, _ in entries:
-                with _explained(path):
+                with explained(path):
                     os.replace(place, path)
         except BaseException:
             _put_back(entries)
@@ -223,7 +223,7 @@ def _machine() -> str:
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
-def _mark() -> str:
+def mark() -> str:
     """Part of the names of temporary files that says whose they are: those of a killed run can be told."""
     return f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
 
@@ -272,7 +272,7 @@ def _kept_copy(path: Path) -> Path | None:
     """A second name for the file about to be replaced, to put it back if a later rename fails."""
     if not path.exists():
         return None
-    kept = path.with_name(f".{path.name}.{_mark()}.kept")
+    kept = path.with_name(f".{path.name}.{mark()}.kept")
     try:
         os.link(path, kept)
     except OSError:
@@ -289,7 +289,7 @@ def _to_disk(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn what the system raises into one plain message."""
     try:
         yield

@@ -74,11 +74,13 @@ class Sensitive:
     code_of_row: Ints
     numbers: Floats | None = None
     hierarchy: Hierarchy | None = None
+    rows_of: Longs | None = None
+    """How many rows of the table each row here stands for; `None`: itself."""
 
     @cached_property
     def facts(self) -> ColumnFacts:
         """What models may know of the column."""
-        totals = np.bincount(self.code_of_row, minlength=len(self.values)).astype(np.int64)
+        totals = np.bincount(self.code_of_row, self.rows_of, minlength=len(self.values)).astype(np.int64)
         return ColumnFacts(self.values, totals, self.numbers, self.hierarchy)
 
 
@@ -114,6 +116,7 @@ class Domain(Short):
 
     `tuples[t, j]` is a leaf of `hierarchies[j]`; tuples are numbered by first appearance in the table.
     `tuple_of_row[r]` is -1 for rows that the policy for missing or unknown values suppresses from the start.
+    A table that was counted elsewhere has a row per different row, and `rows_of[r]` says how many are like it.
     """
 
     names: tuple[str, ...]
@@ -126,6 +129,7 @@ class Domain(Short):
     survey: Survey | None = None
     units: Units | None = None
     """Whose rows these are, where several may be about the same person."""
+    rows_of: Longs | None = None
 
     @classmethod
     def of_column(cls, name: str, values: Iterable[str], hierarchy: Hierarchy) -> Domain:
@@ -158,16 +162,49 @@ class Domain(Short):
         >>> whole.part(np.array([0, 2])).counts.tolist()
         [2]
         """
-        tuple_of_row = self.tuple_of_row[rows]
+        tuple_of_row, rows_of = self.tuple_of_row[rows], None if self.rows_of is None else self.rows_of[rows]
         of_row, first, counts = number_keys(tuple_of_row.astype(np.int64), len(self.tuples), ascending=True)
-        columns = tuple(replace(column, code_of_row=column.code_of_row[rows]) for column in self.sensitive)
+        if rows_of is not None:
+            counts = summed(rows_of, of_row, len(first))
+        columns = tuple(
+            replace(column, code_of_row=column.code_of_row[rows], rows_of=rows_of) for column in self.sensitive
+        )
         for column, whole in zip(columns, self.sensitive, strict=True):
             column.__dict__["facts"] = whole.facts
         units = None if self.units is None else self.units.part(rows)
         return Domain(
             self.names, self.hierarchies, self.tuples[tuple_of_row[first]], counts, of_row, columns, self.population,
-            None if self.survey is None else self.survey.part(rows), units,
+            None if self.survey is None else self.survey.part(rows), units, rows_of,
         )  # fmt: skip
+
+    def expanded(self) -> Domain:
+        """The same table with a row for every row: for searches that put equal rows into different groups.
+
+        >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+        >>> kinds = np.array([0, 1], np.int32)
+        >>> few = Domain(("l",), (tree,), kinds[:, None], np.array([2, 1]), kinds, rows_of=np.array([2, 1]))
+        >>> few.expanded().tuple_of_row.tolist()
+        [0, 0, 1]
+        """
+        return self if self.rows_of is None else replace(self.of_rows(self.kind_of_row), rows_of=None)
+
+    @property
+    def kind_of_row(self) -> Ints:
+        """The row here that each row of the table is like, those that are alike side by side."""
+        kinds = np.arange(len(self.tuple_of_row), dtype=np.int32)
+        return kinds if self.rows_of is None else np.repeat(kinds, self.rows_of)
+
+    def of_rows(self, rows: npt.NDArray[np.integer[Any]], rows_of: Longs | None = None) -> Domain:
+        """The same tuples with other rows: copies of those here, each of which stands for `rows_of` rows."""
+        columns = tuple(replace(each, code_of_row=each.code_of_row[rows], rows_of=rows_of) for each in self.sensitive)
+        return replace(
+            self,
+            tuple_of_row=self.tuple_of_row[rows],
+            sensitive=columns,
+            survey=None if self.survey is None else self.survey.part(rows),
+            units=None if self.units is None else self.units.of_rows(rows),
+            rows_of=rows_of,
+        )
 
     def columns(self, chosen: Sequence[int]) -> Domain:
         """The domain of some of its quasi-identifiers alone.
@@ -183,8 +220,9 @@ class Domain(Short):
         counts = np.bincount(number, weights=self.counts, minlength=len(first)).astype(np.int64)
         of_row = np.append(number, np.int32(-1))[self.tuple_of_row].astype(np.int32)
         return Domain(
-            tuple(self.names[j] for j in chosen), tuple(self.hierarchies[j] for j in chosen), own[first], counts, of_row
-        )
+            tuple(self.names[j] for j in chosen), tuple(self.hierarchies[j] for j in chosen), own[first], counts,
+            of_row, rows_of=self.rows_of,
+        )  # fmt: skip
 
     @property
     def counted(self) -> str:
@@ -207,12 +245,12 @@ class Domain(Short):
     @property
     def rows(self) -> int:
         """All rows of the table, also those suppressed from the start."""
-        return len(self.tuple_of_row)
+        return len(self.tuple_of_row) if self.rows_of is None else int(self.rows_of.sum())
 
     @cached_property
     def excluded_rows(self) -> int:
         """Rows suppressed from the start by the policy for missing or unknown values."""
-        return int((self.tuple_of_row < 0).sum())
+        return _rows_among(self.tuple_of_row < 0, self.rows_of)
 
     @property
     def width(self) -> int:
@@ -231,7 +269,8 @@ class Recoding(Short):
 
     `group_of_row` is -1 for suppressed rows. `codes[group, j]` points into `labels[j]`; `shares[j][code]` is the
     share of the attribute's domain that the label covers, so losses need nothing else.
-    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy.
+    `nodes[j][code]` is the hierarchy node behind a label, or -1 for labels made without a hierarchy. `rows_of` says for
+    how many rows of the table each row here stands, where that is not one.
     """
 
     group_of_row: Ints
@@ -239,17 +278,22 @@ class Recoding(Short):
     labels: tuple[tuple[str, ...], ...]
     shares: tuple[Floats, ...]
     nodes: tuple[Ints, ...] = ()
+    rows_of: Longs | None = None
+
+    @property
+    def rows(self) -> int:
+        """All rows of the table, suppressed ones too."""
+        return len(self.group_of_row) if self.rows_of is None else int(self.rows_of.sum())
 
     @cached_property
     def group_sizes(self) -> Longs:
         """Rows per group."""
-        kept = self.group_of_row[self.group_of_row >= 0]
-        return np.bincount(kept, minlength=len(self.codes)).astype(np.int64)
+        return rows_by_group(self.group_of_row, len(self.codes), self.rows_of)
 
     @property
     def suppressed_rows(self) -> int:
         """Rows whose quasi-identifiers are not published at all."""
-        return int((self.group_of_row < 0).sum())
+        return _rows_among(self.group_of_row < 0, self.rows_of)
 
     @cached_property
     def class_of_group(self) -> Ints:
@@ -319,6 +363,20 @@ class Classes(Short):
         return int(self.sizes.min()) if len(self.sizes) else 0
 
 
+def rows_by_group(groups: npt.NDArray[np.integer[Any]], count: int, rows_of: Longs | None = None) -> Longs:
+    """How many rows each of `count` groups has; those of group -1 are left out, and each stands for `rows_of`.
+
+    >>> rows_by_group(np.array([0, -1, 0]), 1).tolist(), rows_by_group(np.array([0, 1]), 2, np.array([3, 4])).tolist()
+    ([2], [3, 4])
+    """
+    used = groups >= 0
+    return np.bincount(groups[used], None if rows_of is None else rows_of[used], count).astype(np.int64)
+
+
+def _rows_among(marked: npt.NDArray[np.bool_], rows_of: Longs | None) -> int:
+    return int(marked.sum()) if rows_of is None else int(rows_of[marked].sum())
+
+
 def _first_of_equal(labels: Sequence[str]) -> Ints | None:
     """Per code the first one with the same label (a value `*` under a top `*`), or `None` if all labels differ."""
     first: dict[str, int] = {}
@@ -339,6 +397,7 @@ def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuple
         labels=tuple(h.labels_at(level) for h, level in zip(domain.hierarchies, levels, strict=True)),
         shares=tuple(level.shares for level in picked),
         nodes=tuple(level.nodes for level in picked),
+        rows_of=domain.rows_of,
     )
 
 
@@ -352,4 +411,4 @@ def recoding_from_nodes(domain: Domain, group_of_row: Ints, nodes: Ints) -> Reco
         labels.append(tuple(hierarchy.label(int(node)) for node in distinct))
         shares.append(hierarchy.leaf_counts[distinct] / hierarchy.size)
         used.append(distinct.astype(np.int32))
-    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used))
+    return Recoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(used), domain.rows_of)

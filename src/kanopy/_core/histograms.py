@@ -41,7 +41,11 @@ def sensitive_histograms(
     """The histogram of each sensitive column; `groups` has an entry per row of the table, or per row of `rows`."""
     return {
         column.name: histogram(
-            groups, column.code_of_row if rows is None else column.code_of_row[rows], count, len(column.values)
+            groups,
+            column.code_of_row if rows is None else column.code_of_row[rows],
+            count,
+            len(column.values),
+            column.rows_of if rows is None or column.rows_of is None else column.rows_of[rows],
         )
         for column in columns
     }

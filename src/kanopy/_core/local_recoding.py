@@ -50,8 +50,9 @@ def with_extents(domain: Domain, recoding: Recoding) -> LocalRecoding:
         return recoding
     extents = tuple(node_extents(h)[nodes] for h, nodes in zip(domain.hierarchies, recoding.nodes, strict=True))
     return LocalRecoding(
-        recoding.group_of_row, recoding.codes, recoding.labels, recoding.shares, recoding.nodes, extents
-    )
+        recoding.group_of_row, recoding.codes, recoding.labels, recoding.shares, recoding.nodes, recoding.rows_of,
+        extents,
+    )  # fmt: skip
 
 
 def recoding_from_ends(
@@ -73,7 +74,9 @@ def recoding_from_ends(
         shares.append(part.shares)
         nodes.append(part.nodes)
         extents.append(part.extents)
-    return LocalRecoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), tuple(extents))
+    return LocalRecoding(
+        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.rows_of, tuple(extents)
+    )
 
 
 @dataclass(frozen=True, eq=False)

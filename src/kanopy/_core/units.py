@@ -89,6 +89,10 @@ class Units:
         """The units of some rows."""
         return replace(self, of_row=number_keys(self.of_row[rows].astype(np.int64)).number)
 
+    def of_rows(self, rows: Codes) -> Units:
+        """The same units with other rows: each a copy of one here, at least one of every unit."""
+        return replace(self, of_row=self.of_row[rows])
+
     def people(self, groups: Codes, count: int) -> Longs:
         """How many different units each of `count` groups of rows holds; rows of group -1 are left out."""
         cells = np.asarray(groups if self.order is None else groups[self.order], np.int64)

@@ -15,6 +15,8 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Longs
+
 MOST_LEVELS = 8
 FINEST_PARTS = 512
 ROWS_TO_JUDGE = 20_000
@@ -146,12 +148,21 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
     return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
-def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None) -> dict[str, Hierarchy]:
+def resolve_hierarchies(
+    frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None, rows_of: Longs | None = None
+) -> dict[str, Hierarchy]:
     """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's).
 
-    Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table.
+    Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table. `rows_of`
+    says for how many rows each row of the frame stands.
     """
     from kanopy.engine.local import stacked
+
+    together = rows_of
+    if population is not None and rows_of is not None:
+        import numpy as np
+
+        together = np.append(rows_of, np.ones(population.height, np.int64))
 
     over_levels = job.algorithm in SEARCHES_OVER_LEVELS
     found = {
@@ -162,15 +173,18 @@ def resolve_hierarchies(frame: pl.DataFrame, job: Job, population: pl.DataFrame 
             job.missing_tokens,
             job.least_rows,
             MOST_LEVELS if over_levels else None,
+            together,
         )
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
-        found |= _fitted(frame, job, found)
+        found |= _fitted(frame, job, found, rows_of)
     return found
 
 
-def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+def _fitted(
+    frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy], rows_of: Longs | None
+) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
     from kanopy._table.column import typed_column
     from kanopy.hierarchy.builders.rounding import Round
@@ -180,7 +194,7 @@ def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy])
         if chosen_automatically(job.hierarchies.get(name)) and not {name} & (
             job.min_levels.keys() | job.max_levels.keys()
         ):
-            column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name)
+            column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name, rows_of=rows_of)
             column = None if column is None else column.inferred()
             if column is not None and column.kind in Round.fits and column.size > 2:
                 columns[name] = column
@@ -193,7 +207,7 @@ def _fitted(frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy])
     from kanopy.search.problem import Problem
 
     counted = LocalEngine().count(
-        frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens
+        frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens, rows_of=rows_of
     )
     domain = counted.domain
     if not len(domain.counts):
@@ -222,6 +236,7 @@ def resolve_hierarchy(
     missing_tokens: Sequence[str] = (),
     k: int = 5,
     most_levels: int | None = None,
+    rows_of: Longs | None = None,
 ) -> Hierarchy:
     """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
 
@@ -235,7 +250,7 @@ def resolve_hierarchy(
         return source.renamed(name) if source.name != name else source
     if isinstance(source, (str, Path)):
         return read_hierarchy(source, column=name)
-    values = typed_column(column, missing_tokens=missing_tokens, name=name)
+    values = typed_column(column, missing_tokens=missing_tokens, name=name, rows_of=rows_of)
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
     if source is None:

@@ -50,16 +50,23 @@ class Values:
         return [*(self.labels[i] for i in order), *gone], place[self.codes]
 
 
-def column_values(series: pl.Series, *, missing_tokens: Collection[str] = (), strip: bool = False) -> Values:
+def column_values(
+    series: pl.Series, *, missing_tokens: Collection[str] = (), strip: bool = False, rows_of: Longs | None = None
+) -> Values:
     """The labels of a column's values, ascending by value, and how often each occurs.
 
-    With `strip`, a text is missing too if it is blank, or a token but for spaces around it.
+    With `strip`, a text is missing too if it is blank, or a token but for spaces around it. `rows_of` says for how many
+    rows each value of the series stands.
 
     >>> column_values(pl.Series([2.0, 0.5, None, 2.0, float("nan")]))
     Values(labels=['0.5', '2'], counts=array([1, 2]), missing=2)
     """
     rows = readable(series)
-    table = rows.rename("value").value_counts().sort("value")
+    if rows_of is None:
+        table = rows.rename("value").value_counts().sort("value")
+    else:
+        stands = pl.DataFrame([rows.rename("value"), pl.Series("count", rows_of)])
+        table = stands.group_by("value").agg(pl.col("count").sum()).sort("value")
     tokens = {"", *missing_tokens}
     place: dict[str, int] = {}
     places = []
@@ -72,13 +79,15 @@ def column_values(series: pl.Series, *, missing_tokens: Collection[str] = (), st
     return Values(list(place), counts, int(rows_of[found < 0].sum()), rows, table["value"], rows_of, found)
 
 
-def typed_column(series: pl.Series, *, missing_tokens: Collection[str] = (), name: str = "") -> Column | None:
-    """The column as builders see it; `None` if all its values are missing.
+def typed_column(
+    series: pl.Series, *, missing_tokens: Collection[str] = (), name: str = "", rows_of: Longs | None = None
+) -> Column | None:
+    """The column as builders see it; `None` if all its values are missing. `rows_of` is as in `column_values`.
 
     >>> typed_column(pl.Series([7, None, 10, 7])).counts.tolist()
     [2, 1]
     """
-    values = column_values(series, missing_tokens=missing_tokens)
+    values = column_values(series, missing_tokens=missing_tokens, rows_of=rows_of)
     if not values.labels:
         return None
     known, name = values._place >= 0, name or series.name

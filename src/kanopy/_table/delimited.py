@@ -201,6 +201,14 @@ def _explain(
     raise DataError(f"{name} cannot be parsed: {reason}. Check its quotes, or save it again as CSV.") from None
 
 
+def records_of(content: Path | bytes, dialect: Dialect, fields: int, name: str) -> tuple[int, np.ndarray]:
+    """How many records a file has (its header is one), and which of them are blank lines; short ones are refused."""
+    records, bad, bad_count, blank, _ = _scan(content, dialect, fields)
+    if bad_count:
+        raise _ragged(bad, bad_count, fields, name)
+    return records, blank
+
+
 def _without_blank_lines(
     frame: pl.DataFrame, content: Path | bytes, dialect: Dialect, names: list[str], name: str
 ) -> pl.DataFrame:
@@ -214,9 +222,7 @@ def _without_blank_lines(
     last = names[-1]
     if last in frame.columns and frame[last].null_count() == 0:
         return frame
-    records, bad, bad_count, blank, _ = _scan(content, dialect, len(names))
-    if bad_count:
-        raise _ragged(bad, bad_count, len(names), name)
+    records, blank = records_of(content, dialect, len(names), name)
     if records - 1 != frame.height:
         raise DataError(
             f"{name} has {records - 1:,} records by its line ends but {frame.height:,} by its quotes. Check the "

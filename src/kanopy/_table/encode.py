@@ -7,7 +7,7 @@ Missing are null, NaN, the empty text (unless the hierarchy has it as a value) a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +46,11 @@ class EncodedColumn:
         """Rows that the policies for missing and unknown values suppress, or `None` if there are none."""
         gone = self.codes < 0
         return gone if gone.any() else None
+
+    def of_rows(self, rows: Ints | Longs) -> EncodedColumn:
+        """The same column with other rows: copies of those here."""
+        masks = [None if mask is None else mask[rows] for mask in (self.missing_rows, self.unknown_rows)]
+        return replace(self, codes=self.codes[rows], missing_rows=masks[0], unknown_rows=masks[1])
 
     def labels_at(self, level: int) -> list[str | None]:
         """What each code of a level is published as: its label, or null while a missing value is not generalized."""

@@ -165,11 +165,26 @@ def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence
 
     require_columns(frame, names)
     codes = [column_values(frame[name], missing_tokens=missing_tokens).codes for name in names]
-    missing = np.logical_or.reduce([column < 0 for column in codes])
+    missing = _unsaid(codes)
     # Rows that do not say whose they are get a number of their own in one more column.
     alone = np.where(missing, np.cumsum(missing), 0).astype(np.int32)
     known = [np.where(missing, 0, column).astype(np.int32) for column in codes]
     return numbering.number_rows([*known, alone]).number, int(missing.sum())
+
+
+def without_unit(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence[str] = ()) -> Mask:
+    """Which rows do not say whose they are.
+
+    >>> without_unit(pl.DataFrame({"patient": ["a", None]}), ["patient"]).tolist()
+    [False, True]
+    """
+    from kanopy._table.column import column_values
+
+    return _unsaid([column_values(frame[name], missing_tokens=missing_tokens).codes for name in names])
+
+
+def _unsaid(codes: Sequence[Ints]) -> Mask:
+    return np.asarray(np.logical_or.reduce([column < 0 for column in codes]), np.bool_)
 
 
 def units_in(frame: pl.DataFrame, names: Sequence[str], known: int = 1) -> Units | None:

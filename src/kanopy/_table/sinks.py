@@ -7,7 +7,7 @@ import importlib
 import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
@@ -111,10 +111,15 @@ def formulas(frame: pl.DataFrame, target: Target) -> list[str]:
     >>> formulas(table, "out.csv"), formulas(table, "out.xlsx")
     (['a', '@c'], [])
     """
-    if not {suffix.lower() for suffix in Path(target).suffixes[-2:]} & _DELIMITED:
+    if not delimited(target):
         return []
     named = _like_formula(pl.Series(frame.columns, dtype=pl.String)).to_list()
     return [name for name, sign in zip(frame.columns, named, strict=True) if sign or _like_formula(frame[name]).any()]
+
+
+def delimited(target: Target) -> bool:
+    """Whether a file of this name is delimited text, compressed or not."""
+    return bool({suffix.lower() for suffix in Path(target).suffixes[-2:]} & _DELIMITED)
 
 
 def neutralized(frame: pl.DataFrame) -> pl.DataFrame:
@@ -149,7 +154,9 @@ def _like_formula(column: pl.Series) -> pl.Series:
 Writer = Callable[[pl.DataFrame, Path, Dialect], object]
 
 
-def _write_text(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: Any) -> None:
+def write_text(frame: pl.DataFrame, place: Path | IO[bytes], dialect: Dialect, **options: Any) -> None:
+    """Write delimited text; `options` are those of the dataframe library."""
+    options.setdefault("include_bom", dialect.marked)
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype == pl.Object]
     if nested:
         raise DataError(f"The columns {nested} hold lists or records, which text cannot. Write to .parquet instead.")
@@ -158,7 +165,6 @@ def _write_text(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: A
         separator=dialect.separator,
         quote_char=dialect.quote or '"',
         line_terminator="\r\n" if dialect.newline == "\r\n" else "\n",
-        include_bom=dialect.marked,
         quote_style="necessary",
         check_extension=False,
         **options,
@@ -166,7 +172,7 @@ def _write_text(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: A
 
 
 def _write_tabs(frame: pl.DataFrame, place: Path, dialect: Dialect, **options: Any) -> None:
-    _write_text(frame, place, Dialect("\t", dialect.quote, dialect.encoding, dialect.newline), **options)
+    write_text(frame, place, Dialect("\t", dialect.quote, dialect.encoding, dialect.newline), **options)
 
 
 def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
@@ -189,8 +195,8 @@ def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
 
 
 WRITERS: dict[str, Writer] = {
-    ".csv": _write_text,
-    ".txt": _write_text,
+    ".csv": write_text,
+    ".txt": write_text,
     ".tsv": _write_tabs,
     ".tab": _write_tabs,
     ".parquet": lambda frame, place, dialect: frame.write_parquet(place),
@@ -210,7 +216,7 @@ def writer_of(path: Path) -> Writer:
     """What writes a file of this suffix; raises for a suffix nothing writes."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     if suffixes and suffixes[-1] in _COMPRESSED and len(suffixes) == 2:
-        text = {".csv": _write_text, ".txt": _write_text, ".tsv": _write_tabs, ".tab": _write_tabs}.get(suffixes[0])
+        text = {".csv": write_text, ".txt": write_text, ".tsv": _write_tabs, ".tab": _write_tabs}.get(suffixes[0])
         if text is not None:
             compression, write = _COMPRESSED[suffixes[1]], text
             return lambda frame, place, dialect: write(frame, place, dialect, compression=compression)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Mask
-from kanopy._core.classes import Domain, Population, Recoding, Sensitive, Survey
+from kanopy._arrays import MISSING_LABEL, SUPPRESSED_LABEL, Longs, Mask
+from kanopy._core.classes import Domain, Population, Recoding, Sensitive, Survey, rows_by_group
 from kanopy._core.numbering import distinct_tuples
 from kanopy._core.units import Units
 from kanopy._errors import DataError
@@ -48,10 +48,12 @@ class LocalEngine:
         unknown: str = "error",
         missing_tokens: Sequence[str] = (),
         units: Units | None = None,
+        rows_of: Longs | None = None,
     ) -> Counted:
         """Encode the quasi-identifiers (the keys of `hierarchies`, in order) and count distinct tuples.
 
-        A population is encoded together with the table, so that a value has one code in both.
+        A population is encoded together with the table, so that a value has one code in both. `rows_of` says for how
+        many rows each row of the frame stands, where another engine counted them.
         """
         columns = tuple(
             encode_column(
@@ -71,16 +73,21 @@ class LocalEngine:
             columns = tuple(_first_rows(column, frame.height) for column in columns)
         codes = [column.codes for column in columns]
         tuples, counts, tuple_of_row, _ = distinct_tuples(codes, [column.hierarchy.size for column in columns])
+        if rows_of is not None:
+            counts = rows_by_group(tuple_of_row, len(counts), rows_of)
         domain = Domain(
             names=tuple(hierarchies),
             hierarchies=tuple(column.hierarchy for column in columns),
             tuples=tuples,
             counts=counts,
             tuple_of_row=tuple_of_row,
-            sensitive=tuple(_sensitive(frame[name], (sensitive_hierarchies or {}).get(name)) for name in sensitive),
+            sensitive=tuple(
+                _sensitive(frame[name], (sensitive_hierarchies or {}).get(name), rows_of) for name in sensitive
+            ),
             population=people,
             survey=survey,
             units=units,
+            rows_of=rows_of,
         )
         return Counted(domain, columns, below)
 
@@ -187,7 +194,7 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
     return Population(tuples, counts)
 
 
-def _sensitive(series: pl.Series, hierarchy: Hierarchy | None = None) -> Sensitive:
+def _sensitive(series: pl.Series, hierarchy: Hierarchy | None, rows_of: Longs | None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
     known = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
     encoded = encode_column(series, known)
@@ -198,4 +205,5 @@ def _sensitive(series: pl.Series, hierarchy: Hierarchy | None = None) -> Sensiti
         encoded.codes,
         numbers=values_as_numbers(labels, series.dtype),
         hierarchy=encoded.hierarchy if hierarchy is not None else None,
+        rows_of=rows_of,
     )

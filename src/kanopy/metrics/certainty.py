@@ -52,6 +52,6 @@ def loss_metric(recoding: LocalRecoding) -> float:
 
 
 def _mean_over_records(per_group: Floats, recoding: LocalRecoding) -> float:
-    rows = len(recoding.group_of_row)
+    rows = recoding.rows
     spent = float((per_group * recoding.group_sizes).sum()) + recoding.suppressed_rows
     return spent / rows if rows else 0.0

@@ -132,6 +132,8 @@ def _without(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
 
 def _again(prepared: Prepared, job: Job, change: str, option: str) -> Iterator[Advice]:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
+    if prepared.rows_of is not None:  # the other columns are not here
+        return
     built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
     kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     try:

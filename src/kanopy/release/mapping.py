@@ -30,7 +30,9 @@ def mapping_table(result: Result) -> pl.DataFrame:
     found: dict[str, list[object]] = {"column": [], "original": [], "published": [], "rows": []}
     for name, originals, published, before, after in _columns(result):
         cell = before * len(published) + after
-        used, counts = np.unique(cell, return_counts=True)
+        used, number, counts = np.unique(cell, return_inverse=True, return_counts=True)
+        if result.prepared.rows_of is not None:
+            counts = np.bincount(number.reshape(-1), result.prepared.rows_of).astype(np.int64)
         found["column"] += [name] * len(used)
         found["original"] += [originals[i] for i in (used // len(published)).tolist()]
         found["published"] += [published[i] for i in (used % len(published)).tolist()]

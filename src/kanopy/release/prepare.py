@@ -18,6 +18,7 @@ from kanopy.masking.names import MASKING_NAMES
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Longs
     from kanopy._core.classes import Domain, Survey
     from kanopy._core.units import Units
     from kanopy._table.encode import SubstitutedColumn
@@ -80,6 +81,14 @@ class Prepared:
     restore: Restore
     table: Generalizable | Substitutable
     population: Any = None
+    rows_of: Longs | None = None
+    """For how many rows of the table each row of the frame stands, where an engine counted them; it then has only the
+    columns that decide something."""
+
+    @property
+    def rows(self) -> int:
+        """All rows of the table."""
+        return self.frame.height if self.rows_of is None else int(self.rows_of.sum())
 
     @property
     def at_home(self) -> list[str]:
@@ -150,7 +159,7 @@ def prepare(
             progress("encoding")
             units, about = units_for(frame, job)
             notes = (*notes, *about, *about_people(frame, job))
-            table = _generalizable(frame, job, population, units)
+            table = generalizable(frame, job, population, units)
     else:
         table, more = _substitutable(frame, job, clock, progress)
         notes = (*notes, *more)
@@ -191,8 +200,13 @@ def _substitutable(
     return Substitutable(wider, guide, judged), masking_notes(columns, judged, job)
 
 
-def units_for(frame: pl.DataFrame, job: Job) -> tuple[Units | None, tuple[str, ...]]:
-    """Whose rows these are, where the job says so, and what to tell about it; `None` where every row stands alone."""
+def units_for(frame: pl.DataFrame, job: Job, rows_of: Longs | None = None) -> tuple[Units | None, tuple[str, ...]]:
+    """Whose rows these are, where the job says so, and what to tell about it; `None` where every row stands alone.
+
+    A row of the frame that stands for several rows (`rows_of`) must say whose it is.
+    """
+    import numpy as np
+
     from kanopy._core.units import Units
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
@@ -201,7 +215,8 @@ def units_for(frame: pl.DataFrame, job: Job) -> tuple[Units | None, tuple[str, .
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
     found = Units(of_row, job.known_rows, called(job.unit))
-    said, rows, longest = some(job.unit), frame.height, int(found.rows_of.max())
+    rows = frame.height if rows_of is None else int(rows_of.sum())
+    said, longest = some(job.unit), int(np.bincount(of_row, rows_of).max())
     if alone == rows:
         raise DataError(f"The unit {said} has no values: nothing says whose rows these are. Name another column.")
     if found.count == 1:
@@ -227,21 +242,25 @@ def units_for(frame: pl.DataFrame, job: Job) -> tuple[Units | None, tuple[str, .
     return found, tuple(notes)
 
 
-def _generalizable(frame: pl.DataFrame, job: Job, population: Any, units: Units | None) -> Generalizable:
+def generalizable(
+    frame: pl.DataFrame, job: Job, population: Any, units: Units | None, rows_of: Longs | None = None
+) -> Generalizable:
     """The table reduced to its domain; the hierarchies of its quasi-identifiers and of its sensitive columns."""
     from kanopy.engine.local import LocalEngine
 
     people = _population(population, job)
-    hierarchies = resolve_hierarchies(frame, job, people)
+    hierarchies = resolve_hierarchies(frame, job, people, rows_of)
     asked = [name for model in job.models for name in model.sensitive]
-    needed = dict.fromkeys((*job.sensitive, *asked))
+    needed = dict.fromkeys((*(name for name in job.sensitive if rows_of is None or name in frame.columns), *asked))
     if job.target is not None:
         if job.target not in frame.columns:
             hint = near_miss(job.target, [name for name in frame.columns if name not in job.quasi])
             raise JobError(f"The table has no column {job.target!r} (the target of {job.algorithm!r}). {hint}")
         needed[job.target] = None
     confidential = {
-        name: resolve_hierarchy(name, job.hierarchies[name], frame[name], job.missing_tokens, job.least_rows)
+        name: resolve_hierarchy(
+            name, job.hierarchies[name], frame[name], job.missing_tokens, job.least_rows, rows_of=rows_of
+        )
         for name in asked
         if name in job.hierarchies
     }
@@ -256,6 +275,7 @@ def _generalizable(frame: pl.DataFrame, job: Job, population: Any, units: Units 
         unknown=job.unknown,
         missing_tokens=job.missing_tokens,
         units=units,
+        rows_of=rows_of,
     )
     if not len(counted.domain.counts):
         raise DataError("Every row has a missing or unknown value and would be suppressed: nothing is left to publish.")
@@ -301,12 +321,17 @@ def _require(names: tuple[str, ...], frame: pl.DataFrame, what: str) -> None:
 
 
 def make_problem(domain: Domain, job: Job) -> Problem:
-    """What a search is given: the domain, the job's models, its metric, limits and levels."""
+    """What a search is given: the domain, the job's models, its metric, limits and levels.
+
+    Searches over levels need the distinct tuples alone; others, and those that count people, see every row.
+    """
     from kanopy.metrics.full_domain import metric_named
+    from kanopy.search.algorithms import algorithm_class
     from kanopy.search.problem import Problem
 
+    by_tuples = algorithm_class(job.algorithm).recoding == "full-domain"
     return Problem(
-        domain,
+        domain if by_tuples and domain.units is None and domain.survey is None else domain.expanded(),
         job.all_models,
         metric_named(job.metric),
         weights=[job.weights.get(name, 1.0) for name in domain.names],

@@ -115,7 +115,7 @@ class Result:
     @property
     def rows(self) -> int:
         """Rows of the original table."""
-        return self.prepared.frame.height
+        return self.prepared.rows
 
     @property
     def suppressed(self) -> int:

@@ -123,10 +123,16 @@ def run(
     if bound:
         with clock.stage("bound"):
             proved, why_not = _bound(prepared, job, found, bound, progress)
+    from kanopy._table.column import emptied
+    from kanopy.masking.result import Masked
+
     with clock.stage("apply"):
         progress("applying")
-        published, kept = _apply(prepared, job, found)
-        published, told = _guard_suppressed(prepared, job, found, published)
+        published, kept = apply_found(prepared, job, found)
+        empty, told = without_values(prepared, job, found)
+        for name in empty:
+            assert not isinstance(found, Masked), "maskings suppress nothing"
+            published = published.with_columns(emptied(published[name], found.recoding.group_of_row < 0))
         if job.pseudonymize:
             from kanopy._table.pseudonyms import with_pseudonyms
 
@@ -135,20 +141,10 @@ def run(
         frame = published if order is None else published[order]
     with clock.stage("verify"):
         progress("verifying")
-        background = _background(prepared, job, found)
+        background = background_of(prepared, job, found)
         if order is not None:  # what is about to leave, beside the rows it was made from
             published = frame[np.argsort(order)]
-        verification = _verify(prepared, job, found, published, background, kept)
-        remarks: tuple[str, ...] = ()
-        if isinstance(prepared.table, Generalizable):
-            levels = getattr(found, "levels", None)
-            at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
-            known = set() if true_labels is None else true_labels
-            names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
-            remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
-            remarks += told_ends(exposed_ends(prepared.frame, published, names, getattr(job, "least_rows", job.k)))
-            known.update(at_level.items())  # in place: the caller hands the same set to its next release
-        _verify_job(prepared, job, found, published, kept)
+        verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
     return Result(
         frame=frame,
         job=job,
@@ -200,7 +196,7 @@ def _bound(
     return lower_bound(make_problem(domain, job.replaced(metric="loss")), budget_seconds=seconds, progress=progress), ()
 
 
-def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> tuple[pl.DataFrame, Mask | None]:
+def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> tuple[pl.DataFrame, Mask | None]:
     """The published frame, and which rows are in it (`None`: all)."""
     from kanopy.engine.local import LocalEngine
     from kanopy.masking.result import Masked
@@ -221,10 +217,10 @@ def _apply(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> 
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
 
 
-def _guard_suppressed(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Take the sensitive values of suppressed rows out where those rows are no safe class, and say what was done.
+def without_values(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
+) -> tuple[list[str], tuple[str, ...]]:
+    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class; what to say of it.
 
     Suppressed rows look alike, so they are a class like any other: fewer than k of them, or a model that does not
     hold for them, would tell what the people behind them have.
@@ -232,22 +228,20 @@ def _guard_suppressed(
     from kanopy._core.classes import Classes
     from kanopy._core.histograms import histogram
     from kanopy._errors import some
-    from kanopy._table.column import emptied
     from kanopy.masking.result import Masked
     from kanopy.privacy.models import failing
 
     sensitive = [name for name, role in prepared.roles.items() if role == "sensitive"]
     if isinstance(found, Masked) or not isinstance(job, Job) or job.suppressed_rows == "drop" or not sensitive:
-        return published, ()
-    gone = found.recoding.group_of_row < 0
-    rows = int(gone.sum())
+        return [], ()
+    gone, rows = found.recoding.group_of_row < 0, found.recoding.suppressed_rows
     if not rows:
-        return published, ()
+        return [], ()
     columns, units = prepared.domain.sensitive, prepared.units
     one = np.where(gone, 0, -1)
     if units is None:
         many = rows
-        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
+        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values), each.rows_of) for each in columns}
     else:
         many = int(units.people(one, 1)[0])
         counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
@@ -268,7 +262,35 @@ def _guard_suppressed(
         told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
     if kept:
         told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
-    return published.with_columns([emptied(published[name], gone) for name in unsafe]), tuple(told)
+    return unsafe, tuple(told)
+
+
+def second_opinion(
+    prepared: Prepared,
+    job: Job | MaskJob,
+    found: Solution | Masked,
+    published: pl.DataFrame,
+    background: Background | None,
+    kept: Mask | None,
+    true_labels: set[tuple[str, int]] | None = None,
+) -> tuple[Verification, tuple[str, ...]]:
+    """What is about to leave, looked at again: models, truth of labels, all that the job says; raises if it disagrees.
+
+    Returns what was counted, and remarks that name values. `true_labels` is as in `run`.
+    """
+    verification = _verify(prepared, job, found, published, background, kept)
+    remarks: tuple[str, ...] = ()
+    if isinstance(prepared.table, Generalizable):
+        levels = getattr(found, "levels", None)
+        at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
+        known = set() if true_labels is None else true_labels
+        names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
+        remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
+        least = getattr(job, "least_rows", job.k)
+        remarks += told_ends(exposed_ends(prepared.frame, published, names, least, prepared.rows_of))
+        known.update(at_level.items())  # in place: the caller hands the same set to its next release
+    _verify_job(prepared, job, found, published, kept)
+    return verification, remarks
 
 
 def _verify(
@@ -284,7 +306,7 @@ def _verify(
     from kanopy.verify.verify import verify, verify_swapped
 
     identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
-    names = prepared.names
+    names, rows_of = prepared.names, prepared.rows_of
     claims: dict[str, Any]
     if isinstance(found, Masked):
         tokens = job.missing_tokens
@@ -301,13 +323,14 @@ def _verify(
         recoding = found.recoding
         gone, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
         claims = {
-            "rows": prepared.frame.height - (gone if dropped else 0),
+            "rows": prepared.rows - (gone if dropped else 0),
             "suppressed_rows": 0 if dropped else gone,
             "classes": recoding.classes.count,
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
         claims["whose"] = _whose(prepared, job, kept)
+        claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -340,6 +363,7 @@ def _verify_job(
             hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
             loss=found.score if levels is not None and getattr(job, "metric", "") == "loss" else None,
+            rows_of=prepared.rows_of,
         )
     verify_job(job, prepared.frame, published, claims)
 
@@ -422,7 +446,7 @@ def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
     return [hierarchy.label(int(node)) for node in dict.fromkeys(hierarchy.table[:, leaf].tolist())]
 
 
-def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
+def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
     """What the second opinion compares with; nothing where class sizes decide."""
     from kanopy.masking.result import Masked
     from kanopy.verify.regroup import Background, SurveyColumns
@@ -453,5 +477,5 @@ def _background(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
     whose = _whose(prepared, job) if isinstance(job, Job) else None
     return Background(
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
-        original_units=None if whose is None else whose.units,
+        original_units=None if whose is None else whose.units, original_rows_of=prepared.rows_of,
     )  # fmt: skip

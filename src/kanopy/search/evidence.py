@@ -72,7 +72,7 @@ class Evidence:
         domain = self.domain
         count = len(domain.counts)
         parts = [
-            histogram(domain.tuple_of_row, column.code_of_row, count, width).astype(np.int32)
+            histogram(domain.tuple_of_row, column.code_of_row, count, width, domain.rows_of).astype(np.int32)
             for column, width in zip(self.sensitive, self.widths, strict=True)
         ]
         if self.population is None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Floats, Longs, Mask
-from kanopy._core.classes import Classes
+from kanopy._core.classes import Classes, rows_by_group
 from kanopy._core.histograms import Histogram, sensitive_histograms, summed
 from kanopy.search.lattice import Levels
 
@@ -162,7 +162,7 @@ class ClassJudge:
 
     def unsafe_groups(self, group_of_row: Numbers, count: int) -> Mask:
         """The same for groups of rows, where equal tuples may be in different groups."""
-        sizes = np.bincount(group_of_row[group_of_row >= 0], minlength=count).astype(np.int64)
+        sizes = rows_by_group(group_of_row, count, self.problem.domain.rows_of)
         return self.unsafe_classes(sizes, self.histograms(group_of_row, count))
 
     def histograms(self, groups: Numbers, count: int, rows: Numbers | None = None) -> dict[str, Histogram]:

@@ -16,6 +16,8 @@ from kanopy.hierarchy.builders.rounding import is_round
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Longs
+
 _SIGNS = re.compile(r"(?:<=|>=|[<>≤≥])\s*(.+)")
 _BETWEEN = (", ", "–", " - ", " to ", "..")
 
@@ -30,9 +32,11 @@ class ExposedEnds:
 
 
 def exposed_ends(
-    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str], k: int
+    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str], k: int, rows_of: Longs | None = None
 ) -> tuple[ExposedEnds, ...]:
     """Per column the published ends of intervals that are values of fewer than `k` original rows, unless round.
+
+    `rows_of` says for how many rows each original row stands.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"age": [17, 23, 23, 48, 60]})
@@ -47,7 +51,7 @@ def exposed_ends(
         labels = as_labels(published[name]).rename("").drop_nulls().unique().to_list()
         ends = {end for label in labels for end in label_ends(label)}
         if ends:
-            values = column_values(original[name])
+            values = column_values(original[name], rows_of=rows_of)
             rare = {value for value, rows in zip(values.labels, values.counts.tolist(), strict=True) if rows < k}
             known = {_plain(value): value for value in rare}
             own = sorted({known[_plain(end)] for end in ends if _plain(end) in known and not is_round(end)}, key=_order)

@@ -35,6 +35,12 @@ class Claims:
     hierarchies: Mapping[str, Hierarchy] | None = None
     levels: Mapping[str, int] | None = None
     loss: float | None = None
+    rows_of: npt.NDArray[np.int64] | None = None
+    """For how many rows each row of both tables stands, where an engine counted them: those left out stand here too."""
+
+    def many(self, marked: Mask) -> int:
+        """How many rows are marked."""
+        return int(marked.sum()) if self.rows_of is None else int(self.rows_of[marked].sum())
 
 
 def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims | None = None) -> None:
@@ -55,7 +61,7 @@ def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims
     _columns(job, original, published)
     suppressed = np.zeros(original.height, np.bool_) if claims.suppressed is None else claims.suppressed
     rows = np.arange(original.height) if claims.rows is None else claims.rows
-    _rows(job, original, published, rows, suppressed, claims.hierarchies or {})
+    _rows(job, original, published, rows, suppressed, claims)
     before = original if claims.rows is None else original[claims.rows]
     gone = suppressed[rows]
     _untouched(job, before, published, gone)
@@ -92,9 +98,10 @@ def _rows(
     published: pl.DataFrame,
     rows: npt.NDArray[np.int64],
     suppressed: Mask,
-    hierarchies: Mapping[str, Hierarchy],
+    claims: Claims,
 ) -> None:
     """Every row once, no more suppressed than allowed, and suppressed ones without their quasi-identifiers."""
+    hierarchies = claims.hierarchies or {}
     dropped = getattr(job, "suppressed_rows", "keep") == "drop"
     expected = np.flatnonzero(~suppressed) if dropped else np.arange(original.height)
     if published.height != len(rows) or not np.array_equal(np.sort(rows), expected):
@@ -107,8 +114,8 @@ def _rows(
             excluded |= missing(original[name], job.missing_tokens)
         if job.unknown == "suppress":
             excluded |= _strangers(original[name], hierarchy, job.missing_tokens)
-    allowed = math.floor(job.suppress * original.height + 1e-9)
-    if (beyond := int((suppressed & ~excluded).sum())) > allowed:
+    allowed = math.floor(job.suppress * claims.many(np.ones(original.height, np.bool_)) + 1e-9)
+    if (beyond := claims.many(suppressed & ~excluded)) > allowed:
         raise _failed(f"{beyond:,} rows are suppressed where the job allows {allowed:,}")
     if (excluded & ~suppressed).any():
         raise _failed("Rows with missing or unknown values are published that the job suppresses")
@@ -241,11 +248,15 @@ def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Cla
     hierarchies, levels = claims.hierarchies, claims.levels
     if claims.loss is None or levels is None or hierarchies is None:
         return
-    rows, covered = original.height, {}
+    rows, covered = claims.many(np.ones(original.height, np.bool_)), {}
+    behind = np.arange(original.height) if claims.rows is None else claims.rows
+    standing = np.ones(len(gone), np.int64) if claims.rows_of is None else claims.rows_of[behind]
+    left = rows - int(standing[~gone].sum())
     for name, hierarchy in hierarchies.items():
         share = share_under(hierarchy, levels[name])
-        counted = published[name].rename("label").filter(pl.Series(~gone)).value_counts(name="rows")
-        covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + rows - int((~gone).sum())
+        shown = pl.DataFrame([published[name].rename("label"), pl.Series("rows", standing)]).filter(pl.Series(~gone))
+        counted = shown.group_by("label").agg(pl.col("rows").sum())
+        covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + left
     same_loss(claims.loss, loss_of(job, hierarchies, rows, covered))
 
 

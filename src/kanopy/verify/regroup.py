@@ -53,7 +53,8 @@ class Background:
     that models need but that do not leave, row by row beside the release. `population` carries the labels that the
     release would publish for its people. `survey` has sampling weights and households, row by row beside the release.
     release would publish for its people. `units` says whose rows the release has, and `original_units` whose the
-    original: then each of them counts once in a class, and once for each of its values there.
+    original: then each of them counts once in a class, and once for each of its values there. `rows_of` and
+    `original_rows_of` say for how many rows each row of these tables stands, where an engine counted them.
     """
 
     original: pl.DataFrame
@@ -63,6 +64,8 @@ class Background:
     survey: SurveyColumns | None = None
     units: pl.Series | None = None
     original_units: pl.Series | None = None
+    rows_of: Longs | None = None
+    original_rows_of: Longs | None = None
 
 
 def missing_label(*columns: pl.Series, hierarchy: Hierarchy | None = None) -> str:
@@ -96,14 +99,20 @@ def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Seri
     )
 
 
-def column_facts(series: pl.Series, hierarchy: Hierarchy | None = None, units: pl.Series | None = None) -> ColumnFacts:
-    """What models may know of a column, counted from the column itself; with `units`, each of them once per value.
+def column_facts(
+    series: pl.Series, hierarchy: Hierarchy | None = None, units: pl.Series | None = None, rows_of: Longs | None = None
+) -> ColumnFacts:
+    """What models may know of a column, counted from the column itself; with `units`, each of them once per value, and
+    with `rows_of`, each row as many times.
 
     >>> column_facts(pl.Series("pay", [20, 10, 20])).totals.tolist()
     [1, 2]
     """
     missing = missing_label(series, hierarchy=hierarchy)
-    if units is None:
+    if units is None and rows_of is not None:
+        standing = pl.DataFrame([series.alias("label"), pl.Series("len", rows_of)])
+        counted = standing.group_by("label").agg(pl.col("len").sum())
+    elif units is None:
         counted = series.alias("label").to_frame().group_by("label").len()
     else:
         told = pl.DataFrame([labels_of_values(series, missing).alias("label"), units.alias("unit")])
@@ -165,7 +174,10 @@ def published(
     # The one pass over all rows; everything after it works on the different combinations.
     whose = [] if background.units is None else [background.units.alias("\0unit")]
     together = [*keys, *values, *(unit.name for unit in whose)]
-    cells = pl.DataFrame([*named, *own, *whose]).group_by(together).agg(pl.len().alias("\0count"))
+    table, counted_rows = pl.DataFrame([*named, *own, *whose]), pl.len()
+    if background.rows_of is not None:
+        table, counted_rows = table.with_columns(pl.Series("\0rows", background.rows_of)), pl.col("\0rows").sum()
+    cells = table.group_by(together).agg(counted_rows.alias("\0count"))
     people = None if background.population is None else [background.population[name] for name in quasi]
     gaps = {
         key: missing_label(cells[key], *([] if people is None else [people[place]])) for place, key in enumerate(keys)
@@ -202,7 +214,10 @@ def published(
     facts, histograms = {}, {}
     for name, value in zip(columns, values, strict=True):
         facts[name] = column_facts(
-            background.original[name], background.hierarchies.get(name), background.original_units
+            background.original[name],
+            background.hierarchies.get(name),
+            background.original_units,
+            background.original_rows_of,
         )
         width = len(facts[name].values)
         known = pl.Series(list(facts[name].values), dtype=pl.String)

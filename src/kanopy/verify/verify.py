@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from kanopy._arrays import SUPPRESSED_LABEL
+from kanopy._arrays import SUPPRESSED_LABEL, Longs
 from kanopy._core.classes import Classes
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import KAnonymity, Model, failing
@@ -70,6 +70,7 @@ def verify(
     sensitive: Sequence[str] = (),
     background: Background | None = None,
     whose: Whose | None = None,
+    rows_of: Longs | None = None,
 ) -> Verification:
     """Check a frame that is about to leave; raises `VerificationFailed` and never repairs anything.
 
@@ -79,9 +80,11 @@ def verify(
     which of the published rows are the suppressed ones: they may show `sensitive` columns only if they are themselves a
     class that satisfies the models about them. `background` is what models beyond class sizes look at. `whose` says
     whose rows these are: then classes are counted in people, and what may be known of a person must fit k of them.
+    `rows_of` says for how many published rows each row of the frame stands, where an engine counted them.
     """
     _require_absent(identifiers, frame)
-    counted, hidden = _grouped(frame, quasi)
+    counted, hidden = _grouped(frame, quasi, rows_of)
+    height = frame.height if rows_of is None else int(rows_of.sum())
     sizes = counted["\0rows"].to_numpy().astype(np.int64)
     suppressed = min(hidden, suppressed_rows)
     if hidden > suppressed:
@@ -96,7 +99,7 @@ def verify(
         require_traces(shown, quasi, theirs, k)
     seen = Classes(sizes)
     if background is not None:
-        seen = _seen(frame, quasi, models, gone, background, whose)
+        seen = _seen(frame, quasi, models, gone, background, whose, rows_of)
         # Classes that only the population has are not published.
         published = seen.sizes[seen.sizes > 0]
         if sorted(published.tolist()) != sorted(sizes.tolist()):
@@ -111,10 +114,11 @@ def verify(
             )
     if gone is not None and gone.any():
         guarded = None if whose is None else whose.of(pl.Series(gone))
-        _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded)
+        behind = None if rows_of is None else rows_of[gone]
+        _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded, behind)
     smallest = int(sizes.min()) if len(sizes) else 0
-    found = Verification(frame.height, suppressed, len(sizes), smallest, published_people, int(sizes.sum()))
-    claims = {"rows": (frame.height, rows), "suppressed rows": (suppressed, suppressed_rows)}
+    found = Verification(height, suppressed, len(sizes), smallest, published_people, int(sizes.sum()))
+    claims = {"rows": (height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
     for what, (there, claimed) in claims.items():
         if there != claimed:
@@ -132,10 +136,12 @@ def _require_guarded(
     sensitive: Sequence[str],
     background: Background | None,
     whose: Whose | None = None,
+    rows_of: Longs | None = None,
 ) -> None:
     """Refuse suppressed rows that tell what the few people behind them have."""
     shown = [name for name in sensitive if name in rows.columns and rows[name].null_count() < rows.height]
-    together = Classes(np.array([rows.height if whose is None else whose.units.n_unique()]))
+    many = rows.height if rows_of is None else int(rows_of.sum())
+    together = Classes(np.array([many if whose is None else whose.units.n_unique()]))
     for name in shown:
         for model in models:
             unsafe = bool(failing(model, together).any()) if model.name == "k" else False
@@ -143,7 +149,8 @@ def _require_guarded(
                 assert background is not None
                 alone = Background(
                     background.original, background.hierarchies, units=None if whose is None else whose.units,
-                    original_units=background.original_units,
+                    original_units=background.original_units, rows_of=rows_of,
+                    original_rows_of=background.original_rows_of,
                 )  # fmt: skip
                 unsafe = bool(model.hidden) or bool(
                     failing(model, published_classes(rows, quasi, [model], alone)).any()
@@ -213,9 +220,12 @@ def _seen(
     gone: npt.NDArray[np.bool_] | None,
     background: Background,
     whose: Whose | None = None,
+    rows_of: Longs | None = None,
 ) -> Classes:
     """The published classes with all that the models look at."""
     shown, theirs = _shown(frame, quasi, gone, whose)
+    if rows_of is not None:
+        background = replace(background, rows_of=rows_of if gone is None else rows_of[~gone])
     if theirs is not None:
         background = replace(background, units=theirs.units)
     return published_classes(shown, quasi, models, background)
@@ -253,13 +263,17 @@ def class_table(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame
     return table, suppressed
 
 
-def _grouped(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[pl.DataFrame, int]:
+def _grouped(frame: pl.DataFrame, quasi: Sequence[str], rows_of: Longs | None = None) -> tuple[pl.DataFrame, int]:
     """One line per different combination of labels but the one of only `*`, and how many rows have that one."""
     # Numbered, so that no column of the table can have the name of one made here.
     keys = [f"\0{place}" for place in range(len(quasi))]
     # By column and not by name: a name such as `*` or `^a.*$` would mean many columns.
     named = pl.DataFrame([frame[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
-    counted = named.lazy().group_by(keys).agg(pl.len().alias("\0rows")).collect()
+    if rows_of is None:
+        counted = named.lazy().group_by(keys).agg(pl.len().alias("\0rows")).collect()
+    else:
+        standing = named.with_columns(pl.Series("\0rows", rows_of))
+        counted = standing.lazy().group_by(keys).agg(pl.col("\0rows").sum()).collect()
     texts = (pl.String, pl.Categorical, pl.Enum)
     if not all(isinstance(frame.schema[name], texts) for name in quasi):
         return counted, 0

@@ -232,7 +232,9 @@ def recoding_from_value_sets(
         nodes.append(np.array([node for _, node in named], np.int32))
         shares.append(np.array([column.share(positions, spans=spans) for positions in sets]))
         extents.append(np.array([_extent(column, positions, spans) for positions in sets]))
-    return LocalRecoding(group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), tuple(extents))
+    return LocalRecoding(
+        group_of_row, codes, tuple(labels), tuple(shares), tuple(nodes), domain.rows_of, tuple(extents)
+    )
 
 
 def _extent(column: ValueColumn, positions: Sequence[int], spans: bool) -> float:

@@ -1,0 +1,278 @@
+"""A release of a table that stays where it is: an engine counts its different rows, the search sees only these, the
+engine writes the release and counts again on what it wrote. The same search, the same second opinion as in memory.
+
+What decides about a row are its quasi-identifiers, the values that models look at, and whose row it is. Rows that agree
+in these are one kind, and a kind stands for many rows (`rows_of`). Where a search puts equal rows into different
+classes, a kind falls into pieces.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import DataError, JobError, NoSolution, near_miss, shown_address, some
+from kanopy._job.inputs import about_people, assign_roles
+from kanopy._job.job import Job
+from kanopy._job.reading import as_said
+from kanopy._progress import Callback, Clock, Progress
+from kanopy.masking.names import MASKING_NAMES
+from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, units_for
+from kanopy.release.result import Result
+from kanopy.release.run import apply_found, background_of, search, second_opinion, without_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import polars as pl
+
+    from kanopy._arrays import Ints, Longs, Mask
+    from kanopy.engine.contract import Engine, Recoded
+    from kanopy.search.solution import Solution
+
+HEAD_ROWS = 200_000
+"""So many rows say what the columns look like."""
+
+
+def not_large(job: Any) -> str | None:
+    """Why a job needs its table in memory, or `None`.
+
+    >>> not_large(Job(quasi=["age"], k=2)), not_large(Job(quasi=["age"], k=2, shuffle=True))
+    (None, 'shuffling sorts all rows')
+    """
+    if not isinstance(job, Job) or job.algorithm in MASKING_NAMES:
+        return "maskings compare every answer with every other"
+    if job.shuffle:
+        return "shuffling sorts all rows"
+    if job.neutralize_formulas:
+        return "texts are only neutralized there"
+    if untouched := [name for name in job.decimals if name not in job.quasi]:
+        return f"the decimal signs of {some(untouched)} are only read there"
+    return None
+
+
+def anonymize_where_it_is(
+    engine: Engine,
+    job: Job,
+    *,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    source: str | None = None,
+    population: Any = None,
+    counts: pl.DataFrame | None = None,
+) -> Result:
+    """Find the release of a table that an engine holds, let the engine write it, and prove that it satisfies the job.
+
+    The result has the numbers of the release, not its rows: these are where the engine wrote them. `counts` are
+    different rows that were counted before.
+    """
+    if (why := not_large(job)) is not None:
+        raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
+    clock, tell = clock or Clock(), Progress(progress)
+    raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
+    with clock.stage("search"):
+        found = search(prepared, job, tell)
+        piece, prepared, found = _pieces(prepared, found)
+    with clock.stage("apply"):
+        tell("applying")
+        recoded, published, told = _recoded(engine, raw[kind[piece]], kind[piece], prepared, job, found)
+        kept = None if not recoded.drop or not recoded.gone.any() else ~recoded.gone
+    with _written(engine, recoded, clock, tell), clock.stage("verify"):
+        tell("verifying")
+        looked = _with_every_row(prepared, found, published, kept)
+        background = background_of(looked[0], job, looked[1])
+        verification, remarks = second_opinion(looked[0], job, looked[1], looked[2], background, looked[3])
+    return Result(
+        frame=published,
+        job=job,
+        found=found,
+        verification=verification,
+        notes=(*prepared.notes, *found.notes, *remarks, *told),
+        about_suppressed=told,
+        clock=clock,
+        prepared=prepared,
+        kept=kept,
+        private_notes=remarks,
+        published_population=None if background is None else background.population,
+    )
+
+
+@contextmanager
+def _written(engine: Engine, recoded: Recoded, clock: Clock, tell: Progress) -> Iterator[None]:
+    """A release that is written, and published when the block ends well."""
+    from kanopy.engine.contract import require_same
+
+    with clock.stage("write"):
+        tell("writing")
+        writing = engine.write(recoded)
+        seen = writing.__enter__()
+    try:
+        require_same(recoded, seen)
+        yield
+    except BaseException as error:
+        if not writing.__exit__(type(error), error, error.__traceback__):
+            raise
+    else:
+        with clock.stage("write"):
+            writing.__exit__(None, None, None)
+
+
+def key_columns(job: Job) -> list[str]:
+    """The columns that decide what is published: only these are counted.
+
+    >>> key_columns(Job(quasi=["age"], k=2, models=["l-distinct:ill:2"], unit=["patient"]))
+    ['age', 'ill', 'patient']
+    """
+    asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
+    if job.target is not None:
+        asked.append(job.target)
+    if any(model.needs_weights for model in job.models):
+        asked += [name for name in (job.sampling_weight, job.household) if name is not None]
+    return list(dict.fromkeys((*job.quasi, *asked, *job.unit)))
+
+
+def _prepared(
+    engine: Engine, job: Job, population: Any, source: str | None, clock: Clock, tell: Progress, counts: Any
+) -> tuple[pl.DataFrame, Ints, Prepared]:
+    """The different rows as the engine counted them, and the same with roles, hierarchies and codes.
+
+    Rows that do not say whose they are stand alone: each is prepared as a kind of its own, whose number among those
+    that were counted is told too.
+    """
+    from kanopy._compiler import prepare as prepare_kernels
+    from kanopy._table.grouping import without_unit
+    from kanopy.engine.contract import ROWS
+
+    with clock.stage("count"):
+        tell("counting")
+        if not job.quasi:
+            raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        columns = engine.schema.names()
+        absent = [name for name in (*job.roles, *key_columns(job)) if name not in columns]
+        if absent:
+            raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], columns)}")
+        head = engine.head(HEAD_ROWS)
+        roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest)
+        raw = engine.count(key_columns(job)) if counts is None else counts
+        rows_of = raw[ROWS].to_numpy().astype(np.int64)
+        raw = raw.drop(ROWS)
+    rows, kind = int(rows_of.sum()), np.arange(raw.height, dtype=np.int32)
+    if job.k > rows:
+        raise JobError(f"k is {job.k:,} but the table has only {rows:,} rows. Choose a smaller k.")
+    with clock.stage("encode"):
+        prepare_kernels(first_kernels(job), tell)
+        tell("encoding")
+        frame, restore = as_said(raw, _nothing, _of_columns(job, raw.columns))
+        if job.unit:
+            alone = without_unit(frame, job.unit, job.missing_tokens)
+            kind = np.repeat(kind, np.where(alone, rows_of, 1))
+            frame, rows_of = frame[kind], np.where(alone, 1, rows_of)[kind]
+        units, about = units_for(frame, job, rows_of)
+        table = generalizable(frame, job, population, units, rows_of)
+        people = about_people(as_said(head, _nothing, job.replaced(skip_rows=0))[0], job)
+    notes = (*engine.notes, *notes, *about, *people)
+    known = population if population is not None else job.population
+    named = shown_address(source or engine.source)
+    return raw, kind, Prepared(frame, job, roles, notes, named, restore, table, known, rows_of)
+
+
+def _of_columns(job: Job, columns: list[str]) -> Job:
+    """The job as it is read for a table of some columns only."""
+    return job.replaced(
+        skip_rows=0,
+        column_tokens={name: own for name, own in job.column_tokens.items() if name in columns},
+        decimals={name: sign for name, sign in job.decimals.items() if name in columns},
+    )
+
+
+def _nothing(frame: pl.DataFrame, kept: Any = None) -> Any:
+    raise JobError("The rows of this release are not in memory: they are where the engine wrote them.")
+
+
+def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
+    """The kind of every piece, and all that follows by piece instead of by row."""
+    table = prepared.table
+    assert isinstance(table, Generalizable) and prepared.rows_of is not None
+    recoding, domain = found.recoding, table.domain
+    kinds = np.arange(len(domain.tuple_of_row), dtype=np.int32)
+    if recoding.rows_of is not None:
+        return kinds, prepared, found
+    from kanopy._core.numbering import number_keys
+
+    kind_of_row = domain.kind_of_row
+    cells = kind_of_row.astype(np.int64) * (len(recoding.codes) + 1) + recoding.group_of_row + 1
+    _, first, rows = number_keys(cells, ascending=True)
+    kind_of_piece: Ints = kind_of_row[first]
+    recoding = replace(recoding, group_of_row=recoding.group_of_row[first], rows_of=rows)
+    domain = domain.of_rows(kind_of_piece, rows)
+    columns = tuple(column.of_rows(kind_of_piece) for column in table.counted.columns)
+    counted = replace(table.counted, domain=domain, columns=columns)
+    frame = prepared.frame[kind_of_piece]
+    prepared = replace(prepared, frame=frame, table=replace(table, counted=counted), rows_of=rows)
+    return kind_of_piece, prepared, replace(found, recoding=recoding)
+
+
+def _recoded(
+    engine: Engine, keys: pl.DataFrame, kind: Ints, prepared: Prepared, job: Job, found: Solution
+) -> tuple[Recoded, pl.DataFrame, tuple[str, ...]]:
+    """What the engine has to do, and what is published piece by piece."""
+    import polars as pl
+
+    from kanopy._table.column import emptied
+    from kanopy.engine.contract import Recoded
+
+    gone, drop = found.recoding.group_of_row < 0, job.suppressed_rows == "drop"
+    published, kept = apply_found(prepared, job, found)
+    empty, told = without_values(prepared, job, found)
+    published = published.with_columns(emptied(published[name], gone) for name in empty if name in published.columns)
+    labels = published[list(prepared.names)]
+    if kept is not None:  # pieces that are left out have labels too, which nobody sees
+        place = np.where(kept, np.cumsum(kept) - 1, 0)
+        labels = labels[place]
+    hashed = set(job.pseudonymize)
+    leaving = [name for name in engine.schema.names() if name in hashed or name not in prepared.at_home]
+    assert prepared.rows_of is not None
+    recoded = Recoded(
+        keys, kind, prepared.rows_of, labels, gone, tuple(leaving), tuple(empty), drop,
+        job.unit if prepared.units is not None else (),
+    )  # fmt: skip
+    if drop and gone.all():
+        raise NoSolution(
+            "Every row would be suppressed and left out: nothing is left to publish.", advice=["choose a smaller k"]
+        )
+    assert isinstance(published, pl.DataFrame)
+    return recoded, published, told
+
+
+def _with_every_row(
+    prepared: Prepared, found: Solution, published: pl.DataFrame, kept: Mask | None
+) -> tuple[Prepared, Solution, pl.DataFrame, Mask | None]:
+    """A row for every row of the table, for what counts people or sampling weights; else all by piece, as it is."""
+    table, rows_of = prepared.table, prepared.rows_of
+    assert isinstance(table, Generalizable) and rows_of is not None
+    if table.domain.units is None and table.domain.survey is None:
+        return prepared, found, published, kept
+    rows = np.repeat(np.arange(len(rows_of)), rows_of)
+    left: Longs = np.repeat(np.arange(published.height), rows_of if kept is None else rows_of[kept])
+    columns = tuple(column.of_rows(rows) for column in table.counted.columns)
+    counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), rows_of=None), columns=columns)
+    recoding = replace(found.recoding, group_of_row=found.recoding.group_of_row[rows], rows_of=None)
+    every = replace(prepared, frame=prepared.frame[rows], table=replace(table, counted=counted), rows_of=None)
+    return every, replace(found, recoding=recoding), published[left], None if kept is None else kept[rows]
+
+
+def said_by(job: Job, key: bytes | None = None) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """What a job makes of every batch: values that mean missing are missing, identifiers become pseudonyms."""
+
+    def said(batch: pl.DataFrame) -> pl.DataFrame:
+        found, _ = as_said(batch, _nothing, _of_columns(job, batch.columns))
+        if hashed := [name for name in job.pseudonymize if name in batch.columns]:
+            from kanopy._table.pseudonyms import with_pseudonyms
+
+            found = with_pseudonyms(found, batch, hashed, key, None)
+        return found
+
+    return said

@@ -1,0 +1,87 @@
+"""One suite for every engine: the same solution, the same losses, the same published table as in memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy._table.streams.scans import scan
+from kanopy._table.streams.sinks import FileSink
+from kanopy.engine.contract import Engine
+from kanopy.engine.stream import StreamEngine
+from kanopy.release.large import anonymize_where_it_is, said_by
+from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
+
+Opened = tuple[Engine, Callable[[], pl.DataFrame]]
+"""An engine that holds the table, and what it published."""
+
+
+def _csv(folder: Path, wanted: kanopy.Job) -> Opened:
+    people().write_csv(folder / "people.csv")
+    out = folder / "out.csv"
+    engine = StreamEngine(scan(folder / "people.csv"), FileSink(out), said_by(wanted))
+    return engine, lambda: pl.read_csv(out, infer_schema=False)
+
+
+def _parquet(folder: Path, wanted: kanopy.Job) -> Opened:
+    people().write_parquet(folder / "people.parquet", row_group_size=100)
+    out = folder / "out.parquet"
+    engine = StreamEngine(scan(folder / "people.parquet"), FileSink(out), said_by(wanted))
+    return engine, lambda: pl.read_parquet(out)
+
+
+def _folder(folder: Path, wanted: kanopy.Job) -> Opened:
+    (folder / "people").mkdir()
+    for number in range(3):
+        people()[number * 160 : number * 160 + 160].write_parquet(folder / "people" / f"{number}.parquet")
+    engine = StreamEngine(scan(folder / "people"), FileSink(f"{folder}/out/"), said_by(wanted))
+    return engine, lambda: pl.read_parquet(folder / "out" / "*.parquet")
+
+
+ENGINES: dict[str, Callable[[Path, kanopy.Job], Any]] = {"csv": _csv, "parquet": _parquet, "folder": _folder}
+TEXTS = ("csv",)
+
+
+@contextlib.contextmanager
+def opened(engine: str, folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
+    made = ENGINES[engine](folder, wanted)
+    if isinstance(made, tuple):
+        yield made
+    else:
+        with made as found:
+            yield found
+
+
+@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_path: Path) -> None:
+    meant = in_memory(name, engine in TEXTS)
+    with opened(engine, tmp_path, job(name)) as (holder, published):
+        if isinstance(meant, str):
+            with pytest.raises(kanopy.KanopyError) as refused:
+                anonymize_where_it_is(holder, job(name))
+            assert str(refused.value) == meant
+            return
+        found = anonymize_where_it_is(holder, job(name))
+        assert found.levels == meant.levels
+        assert found.losses == pytest.approx(meant.losses, rel=1e-12)
+        assert found.column_losses == pytest.approx(meant.column_losses, rel=1e-12)
+        assert found.verification == meant.verification
+        assert (found.rows, found.suppressed) == (meant.rows, meant.suppressed)
+        assert found.solution is not None and meant.solution is not None
+        assert found.solution.optimal == meant.solution.optimal
+        assert found.mapping().sort(pl.all()).equals(meant.mapping().sort(pl.all()))
+        release = published()
+        assert release.columns == meant.frame.columns
+        assert as_texts(release) == as_texts(meant.frame)
+
+
+def test_jobs_are_twenty_and_most_have_a_release() -> None:
+    assert len(JOBS) == 20
+    assert sum(isinstance(in_memory(name), str) for name in JOBS) <= 1
