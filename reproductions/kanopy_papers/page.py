@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanopy.report.shell import Tile, drawing, fold, section, shell, table
+from kanopy.report.shell import Tile, bullets, drawing, fold, section, shell, table
 from kanopy.report.words import Markup, esc, plural, whole
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ SHOWN_ROWS = 40
 
 def page(found: Reproduction) -> str:
     """One self-contained HTML page."""
-    counts = {word: sum(claim.verdict == word for claim in found.claims) for word in MARKS}
-    tally: list[Tile] = [(word, f"{mark} {counts[word]}", f"of {plural(len(found.claims), 'claim')}")
+    theirs, ours = (tuple(claim for claim in found.claims if claim.source == who) for who in ("paper", "ours"))
+    counts = {word: sum(claim.verdict == word for claim in theirs) for word in MARKS}
+    tally: list[Tile] = [(word, f"{mark} {counts[word]}", f"of {plural(len(theirs), 'claim')}")
                          for word, (mark, _) in MARKS.items()]  # fmt: skip
     quick = [Markup("Run with <code>--quick</code>: fewer settings than in the paper.")] if found.quick else []
     return shell(
@@ -27,7 +28,13 @@ def page(found: Reproduction) -> str:
         sentences=[found.citation, found.introduction, *quick],
         tiles=tally,
         parts=[
-            ("claims", "Claims", section("Claims", "", _claims(found.claims))),
+            ("claims", "Claims", section("Claims", "", _claims(theirs, "The paper says"))),
+            ("ours", "Ours", section("Not in the paper", "", _claims(ours, "We say")) if ours else ""),
+            (
+                "read",
+                "How it was read",
+                section("How it was read", "", bullets(found.conventions)) if found.conventions else "",
+            ),
             ("figures", "Figures", section("Figures", "", *map(_figure, found.figures))),
             ("tables", "Tables", section("Tables", "", *map(_table, found.tables))),
         ],
@@ -39,15 +46,14 @@ def _figure(figure: Figure) -> str:
     return drawing(figure.chart, figure.name, figure.caption, Markup(f"{esc(figure.caption)} {files}"))
 
 
-def _claims(claims: tuple[Claim, ...]) -> str:
+def _claims(claims: tuple[Claim, ...], who: str) -> str:
     rows = []
     for claim in claims:
         mark, css = MARKS[claim.verdict]
         why = f'<span class="why">{esc(claim.why)}</span>' if claim.why else ""
         verdict = Markup(f'<span class="verdict {css}">{mark} {esc(claim.verdict)}</span>')
         rows.append([Markup(esc(claim.claim) + why), claim.published, claim.ours, verdict])
-    heads = ["The paper says", "Published", "Here", "Verdict"]
-    return table("What the paper says, and what came out here", heads, rows)
+    return table(f"{who}, and what came out here", [who, "Published", "Here", "Verdict"], rows)
 
 
 def _table(found: Table) -> str:

@@ -42,10 +42,14 @@ class Claim:
     ours: str
     verdict: str
     why: str = ""
+    source: str = "paper"
+    """Whose statement it is: the paper's, or `ours` where it says nothing of the kind."""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise ValueError(f"unknown verdict {self.verdict!r}")
+        if self.source not in ("paper", "ours"):
+            raise ValueError(f"unknown source {self.source!r}")
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,16 @@ class Reproduction:
     figures: tuple[Figure, ...]
     data: dict[str, Any] = field(default_factory=dict)
     quick: bool = False
+    conventions: tuple[str, ...] = ()
+    """What the paper leaves open and decides a result: how it was read here, and what another reading gives."""
 
     def json(self) -> dict[str, Any]:
         """What `kanopy reproduce … --json` prints."""
-        counts = {verdict: sum(claim.verdict == verdict for claim in self.claims) for verdict in VERDICTS}
+        theirs = [claim for claim in self.claims if claim.source == "paper"]
+        counts = {verdict: sum(claim.verdict == verdict for claim in theirs) for verdict in VERDICTS}
         claims = [asdict(claim) for claim in self.claims]
         return {"paper": self.key, "citation": self.citation, "quick": self.quick, "verdicts": counts,
-                "claims": claims, **self.data}  # fmt: skip
+                "claims": claims, "conventions": list(self.conventions), **self.data}  # fmt: skip
 
     def write(self, folder: str | Path, progress: Progress = SILENT) -> list[Path]:
         """Write tables (CSV), figures (PNG and SVG) and the page (`index.html`) into a folder; returns the files."""

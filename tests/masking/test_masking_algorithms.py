@@ -281,3 +281,12 @@ class TestSwapping:
         data = {"why": ["beach"] * 3 + ["walk"], "also": ["wine"] * 4}
         with pytest.raises(DataError, match="cannot be swapped"):
             mask(data, thesis(text=["why", "also"], k=4, algorithm="semantic-swapping"))
+
+
+def test_random_by_record_moves_single_records_and_keeps_k() -> None:
+    data = answers(120, 3)
+    result = mask(data, thesis(text=["why", "also"], k=4, guide="random-record", seed=1))
+    assert smallest(result.data, ("why", "also")) >= 4
+    assert result.masked is not None and len(result.masked.published) > len(np.unique(result.masked.origin))
+    with pytest.raises(JobError, match="keeps no diversity"):
+        mask(data, thesis(text=["why"], k=4, guide="random-record", sensitive=["ill"], diversity={"ill": 2}))

@@ -35,7 +35,9 @@ def mask(
     ] = None,
     guide: Annotated[
         str | None,
-        typer.Option(help="A similarity measure (wu-palmer, the default; path, lin, …), discernibility or random."),
+        typer.Option(
+            help="A similarity measure (wu-palmer, the default; path, lin, …), discernibility, random or random-record."
+        ),
     ] = None,
     measure: Annotated[str | None, typer.Option(help="State quality in another measure than the guide.")] = None,
     algorithm: Annotated[

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._errors import HierarchyError
-from kanopy._kinds import Maybe, Number, Whole
+from kanopy._kinds import Flag, Maybe, Number, Whole
 from kanopy.hierarchy.builders.base import NumericBuilder, span_tree
 from kanopy.hierarchy.builders.grid import Edges, GridBuilder, RangeEnd, covering, whole_width
 from kanopy.hierarchy.column import Column
@@ -25,6 +25,11 @@ class Cbgh(GridBuilder):
     of squares, then leftmost). The first interval starts at a multiple of `leaf_width` above 1 (above 0 for ranges that
     include 0 or negative numbers), or at `start`.
 
+    `published=True` reads its Algorithm 2 to the letter: intervals begin at the smallest value, the upper end grows by
+    one where only one of both ends is odd, and the last interval takes in what is left at the upper end.
+
+    >>> Cbgh(published=True).build(range(1, 6)).labels_at(1), Cbgh(published=True).build(range(1, 7)).labels_at(1)
+    (('[1, 2]', '[3, 5]'), ('[1, 2]', '[3, 4]', '[5, 6]'))
     >>> h = Cbgh(leaf_width=10).build(range(1, 101))
     >>> h.level_sizes[1:], h.labels_at(3)
     ([10, 5, 3, 2, 1], ('[1, 20]', '[21, 60]', '[61, 100]'))
@@ -35,22 +40,33 @@ class Cbgh(GridBuilder):
     leaf_width: Annotated[float, Number(above=0), "the width of the narrowest intervals"] = 2
     start: Annotated[float | None, Maybe(Number()), "where the first interval begins, if not at 0 or 1"] = None
     high: RangeEnd = None
+    published: Annotated[bool, Flag(), "begin at the smallest value, with the paper's rule for odd and even ends"] = (
+        False
+    )
 
     def levels(self, column: Column) -> list[Edges]:
         assert column.positions is not None
         smallest = int(column.positions[0])
         stop = covering(column, None, self.high)[1]
         width = whole_width(column, self.leaf_width, stop - smallest + 1, "leaf_width")
-        origin = (1 if smallest >= 1 else 0) if self.start is None else column.units(self.start, "start")
+        if self.published and self.start is None:
+            origin = smallest
+        else:
+            origin = (1 if smallest >= 1 else 0) if self.start is None else column.units(self.start, "start")
         if self.start is not None and origin > smallest:
             raise HierarchyError(
                 f"start={self.start} lies above the smallest value, {column.text(smallest)}. Choose a start below it."
             )
         begin = origin + (smallest - origin) // width * width
-        starts = np.arange(begin, stop + 1, width, dtype=np.int64)
+        if self.published:
+            upper = stop + (smallest + stop) % 2
+            starts = np.arange(begin, max(upper, begin + 1), width, dtype=np.int64)
+        else:
+            starts = np.arange(begin, stop + 1, width, dtype=np.int64)
         first, last = starts, starts + width - 1
+        last[-1] = max(last[-1], stop)
         rows = np.zeros(len(starts), np.int64)
-        np.add.at(rows, (column.positions - begin) // width, column.counts)
+        np.add.at(rows, np.minimum((column.positions - begin) // width, len(starts) - 1), column.counts)
         found = [(first, last)]
         while len(first) > 1:
             alone = untouched(rows) if len(first) % 2 else len(first)

@@ -58,13 +58,16 @@ class Dbgh(GridBuilder):
     (default) only the longest chain of divisors each dividing the next is used, which nests; among equally long chains
     the one with the smallest divisors. `chain=False` reproduces the paper; searches that rely on nesting refuse it.
 
-    An upper end with few divisors (a prime, or twice a prime) is rounded up to a multiple of `min_width`. Intervals
+    An upper end with few divisors (a prime, or twice a prime) is rounded up to a multiple of `min_width`; as published
+    (`chain=False`) a prime grows by one instead, and nothing else is done. Intervals
     start at `start` (1 as in the paper); intervals that end before the smallest value are left out.
 
     >>> [len(level) for level in Dbgh(min_width=10, chain=False).intervals(range(1, 101))]
     [10, 5, 4, 2, 1]
     >>> [len(level) for level in Dbgh(min_width=10).intervals(range(1, 101))]
     [10, 5, 1]
+    >>> [len(level) for level in Dbgh(min_width=2, chain=False).intervals(range(1, 12))]
+    [6, 4, 3, 2, 1]
     """
 
     method: ClassVar[str] = "dbgh"
@@ -87,7 +90,9 @@ class Dbgh(GridBuilder):
         stop = covering(column, None, self.high)[1]
         upper = stop - origin + 1
         width = whole_width(column, self.min_width, upper, "min_width")
-        if _few_divisors(upper):
+        if not self.chain:
+            upper += len(_divisors(upper)) == 2  # the paper's first line: a prime grows by one
+        elif _few_divisors(upper):
             upper = -(-upper // width) * width
         lengths = [d for d in _divisors(upper) if d >= width]
         if self.chain:

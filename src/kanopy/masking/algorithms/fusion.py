@@ -14,11 +14,11 @@ from kanopy._kinds import OneOf, Text
 from kanopy._progress import Progress
 from kanopy.masking.algorithms.fusion_kernel import FUSIONS, LEFT, SCANS, FusionRules, begin_fusion, fuse
 from kanopy.masking.algorithms.refinement import refine
-from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
+from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest, replace_records_at_random
 from kanopy.masking.result import Masked, Masking, Seed
 from kanopy.masking.table import MaskingTable
 
-SIZE_GUIDES = ("discernibility", "random")
+SIZE_GUIDES = ("discernibility", "random", "random-record")
 SEARCHES = ("greedy", "refined")
 PAIRS_AT_ONCE = 200_000_000
 
@@ -38,7 +38,8 @@ Search = Annotated[str, OneOf(*SEARCHES), "greedy as in the thesis, or refined, 
 class Fusion(Masking):
     """Groups that are too small take the values of the group most like them, until none is left.
 
-    `guide` is "similarity" (whatever the table's attributes were compared by), "discernibility" or "random".
+    `guide` is "similarity" (whatever the table's attributes were compared by), "discernibility", "random" (groups go
+    anywhere) or "random-record" (each record of a small group goes anywhere on its own).
     `heuristics` are those of section 4.2 that are switched on: 1 (smallest group first), 2 (most similar fusion first;
     without it targets are random) and 3 (smallest result first). `search="refined"` improves the result until nothing
     gains any more. Ties are settled by `seed`.
@@ -58,6 +59,8 @@ class Fusion(Masking):
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Fuse the table's tuples until every group has `k` records (and enough different confidential values)."""
         rng = np.random.default_rng(self.seed)
+        if self.guide == "random-record":
+            return self._by_record(table, k, needed, rng)
         priority = rng.permutation(len(table.counts)).astype(np.int64)
         if self.guide == "similarity" and "2" in self.heuristics:
             into, fusions, scans = self._by_similarity(table, k, needed, priority, progress)
@@ -79,6 +82,22 @@ class Fusion(Masking):
                 only_join=bool(needed), symmetric=symmetric, progress=progress,
             )  # fmt: skip
         return Masked.per_tuple(self.name, table, table.tuples[center], fusions=fusions, scans=scans)
+
+    def _by_record(self, table: MaskingTable, k: int, needed: Mapping[str, int], rng: np.random.Generator) -> Masked:
+        if needed:
+            raise JobError("Random replacement by record keeps no diversity. Use guide='random' for that.")
+        shown = replace_records_at_random(table.counts, table.tuple_of_row, k, rng)
+        moves, move_of_row, people = np.unique(
+            np.column_stack([table.tuple_of_row, shown]), axis=0, return_inverse=True, return_counts=True
+        )
+        return Masked(
+            self.name,
+            np.ascontiguousarray(table.tuples[moves[:, 1]], np.int32),
+            moves[:, 0].astype(np.int64),
+            people.astype(np.int64),
+            move_of_row.reshape(-1).astype(np.int32),
+            fusions=int((shown != table.tuple_of_row).sum()),
+        )
 
     def _by_similarity(
         self, table: MaskingTable, k: int, needed: Mapping[str, int], priority: Longs, progress: Progress

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Ints, Longs
 
 
 class _Groups:
@@ -76,6 +76,29 @@ def fuse_smallest(
             heapq.heappush(waiting, grown)
         left -= 1
     return groups.into
+
+
+def replace_records_at_random(counts: Longs, tuple_of_row: Ints, k: int, rng: np.random.Generator) -> Ints:
+    """Per record the tuple it publishes: as long as a group is too small, each of its records takes the values of any
+    other record, on its own (the naive replacement of Figure 8 in Martínez 2010).
+
+    >>> rows = np.array([0, 0, 0, 1, 2], np.int32)
+    >>> replace_records_at_random(np.array([3, 1, 1]), rows, 3, np.random.default_rng(0)).tolist()
+    [0, 0, 0, 0, 0]
+    """
+    shown = tuple_of_row.astype(np.int64)
+    sizes = counts.astype(np.int64).copy()
+    while (rare := np.flatnonzero(sizes[shown] < k)).size:
+        for row in rng.permutation(rare).tolist():
+            own = shown[row]
+            if not 0 < sizes[own] < k or sizes[own] == len(shown):
+                continue
+            other = int(rng.integers(len(shown)))
+            if shown[other] != own:
+                sizes[own] -= 1
+                shown[row] = shown[other]
+                sizes[shown[row]] += 1
+    return shown.astype(np.int32)
 
 
 def fuse_at_random(

@@ -83,7 +83,7 @@ def stem(text: str) -> str:
 def same_stem(taxonomy: Taxonomy, text: str) -> tuple[str, ...]:
     """Words of the ontology with the same Porter stem as a text, those most like it first.
 
-    Both sides are stemmed, as Martínez (2010, PhD thesis, section 4) does for labels and ontology alike.
+    Both sides are stemmed, as Martínez (2010, master thesis, section 4) does for labels and ontology alike.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> same_stem(load_ontology("wordnet"), "widowed")

@@ -1,9 +1,9 @@
 """Semantic similarity: one function per measure, and each function is its formula.
 
 All take a taxonomy and two arrays of concepts that broadcast (numbers, lists of pairs, or a column against a row for
-a whole block) and return the similarities in that shape. The survey they follow is section 3.2 of Martínez, PhD thesis,
-Universitat Rovira i Virgili; each function cites its own source. `MEASURES` names them all. For words instead of
-concepts see `words.py` beside this file, for matrices and nearest neighbours `pairwise.py`.
+a whole block) and return the similarities in that shape. The survey they follow is section 3.2 of the master thesis of
+Martínez, Universitat Rovira i Virgili; each function cites its own source. `MEASURES` names them all. For words instead
+of concepts see `words.py` beside this file, for matrices and nearest neighbours `pairwise.py`.
 """
 
 from __future__ import annotations
