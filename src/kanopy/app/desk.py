@@ -10,13 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import KanopyError
+from kanopy._errors import Cancelled, KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import Step
 from kanopy.app.project import Project, Work
 from kanopy.app.worker import Task, Worker
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
+
+
+class Superseded(Exception):
+    """A later question took the place of this one: nothing is to be said."""
 
 
 @dataclass
@@ -86,12 +90,15 @@ class Desk:
             self._kept[mark] = await self.short(name, **self.asking(read), **arguments)
         return self._kept[mark]
 
-    async def preview(self) -> Any:
-        """What the present job would do; an earlier question that was not answered yet is dropped."""
+    async def preview(self, job: Job | None = None) -> Any:
+        """What a job would do, the present one unless told; an earlier question not answered yet is dropped."""
         if self._preview is not None:
-            self.quick.cancel(self._preview)
-        self._preview = self.quick.submit("releases.preview", None, **self.asked)
-        return await self._preview.answer
+            self.quick.cancel(self._preview, force=False)
+        self._preview = self.quick.submit("releases.preview", None, **self.asking(job or self.project.work.job))
+        try:
+            return await self._preview.answer
+        except Cancelled:
+            raise Superseded from None
 
     async def longer(self, what: str, name: str, **arguments: Any) -> Any:
         """Work that may take long: all windows see how far it is, and any of them can cancel it."""

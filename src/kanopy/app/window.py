@@ -14,7 +14,7 @@ from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
-from kanopy.app.desk import Desk
+from kanopy.app.desk import Desk, Superseded
 from kanopy.app.places.data import DataPlace
 from kanopy.app.places.explore import ExplorePlace
 from kanopy.app.places.hierarchies import HierarchiesPlace
@@ -223,7 +223,7 @@ class Window:
         """Say in words what goes wrong inside."""
         try:
             yield
-        except Left:
+        except (Left, Superseded):
             pass
         except Cancelled:
             ui.notify("Stopped. Nothing was changed.", position="bottom-left")

@@ -79,14 +79,15 @@ class Worker:
         """Ask for work and wait for its answer."""
         return await self.submit(name, tell, **arguments).answer
 
-    def cancel(self, task: Task) -> None:
-        """Stop a task; the answer becomes `Cancelled`, at the latest after a little patience."""
+    def cancel(self, task: Task, *, force: bool = True) -> None:
+        """Stop a task; the answer becomes `Cancelled`, if `force` at the latest after a little patience."""
         if task.number not in self._tasks or self._pipe is None or task.cancelled:
             return
         task.cancelled = True
         with contextlib.suppress(OSError):
             self._pipe.send(("cancel", task.number))
-        asyncio.get_running_loop().call_later(PATIENCE, self._force, task)
+        if force:
+            asyncio.get_running_loop().call_later(PATIENCE, self._force, task)
 
     def _force(self, task: Task) -> None:
         if task.number in self._tasks:

@@ -103,8 +103,11 @@ def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:
         following = []
         for node, parent in line:
             children = tree.children(node) if node >= tree.size else []
-            if rows is not None:
-                children.sort(key=lambda child: tree.low[child] if tree.low is not None else -rows[child])
+            low = tree.low
+            if low is not None:
+                children.sort(key=lambda child: float(low[child]))
+            elif rows is not None and not all(tree.label(child).isdigit() for child in children):
+                children.sort(key=lambda child: -int(rows[child]))
             found.append({
                 "id": node, "parent": parent, "label": tree.label(node)[:120], "level": int(levels[node]),
                 "rows": None if rows is None else int(rows[node]),

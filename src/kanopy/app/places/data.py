@@ -7,8 +7,6 @@ from typing import Any
 
 from nicegui import events, ui
 
-from kanopy._table import datasets
-from kanopy._table.guessing.guess import SURE, UNSURE
 from kanopy._table.roles import Role
 from kanopy.app.places.place import Place
 from kanopy.app.server import UPLOAD_LIMIT
@@ -30,6 +28,7 @@ EACH_ROW_ALONE = (
 PAGE_ROWS = 20
 COLUMNS_AT_ONCE = 40
 NONE = ""
+SURE, UNSURE = "sure", "unsure"
 
 
 class DataPlace(Place):
@@ -113,6 +112,8 @@ class DataPlace(Place):
             await self.desk.open(source.strip())
 
     async def _example(self) -> None:
+        from kanopy._table import datasets  # brings the dataframe library along, which the first page does without
+
         await self.desk.open(str(datasets.path("adult.parquet")), name="the example", example=True)
 
     # ---- columns ------------------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from kanopy.app.widgets.parts import button, card, heading, labelled, named, num
 MOST_K = 100
 MOST_SUPPRESSED = 20
 MOST_WEIGHT = 3.0
-SETTLE = 0.12
-"""Seconds after the last movement of a slider."""
 
 
 class ReleasePlace(Place):
@@ -70,13 +68,14 @@ class ReleasePlace(Place):
             slider = ui.slider(min=low, max=max(high, value), step=step, value=value)
             labelled(slider, field)
 
-            def moved(event: Any) -> None:
+            async def moved(event: Any) -> None:
                 text.set_text(shown(event.value))  # type: ignore[attr-defined]
+                await self._follow(setting(event.value))
 
             def settled() -> None:
                 self.desk.set_job(f"{field} = {shown(slider.value)}", **setting(slider.value))
 
-            slider.on_value_change(moved)
+            slider.on_value_change(self.attempt(moved))
             slider.on("change", self.attempt(lambda *_: settled()))
         return slider
 
@@ -190,9 +189,28 @@ class ReleasePlace(Place):
 
     # ---- what it would do ---------------------------------------------------------------------------------
 
+    async def _follow(self, settings: dict[str, Any]) -> None:
+        """Show what settings would do that a slider passes over; only the last of them becomes a step."""
+        self._trial: dict[str, Any] | None = settings
+        if getattr(self, "_following", False):
+            return
+        self._following = True
+        try:
+            while self._trial is not None:
+                job, self._trial = self.desk.project.work.job.replaced(**self._trial), None
+                if job != self.desk.project.work.job:
+                    found = await self.desk.preview(job)
+                    self.here()
+                    self._show(found)
+        finally:
+            self._following = False
+
     async def _look(self) -> None:
         found = await self.desk.preview()
         self.here()
+        self._show(found)
+
+    def _show(self, found: dict[str, Any]) -> None:
         self._preview.clear()
         with self._preview:
             with ui.element("div").classes("row-flex"):

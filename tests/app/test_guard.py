@@ -1,0 +1,118 @@
+"""Nobody but the steward's own page gets through: hosts, origins, secrets, passwords and sizes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from kanopy._errors import InputError
+from kanopy.app.guard import Guard
+from kanopy.app.server import serve
+
+PORT, KEY = 8790, "secret-key"
+OWN = {"host": f"127.0.0.1:{PORT}", "cookie": f"kanopy-{PORT}={KEY}"}
+
+
+def ask(
+    headers: dict[str, str], *, path: str = "/", query: str = "", kind: str = "http", method: str = "GET",
+    body: bytes = b"", password: str = "", host: str = "127.0.0.1", limit: int = 1000, guard: Guard | None = None,
+) -> tuple[int, dict[str, str], bytes]:  # fmt: skip
+    """What the guard answers; 200 comes from behind it."""
+    received = []
+
+    async def behind(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.accept"})
+            return
+        message = await receive()
+        received.append(message)
+        status = 200 if message["type"] == "http.request" else 499
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b"behind"})
+
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body}
+
+    scope = {
+        "type": kind, "method": method, "path": path, "query_string": query.encode(),
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    guard = guard or Guard(behind, host=host, port=PORT, key=KEY, password=password, upload_limit=limit)
+    guard.app = behind
+    asyncio.run(guard(scope, receive, send))
+    if kind == "websocket":
+        return (101 if sent[0]["type"] == "websocket.accept" else 403), {}, b""
+    told = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], told, sent[1]["body"]
+
+
+def test_the_key_opens_the_page_and_leaves_the_address() -> None:
+    status, told, _ = ask({"host": OWN["host"]}, query=f"key={KEY}&x=1", path="//evil.example/")
+    assert status == 303 and told["location"] == "/evil.example/?x=1"
+    assert "HttpOnly" in told["set-cookie"] and "SameSite" in told["set-cookie"]
+    assert ask({"host": OWN["host"]}, query="key=wrong")[0] == 403
+    assert ask({"host": OWN["host"]})[0] == 403
+    status, told, body = ask(OWN)
+    assert (status, body) == (200, b"behind")
+    assert "default-src 'self'" in told["content-security-policy"] and told["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1:1", "", "[", "127.0.0.1:x"])
+def test_other_hosts_are_refused(host: str) -> None:
+    assert ask({**OWN, "host": host})[0] == 403
+    assert ask({**OWN, "host": host, "origin": f"http://{host}"}, kind="websocket")[0] == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", f"http://localhost:{PORT + 1}", "https://127.0.0.1"])
+def test_other_origins_are_refused_for_requests_and_web_sockets(origin: str) -> None:
+    assert ask({**OWN, "origin": origin})[0] == 403
+    assert ask({**OWN, "origin": origin}, method="POST")[0] == 403
+    assert ask({**OWN, "origin": origin}, kind="websocket")[0] == 403
+
+
+def test_a_web_socket_needs_the_own_origin_and_the_secret() -> None:
+    own = {**OWN, "origin": f"http://127.0.0.1:{PORT}"}
+    assert ask(own, kind="websocket")[0] == 101
+    assert ask(OWN, kind="websocket")[0] == 403, "without an origin"
+    assert ask({name: value for name, value in own.items() if name != "cookie"}, kind="websocket")[0] == 403
+    assert ask({**own, "cookie": f"kanopy-{PORT}=wrong"}, kind="websocket", query=f"key={KEY}")[0] == 403
+
+
+def test_pictures_and_forms_of_other_sites_are_refused() -> None:
+    assert ask({**OWN, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"})[0] == 403
+    assert ask({**OWN, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"})[0] == 200
+    assert ask({**OWN, "sec-fetch-site": "same-origin"})[0] == 200
+
+
+def test_uploads_have_a_limit_whatever_they_say_of_their_length() -> None:
+    assert ask({**OWN, "content-length": "1001"}, method="POST")[0] == 413
+    assert ask({**OWN, "content-length": "many"}, method="POST")[0] == 413
+    assert ask(OWN, method="POST", body=b"x" * 1001)[0] == 499, "cut off"
+    assert ask({**OWN, "content-length": "1000"}, method="POST", body=b"x" * 1000)[0] == 200
+
+
+def test_other_machines_need_a_password() -> None:
+    with pytest.raises(InputError, match="set a password of at least 8"):
+        serve("unused", host="0.0.0.0")
+    with pytest.raises(InputError, match="set a password"):
+        serve("unused", host="192.168.1.5", password="short")
+    far = {"host": "192.168.1.5:8790"}
+    assert ask(far, host="0.0.0.0", password="long enough", query=f"key={KEY}")[:2][1]["location"] == "/login"
+    assert ask({"host": "rebound.example:8790"}, host="0.0.0.0", password="long enough")[0] == 403
+    status, told, body = ask(far, host="0.0.0.0", password="long enough", path="/login")
+    assert status == 200 and b"password" in body and KEY not in str(told)
+    guard = Guard(None, host="0.0.0.0", port=PORT, key=KEY, password="long enough", upload_limit=9)  # type: ignore[arg-type]
+    right = {"path": "/login", "method": "POST", "guard": guard, "body": b"password=long+enough"}
+    status, told, _ = ask(far, **{**right, "body": b"password=wrong"})
+    assert status == 200 and "set-cookie" not in told
+    assert ask(far, **right)[0] == 200, "right after a wrong one nobody gets in"
+    guard._locked_until = 0.0
+    status, told, _ = ask(far, **right)
+    assert status == 303 and KEY in told["set-cookie"]
