@@ -275,6 +275,7 @@ MEANINGS = {
     "agreement": "whether groups are near in meaning: 1 wholly, 0 as shuffled",
     "level_score": "what stands for a level: mean or max",
     "why": "why it helps",
+    "unsure": "values whose meaning is unknown or unsure",
     "before": "before the edits",
     "after": "after the edits",
     "edits": "the edits proposed",

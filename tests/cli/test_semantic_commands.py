@@ -211,3 +211,19 @@ def test_every_edit_lowers_the_score_and_says_why(tree, level_score):
     for edit in found["edits"]:
         assert "lose" in edit["why"]
         assert edit["to"] not in {"physical entity", "entity", "object", "whole", "matter", "artifact"}
+
+
+def test_suggest_shows_labels_losses_unsure_values_and_a_picture(tmp_path):
+    table, page = tmp_path / "p.csv", tmp_path / "p.html"
+    words = ["teacher", "nurse", "lawyer", "doctor", "plumber", "farmer", "cook", "waiter", "clerk", "qqx"]
+    table.write_text("job,sex\n" + "".join(f"{words[i % 10]},{'fm'[i % 2]}\n" for i in range(200)))
+    job = tmp_path / "job.toml"
+    job.write_text('k = 5\n[columns.job]\nrole = "quasi-identifier"\n[columns.sex]\nrole = "quasi-identifier"\n')
+    found = run_json("suggest", table, "job", "--job", job, "--html", page, "--style", "nearness")
+    (meant,) = [one for one in found["ranking"] if one["method"] == "ontology"]
+    assert meant["unsure"] == ["qqx"]
+    assert meant["labels"]
+    assert meant["release_loss"] is not None
+    assert "in the release" in page.read_text()
+    assert "1 value of unsure meaning" in page.read_text()
+    assert "unsure what they mean: 1 ('qqx')" in run("suggest", table, "job")

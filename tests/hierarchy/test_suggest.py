@@ -108,3 +108,22 @@ def test_numbered_words_are_no_codes() -> None:
     values = ["1. White", "2. Black", "3. Asian", "4. Other"]
     tree = build_hierarchy(values, counts=[60, 30, 8, 2], name="race", k=5)
     assert not any("**" in label for label in tree.labels)
+
+
+def test_what_reads_well_comes_first_if_it_loses_hardly_more():
+    ages = [20 + i % 40 for i in range(400)]
+    found = suggest_hierarchies(ages, k=20)
+    least = min(one.loss for one in found)
+    well = [one for one in found if one.method == "round"]
+    assert (found[0].method == "round") == (well[0].loss <= least * 1.05)
+    exact = suggest_hierarchies([10 * (i % 5) for i in range(100)], k=5)
+    assert exact[0].method == "round"
+
+
+def test_words_are_tried_by_meaning_and_unsure_ones_are_named():
+    words = ["teacher", "nurse", "lawyer", "doctor", "plumber", "farmer", "cook", "waiter", "clerk", "qqx"] * 20
+    for style in ("nearness", "taxonomy"):
+        (meant,) = [one for one in suggest_hierarchies(words, k=5, style=style) if one.method == "ontology"]
+        assert meant.builder.style == style
+        assert "qqx" in meant.unsure
+    assert not any(one.method == "ontology" for one in suggest_hierarchies(["qx", "qy", "qz", "qw"] * 9, k=5))

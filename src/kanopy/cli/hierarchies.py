@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kanopy._errors import InputError
+from kanopy._errors import InputError, some
 from kanopy.cli import lists, semantics
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, wants_json
@@ -29,6 +29,7 @@ hierarchy.command("improve")(semantics.improve)
 LARGEST_LISTING = 5_000_000
 """Level tables with more entries than this are not listed in JSON."""
 
+Style = Annotated[str | None, typer.Option(help="For ontology: nearness of meaning, or strict kinds (taxonomy).")]
 ColumnName = Annotated[str, typer.Argument(help="The column.")]
 
 
@@ -43,6 +44,7 @@ def build(
     ] = None,
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
     senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
+    style: Style = None,
     encoding: o.Encoding = None,
     **given: Any,
 ) -> None:
@@ -57,7 +59,7 @@ def build(
 
     param, output, k = given["param"] or (), given["output"], given["k"]
     check_outputs(inputs_of(data), output)
-    own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses}
+    own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
     named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
@@ -197,17 +199,25 @@ def show_file(
 
 @hierarchy.command("suggest")
 @o.command("job", "output", "missing_tokens", k=5)
-def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **given: Any) -> None:
+def suggest(
+    data: o.Data,
+    column: ColumnName,
+    style: Style = None,
+    html: Annotated[Path | None, typer.Option(help="Draw every proposal on a page in this file.")] = None,
+    encoding: o.Encoding = None,
+    **given: Any,
+) -> None:
     """Try the methods that fit a column, show what they make of it, and rank them by the loss they cause.
 
-    With --job each is also tried in the release of that job, beside the other columns.
+    Of those that lose at most 5 % more than the best, what reads well comes first. With --job each is also tried in the
+    release of that job, beside the other columns.
     """
     from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
 
     output, k = given["output"], given["k"]
-    check_outputs(inputs_of(data), output)
-    ranking = suggest_hierarchies(_column(data, column, given["missing_tokens"], encoding), k=k)
+    check_outputs(inputs_of(data), output, html)
+    ranking = suggest_hierarchies(_column(data, column, given["missing_tokens"], encoding), k=k, style=style)
     note = halving_note(ranking)
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
@@ -223,9 +233,16 @@ def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **giv
             "groups": entry.groups,
             "height": entry.hierarchy.height,
             "reason": entry.reason,
+            "unsure": list(entry.unsure),
         }
         for entry, release in zip(ranking, releases, strict=True)
     ]
+    if html is not None:
+        from kanopy._files import write_whole
+        from kanopy.report.pages.suggestions import suggestions_page
+
+        drawn = [(_called(entry.builder), entry, release) for entry, release in zip(ranking, releases, strict=True)]
+        write_whole(html, suggestions_page(column, k, drawn))
 
     def show(console: Any) -> None:
         from rich.text import Text
@@ -241,12 +258,18 @@ def suggest(data: o.Data, column: ColumnName, encoding: o.Encoding = None, **giv
         for entry in ranking:
             levels = [", ".join(labels) for labels in _first_labels(entry.hierarchy)]
             console.print(Text(f"{_called(entry.builder)}: {' | '.join(levels)}"))
+            if entry.unsure:
+                console.print(
+                    Text(f"  unsure what they mean: {len(entry.unsure)} ({some(entry.unsure)})", style="yellow")
+                )
         console.print(Text(f"Best: {ranking[0].method}: {ranking[0].reason}."))
         console.print(
             Text(f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger k.")
         )
         if note:
             console.print(Text(note))
+        if html is not None:
+            console.print(Text(f"Drawn in {html}"))
 
     emit({"column": column, "k": k, "best": ranking[0].method, "note": note, "ranking": listed}, show)
 

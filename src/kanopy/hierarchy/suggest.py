@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+if TYPE_CHECKING:
+    from kanopy.hierarchy.builders.semantic.builders import Proposal
+
 RULES = ("level", "cut")
 DEEPEST = 32
 """Deeper trees are judged by this many of their levels."""
@@ -45,6 +48,8 @@ AS_GOOD = 0.02
 """Plain halving is as good as the best if it loses at most this much more, relatively, or a fifth of it absolutely."""
 FINEST_CARDINALITY = 1000
 """Into how many intervals cbgh cuts a long range when it is tried."""
+READABLE_MAY_LOSE = 1.05
+"""What reads well comes first if it loses at most so many times as much as the best."""
 FEWEST_WORDS, MOST_WORDS, LONGEST_WORD = 4, 1000, 40
 ENOUGH_KNOWN = 0.8
 """Words are grouped by meaning if the ontology knows such a share of them …"""
@@ -61,7 +66,7 @@ Judge = Callable[[int], tuple[float, int]]
 
 @dataclass(frozen=True, eq=False)
 class Suggestion(Drawn):
-    """One builder that fits the column, its hierarchy, and what it costs."""
+    """One builder that fits the column, its hierarchy, what it costs, and the values whose meaning is unsure."""
 
     method: str
     builder: Builder
@@ -70,6 +75,7 @@ class Suggestion(Drawn):
     typical_loss: float
     groups: int
     reason: str
+    unsure: tuple[str, ...] = ()
 
 
 def suggest_hierarchies(
@@ -79,8 +85,12 @@ def suggest_hierarchies(
     rule: str = "level",
     counts: Iterable[int] | None = None,
     name: str = "",
+    style: str | None = None,
 ) -> list[Suggestion]:
     """The builders that fit a column, best first, each with its loss at `k` and the reasons.
+
+    Of those that lose at most 5 % more than the best, what people can read comes first. `style` says how words are
+    grouped by meaning (see `Ontology`).
 
     >>> best = suggest_hierarchies([1, 2, 3, 50, 51, 52], k=3)[0]
     >>> best.groups, round(best.loss, 3)
@@ -96,10 +106,16 @@ def suggest_hierarchies(
             f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
         )
     column = column.inferred()
-    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(candidates(column, k), column)]
+    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(candidates(column, k, style), column)]
     order = {id(suggestion): i for i, suggestion in enumerate(found)}
-    found.sort(key=lambda s: (round(s.loss, 12), round(s.typical_loss, 12), order[id(s)]))
-    return found
+    plain = readable(column, k)
+    least = min((s.loss for s in found), default=0.0) * READABLE_MAY_LOSE
+
+    def place(s: Suggestion) -> tuple[bool, float, float, int]:
+        reads_well = s.builder in plain and s.loss <= least
+        return not reads_well, round(s.loss, 12), round(s.typical_loss, 12), order[id(s)]
+
+    return sorted(found, key=place)
 
 
 def choose_hierarchy(values: Column | Iterable[Any], *, k: int = 5, parts: int = PARTS) -> Suggestion:
@@ -132,7 +148,7 @@ def by_meaning(column: Column, k: int = 5) -> Suggestion | None:
     if not knows_enough(column):
         return None
     (rare, meant) = (
-        _judged(builder, builder.build_column(column), column, k, "level") for builder in (Frequency(k=k), Ontology())
+        _judged(builder, tree, column, k, "level") for builder, tree in _built((Frequency(k=k), Ontology()), column)
     )
     as_good = meant.typical_loss <= rare.typical_loss * MEANING_MAY_LOSE and meant.hierarchy.height > 1
     return meant if as_good else None
@@ -151,11 +167,12 @@ def knows_enough(column: Column) -> bool:
     return known >= ENOUGH_KNOWN * len(labels)
 
 
-def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builder, Hierarchy]]:
+def _built(builders: Iterable[Builder], column: Column) -> Iterator[tuple[Builder, Hierarchy | Proposal]]:
     """The builders that fit the column, with what they build."""
     for builder in builders:
         try:
-            yield builder, builder.build_column(column)
+            meant = getattr(builder, "propose_column", None)
+            yield builder, builder.build_column(column) if meant is None else meant(column)
         except HierarchyError:
             continue  # does not fit this column after all: a range below zero for dbgh, for example
 
@@ -186,7 +203,7 @@ def _close(loss: float, best: float) -> bool:
     return loss <= best * (1 + AS_GOOD) + AS_GOOD / 5
 
 
-def candidates(column: Column, k: int) -> list[Builder]:
+def candidates(column: Column, k: int, style: str | None = None) -> list[Builder]:
     """The builders worth trying on a column, those that people find easiest to read first."""
     builders = readable(column, k)
     if column.kind == "text":
@@ -194,7 +211,7 @@ def candidates(column: Column, k: int) -> list[Builder]:
         if knows_enough(column):
             from kanopy.hierarchy.builders.semantic.builders import Ontology
 
-            more.append(Ontology())
+            more.append(Ontology() if style is None else Ontology(style=style))
         return [*builders, *(each for each in (*more, Suppress()) if each not in builders)]
     if column.kind == "integer":
         builders += _round_widths(column)
@@ -241,7 +258,15 @@ def _round_widths(column: Column) -> list[Builder]:
     return [Widths(widths=(5, 10, 20))] if 40 <= extent <= 2000 else []
 
 
-def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule: str) -> Suggestion:
+def _judged(builder: Builder, made: Hierarchy | Proposal, column: Column, k: int, rule: str) -> Suggestion:
+    unsure: tuple[str, ...] = ()
+    if isinstance(made, Hierarchy):
+        hierarchy = made
+    else:
+        hierarchy = made.hierarchy
+        values = set(column.labels())
+        doubtful = (*made.senses.unknown, *made.senses.ambiguous)
+        unsure = tuple(dict.fromkeys(choice.label for choice in doubtful if choice.label in values))
     rows = hierarchy.subtree_sums(_rows_per_leaf(hierarchy, column))
     width = _widths(hierarchy, column)
     judge = _judge(rule, hierarchy, rows, width)
@@ -254,7 +279,7 @@ def _judged(builder: Builder, hierarchy: Hierarchy, column: Column, k: int, rule
         f"{groups:,} group{'s' if groups != 1 else ''} of at least {k} rows, loss {loss:.4f}; "
         f"{typical:.4f} on average up to groups of {sizes[-1]:,}; {hierarchy.height + 1} levels"
     )
-    return Suggestion(builder.method, builder, hierarchy, loss, typical, groups, reason)
+    return Suggestion(builder.method, builder, hierarchy, loss, typical, groups, reason, unsure)
 
 
 def _rows_per_leaf(hierarchy: Hierarchy, column: Column) -> Longs:

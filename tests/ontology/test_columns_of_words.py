@@ -1,0 +1,118 @@
+"""Columns of everyday nouns and columns of anything else: what each word means, and what is said of the rest."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kanopy._errors import HierarchyError
+from kanopy.hierarchy.builders.semantic.builders import Ontology, Proposal
+from kanopy.ontology.load import load_ontology
+from kanopy.ontology.senses.senses import senses_of_values
+
+WORDNET = load_ontology("wordnet")
+MEANT = {
+    "pet": ("animal", "cat dog hamster mouse parrot goldfish rabbit turtle canary guinea_pig"),
+    "jewelry": (
+        "adornment|jewelry|timepiece|jewel|regalia|fastener|clip",
+        "ring necklace bracelet watch brooch earring chain crown pin",
+    ),
+    "weather": (
+        "weather|atmospheric phenomenon|precipitation|noise|atmospheric electricity|ice|water|physical phenomenon",
+        "rain snow hail wind storm fog frost thunder lightning drizzle",
+    ),
+    "color": (
+        "color|visual property|coloring material|pigment",
+        "red orange pink violet rose gold silver olive brown purple",
+    ),
+    "room": ("room|area|structure|floor|building", "kitchen bedroom bathroom hall study cellar attic garage office"),
+    "game": ("game", "chess bridge poker checkers monopoly rummy hearts dominoes darts"),
+    "fish": ("fish|food fish|seafood", "tuna bass perch pike sole ray cod carp salmon flounder"),
+    "part": (
+        "device|electronic equipment|instrumentality|electronic component|memory device|container",
+        "mouse keyboard monitor screen printer chip drive memory case fan",
+    ),
+    "water": ("body of water|spring|stream|geological formation", "river lake sea stream pond spring bay ocean canal"),
+    "currency": ("monetary unit|money", "dollar pound mark crown franc yen rupee peso krona"),
+    "gem": (
+        "gem|mineral|jewel|jewelry|crystal|transparent gem|precious stone|adornment|organic compound",
+        "ruby diamond pearl emerald jade opal amber sapphire topaz",
+    ),
+    "item": ("artifact|paper|material", "stapler paper pen envelope folder ruler stamp file clip"),
+    "dance": ("dance|dancing|social dancing", "waltz tango polka ballet salsa foxtrot jive samba"),
+    "bird": ("bird", "crane kite swallow robin crow duck swift eagle turkey"),
+    "spice": ("flavorer|herb|spice|seasoning", "pepper mint ginger sage thyme mustard clove cinnamon nutmeg"),
+    "mark": ("punctuation", "comma colon dash period hyphen bracket"),
+    "component": ("artifact", "wheel brake trunk hood tire clutch horn engine seat bumper"),
+    "tree": ("tree|woody plant", "pine oak ash beech palm cherry elm box maple willow"),
+    "shoe": ("footwear", "boot sandal pump sneaker slipper clog loafer mule"),
+    "rank": (
+        "serviceman|military officer|enlisted person|commissioned officer|noncommissioned officer|military rank",
+        "private general captain major sergeant colonel lieutenant corporal",
+    ),
+}
+"""Per column its name, what is above the senses a reader means, and its values."""
+
+
+def test_words_have_the_sense_a_reader_means_or_are_named_as_unsure() -> None:
+    wrong, words = [], 0
+    for header, (above, text) in MEANT.items():
+        values = [word.replace("_", " ") for word in text.split()]
+        senses = senses_of_values(WORDNET, values, header=header)
+        for value in values:
+            over = {term for one in WORDNET.ancestors_of(senses.concept(value)) for term in WORDNET.terms_of(one)}
+            words += 1
+            if not over & set(above.split("|")) and not senses[value].is_ambiguous:
+                wrong.append((header, value, senses.name(value)))
+    assert len(wrong) <= 0.05 * words, wrong
+
+
+def proposed(values: list[str], name: str = "") -> Proposal:
+    return Ontology().propose(values, name=name)
+
+
+def test_half_unknown_values_stay_as_they_are_and_are_named() -> None:
+    found = proposed(["dog", "cat", "horse", "qqx", "zzv", "vvb"])
+    rows = {row[0]: row for row in found.hierarchy.rows()}
+    assert rows["qqx"][:-1] == ("qqx",) * (len(rows["qqx"]) - 1) and rows["qqx"][-1] == "*"
+    assert any("does not know 'qqx', 'vvb', 'zzv'" in note for note in found.notes)
+
+
+def test_all_unknown_is_refused_with_a_way_out() -> None:
+    with pytest.raises(HierarchyError, match=r"does not know 'qqx', 'zzv'.*synonyms or a senses file"):
+        proposed(["qqx", "zzv"])
+
+
+def test_several_languages_and_typos_come_with_suggestions() -> None:
+    found = proposed(["Hund", "chien", "dog", "cat", "perro", "elefant"])
+    assert any("'elefant': perhaps 'elephant'" in note for note in found.notes)
+    assert any("Only 2 of 6 values are known" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("others", [["A1", "B2", "C3"], ["2024-01-01", "2023-05-06"]])
+def test_words_among_codes_or_dates_are_grouped_and_the_others_named(others: list[str]) -> None:
+    found = proposed(["dog", "cat", *others])
+    assert any(repr(min(others)) in note for note in found.notes)
+    assert {row[0] for row in found.hierarchy.rows()} == {"dog", "cat", *others}
+
+
+def test_a_word_that_is_also_a_code_is_a_word_among_words() -> None:
+    """`tin` is a metal and `PIN` a number; among metals all values are metals."""
+    senses = senses_of_values(WORDNET, ["tin", "lead", "iron", "zinc", "copper"], header="metal")
+    metal = WORDNET.sense("metallic element")
+    assert all(metal in WORDNET.ancestors_of(senses.concept(word)) for word in senses)
+
+
+def test_one_value() -> None:
+    assert proposed(["dog"]).hierarchy.size == 1
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_values() -> None:
+    rng = random.Random(1)
+    nouns = rng.sample([word for word in WORDNET.vocabulary if word.isalpha()], 40_000)
+    noise = {"".join(rng.choices("abcdefghijklmnop", k=9)) for _ in range(60_000)}
+    found = proposed([*nouns, *(noise - set(nouns))])
+    assert found.hierarchy.size > 99_000
+    assert any("and " in note and "more" in note for note in found.notes)
