@@ -18,7 +18,7 @@ from kanopy.cli import app
 from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.files.files import write_hierarchy
 from kanopy.release.result import Result
-from kanopy.verify.job import Claims, verify_job
+from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
 AGES = kanopy.Hierarchy.from_rows([[str(a), f"{a // 10 * 10}s", f"{a // 20 * 20} on", "*"] for a in range(20, 60)])
 TOWNS = kanopy.Hierarchy.from_rows(
@@ -60,7 +60,8 @@ def claims_of(result: Result) -> Claims:
         suppressed=solution.recoding.group_of_row < 0,
         hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
         levels=result.levels,
-        loss=result.losses["loss"] if result.levels is not None else None,
+        metric="loss",
+        score=result.losses["loss"] if result.levels is not None else None,
     )
 
 
@@ -92,9 +93,9 @@ BREAKS: dict[str, tuple[str, Broken]] = {
     "a level beyond the limit": ("beyond its levels 0 to 2", lambda f, c: (labelled(f, "age", 0, "*"), c)),
     "beyond a named node": (
         "'constrained'",
-        lambda f, c: (labelled(f, "town", 0, "*"), dataclasses.replace(c, levels=None, loss=None)),
+        lambda f, c: (labelled(f, "town", 0, "*"), dataclasses.replace(c, levels=None, score=None)),
     ),
-    "a weight is forgotten": ("claims a loss of", lambda f, c: (f, dataclasses.replace(c, loss=(c.loss or 0) * 0.9))),
+    "a weight is forgotten": ("claims a loss of", lambda f, c: (f, dataclasses.replace(c, score=(c.score or 0) * 0.9))),
 }  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def test_more_suppression_than_the_job_allows_is_caught(release: Result) -> None
         for row in range(7):
             frame = labelled(frame, name, row, "*")
     with pytest.raises(VerificationFailed, match="rows are suppressed where the job allows 6"):
-        verify_job(job(), people(), frame, dataclasses.replace(claims_of(release), suppressed=gone, loss=None))
+        verify_job(job(), people(), frame, dataclasses.replace(claims_of(release), suppressed=gone, score=None))
 
 
 def test_a_suppressed_row_that_still_shows_something_is_caught(release: Result) -> None:
@@ -158,7 +159,7 @@ def test_missing_and_unknown_values_that_the_job_suppresses_are_suppressed() -> 
     claims = claims_of(result)
     verify_job(wanted, table, result.frame, claims)
     assert claims.suppressed is not None
-    bare = dataclasses.replace(claims, suppressed=claims.suppressed & (np.arange(60) != 0), loss=None)
+    bare = dataclasses.replace(claims, suppressed=claims.suppressed & (np.arange(60) != 0), score=None)
     with pytest.raises(VerificationFailed, match="missing or unknown values"):
         verify_job(wanted, table, result.frame, bare)
 
@@ -209,3 +210,15 @@ def test_a_broken_release_is_not_written(what: str, tmp_path: Path, monkeypatch:
     )  # fmt: skip
     assert isinstance(done.exception, VerificationFailed), done.output
     assert not out.exists() and not (tmp_path / "r.html").exists()
+
+
+@pytest.mark.parametrize("metric", RECOUNTED)
+def test_every_score_that_can_be_counted_again_is(metric: str) -> None:
+    """A release is made with each metric; the same release with another number is refused."""
+    made = kanopy.anonymize(people(), job(metric=metric))
+    claims = dataclasses.replace(claims_of(made), metric=metric, score=made.score)
+    verify_job(job(metric=metric), people(), made.frame, claims)
+    with pytest.raises(VerificationFailed, match=f"claims a {metric} of"):
+        verify_job(
+            job(metric=metric), people(), made.frame, dataclasses.replace(claims, score=made.score * 0.99 + 0.01)
+        )

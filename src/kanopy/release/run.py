@@ -351,7 +351,7 @@ def _verify_job(
 ) -> None:
     """The second opinion on everything else that the job says; raises if the release does not keep it."""
     from kanopy.masking.result import Masked
-    from kanopy.verify.job import Claims, verify_job
+    from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
     if isinstance(found, Masked):
         claims = Claims()
@@ -362,7 +362,8 @@ def _verify_job(
             suppressed=found.recoding.group_of_row < 0,
             hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
-            loss=found.score if levels is not None and getattr(job, "metric", "") == "loss" else None,
+            metric=getattr(job, "metric", ""),
+            score=found.score if levels is not None and getattr(job, "metric", "") in RECOUNTED else None,
             rows_of=prepared.rows_of,
         )
     verify_job(job, prepared.frame, published, claims)

@@ -21,20 +21,23 @@ from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
 AT_HOME = ("identifier", "undecided", "unit")
+RECOUNTED = ("loss", "loss-geometric", "precision", "height", "aecs", "discernibility")
+"""Scores that are counted again where columns have one level each; entropy is not."""
 GENERALIZED = ("quasi-identifier", "text")
 
 
 @dataclass(frozen=True, eq=False)
 class Claims:
     """What a run says of its release: the original row behind each published one, which original rows are suppressed,
-    and, where columns have one level each, these levels and the loss. `hierarchies` are those of the
-    quasi-identifiers; maskings have none."""
+    and, where columns have one level each, these levels, the metric it went by and its value. `hierarchies` are those
+    of the quasi-identifiers; maskings have none."""
 
     rows: npt.NDArray[np.int64] | None = None
     suppressed: Mask | None = None
     hierarchies: Mapping[str, Hierarchy] | None = None
     levels: Mapping[str, int] | None = None
-    loss: float | None = None
+    score: float | None = None
+    metric: str = "loss"
     rows_of: npt.NDArray[np.int64] | None = None
     """For how many rows each row of both tables stands, where an engine counted them: those left out stand here too."""
 
@@ -244,20 +247,40 @@ def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
 
 
 def _loss(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims: Claims, gone: Mask) -> None:
-    """The loss that is claimed, counted again from the labels with the weights of the job: none is forgotten."""
+    """The score that is claimed, counted again from the labels with the weights of the job: none is forgotten."""
     hierarchies, levels = claims.hierarchies, claims.levels
-    if claims.loss is None or levels is None or hierarchies is None:
+    if claims.score is None or levels is None or hierarchies is None:
         return
     rows, covered = claims.many(np.ones(original.height, np.bool_)), {}
     behind = np.arange(original.height) if claims.rows is None else claims.rows
     standing = np.ones(len(gone), np.int64) if claims.rows_of is None else claims.rows_of[behind]
-    left = rows - int(standing[~gone].sum())
-    for name, hierarchy in hierarchies.items():
-        share = share_under(hierarchy, levels[name])
-        shown = pl.DataFrame([published[name].rename("label"), pl.Series("rows", standing)]).filter(pl.Series(~gone))
-        counted = shown.group_by("label").agg(pl.col("rows").sum())
-        covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + left
-    same_loss(claims.loss, loss_of(job, hierarchies, rows, covered))
+    kept = int(standing[~gone].sum())
+    weights = [job.weights.get(name, 1.0) for name in hierarchies]
+    labels = [published[name].alias(str(at)) for at, name in enumerate(hierarchies)]
+    shown = pl.DataFrame([*labels, pl.Series("rows", standing)]).filter(pl.Series(~gone))
+    if claims.metric in ("aecs", "discernibility"):
+        found = _of_sizes(claims.metric, rows, kept, shown)
+    elif claims.metric == "height":
+        found = sum(weight * levels[name] for weight, name in zip(weights, hierarchies, strict=True))
+    elif claims.metric == "precision":
+        up = [kept * levels[name] / max(each.height, 1) + rows - kept for name, each in hierarchies.items()]
+        found = sum(weight * each / rows for weight, each in zip(weights, up, strict=True)) / sum(weights)
+    else:
+        for at, (name, hierarchy) in enumerate(hierarchies.items()):
+            share = share_under(hierarchy, levels[name])
+            counted = shown.group_by(str(at)).agg(pl.col("rows").sum())
+            covered[name] = sum(number * share(label) for label, number in counted.iter_rows()) + rows - kept
+        found = loss_of(job, hierarchies, rows, covered, geometric=claims.metric == "loss-geometric")
+    same_loss(claims.score, found, claims.metric)
+
+
+def _of_sizes(metric: str, rows: int, kept: int, shown: pl.DataFrame) -> float:
+    """The losses that look at classes alone: rows per class, or what every row is charged for those it looks like."""
+    names = [name for name in shown.columns if name != "rows"]
+    sizes = shown.group_by(names).agg(pl.col("rows").sum())["rows"].to_numpy().astype(np.float64)
+    if metric == "aecs":
+        return rows / max(1, len(sizes) + (rows > kept))
+    return float((sizes**2).sum()) + float(rows) * (rows - kept)
 
 
 def share_under(hierarchy: Hierarchy, level: int) -> Callable[[Any], float]:
@@ -273,17 +296,22 @@ def share_under(hierarchy: Hierarchy, level: int) -> Callable[[Any], float]:
     return lambda label: under.get("" if label is None else written(label), 1 / size)
 
 
-def loss_of(job: Any, hierarchies: Mapping[str, Hierarchy], rows: int, covered: Mapping[str, float]) -> float:
+def loss_of(
+    job: Any, hierarchies: Mapping[str, Hierarchy], rows: int, covered: Mapping[str, float], *, geometric: bool = False
+) -> float:
     """The loss of a release from the shares of values under its labels, added up over all rows (1 where suppressed)."""
     parts, weights = [], []
     for name, hierarchy in hierarchies.items():
         size = hierarchy.size
         parts.append(max(0.0, (covered[name] - rows / size) / (rows - rows / size)) if size > 1 else 0.0)
         weights.append(job.weights.get(name, 1.0))
+    if geometric:
+        logs = [w * math.log1p(part) for w, part in zip(weights, parts, strict=True)]
+        return math.expm1(sum(logs) / sum(weights))
     return float(sum(w * part for w, part in zip(weights, parts, strict=True)) / sum(weights))
 
 
-def same_loss(claimed: float, found: float) -> None:
+def same_loss(claimed: float, found: float, metric: str = "loss") -> None:
     """Raise unless the loss that a search claims is the one that the labels have."""
     if not math.isclose(found, claimed, rel_tol=1e-6, abs_tol=1e-9):
-        raise _failed(f"The release claims a loss of {claimed:.6f}, its labels lose {found:.6f}")
+        raise _failed(f"The release claims a {metric} of {claimed:.6f}, its labels give {found:.6f}")
