@@ -420,6 +420,20 @@ class Job(Declared):
             )
         return self.replaced(parameters={**self.parameters, "budget_seconds": taken(Seconds(), budget, "budget")})
 
+    def with_threads(self, threads: int) -> Job:
+        """A copy whose search uses so many threads; one that knows nothing of threads is left as it is.
+
+        >>> Job(quasi=["age"], local=True).with_threads(2).parameters
+        {'threads': 2}
+        """
+        from kanopy.masking.names import MASKING_NAMES
+        from kanopy.search.algorithms import takes
+
+        number = taken(Whole(1), threads, "threads")
+        if self.algorithm in MASKING_NAMES or not takes(self.algorithm, "threads"):
+            return self
+        return self.replaced(parameters={**self.parameters, "threads": number})
+
     # ---- files --------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:

@@ -72,6 +72,10 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "param": (list[str] | None, "A parameter of algorithm or method: name=value; repeatable.", "--param", "-p"),
     "seed": (int, "Settles what is left to chance."),
     "budget": (TEXT, "Work a search may do: 1s, 30s, 5m of an ordinary machine. The same budget, the same bytes."),
+    "threads": (
+        int | None,
+        "Threads that search at the same time [default: one per processor]. The release stays the same.",
+    ),
     "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
     "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
     "manifest": (FILE, "Write what was done, without any value of the table, as JSON."),

@@ -17,7 +17,7 @@ from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
 
 @o.command(
-    "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "param", "sensitive", "identifiers",
+    "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
     "insensitive", "rest", "shuffle", "unit", "known", "missing", "missing_tokens", "unknown", "neutralize_formulas",
     "model", "every", "population", "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
@@ -56,6 +56,8 @@ def anonymize(
     wanted = o.job_of(given, **settings)
     if given["budget"] is not None:
         wanted = wanted.with_budget(given["budget"])
+    if given["threads"] is not None:
+        wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
     run = functools.partial(release_of, bound=proof)
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)

@@ -51,9 +51,14 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     return make(algorithm_class(name), parameters)
 
 
+def takes(name: str, parameter: str) -> bool:
+    """Whether an algorithm has a parameter of that name."""
+    return parameter in parameters_of(algorithm_class(name))
+
+
 def takes_budget(name: str) -> bool:
     """Whether an algorithm can be told how long it may take."""
-    return "budget_seconds" in parameters_of(algorithm_class(name))
+    return takes(name, "budget_seconds")
 
 
 def timed_algorithms() -> list[str]:

@@ -156,6 +156,11 @@ class About:
 Budget = Annotated[float, Seconds(), "how much work the search may do, in seconds of an ordinary machine"]
 Steps = Annotated[int | None, Maybe(Whole(0)), "steps to take instead of a time, so that the machine plays no part"]
 Seed = Annotated[int, Whole(0), "settles what is left to chance: the same seed gives the same release"]
+Threads = Annotated[
+    int | None,
+    Maybe(Whole(1)),
+    "threads that work at the same time, all processors if none are given: the same release",
+]
 FreeColumns = Annotated[tuple[str, ...], Names(), "numeric columns published as plain ranges, not as hierarchy nodes"]
 """Parameters that several algorithms have."""
 

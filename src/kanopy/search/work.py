@@ -3,12 +3,17 @@
 A search that looked at the clock would stop elsewhere each time it runs. Here it is charged for what it does instead:
 loops count what they look at, and a price per look, measured once on a machine of ordinary speed (two cores, 2.5 GHz),
 turns that into seconds. A budget of 5 s takes about 5 s of one such processor, more on a slower or a busier one.
+Where work falls into parts that have nothing in common, several threads share it; what is done stays the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import TypeVar
 
 
 class Work:
@@ -78,3 +83,34 @@ def stages(first: float) -> Iterator[float]:
     while True:
         yield from (end for end in ends if end >= first)
         ends = [60.0 * each for each in STAGES] if ends[-1] <= 30.0 else [2.0 * ends[-1]]
+
+
+LOOK_SECONDS = 0.1
+"""How often the caller hears of what several threads do, and may stop them."""
+Answer = TypeVar("Answer")
+
+
+def usable_threads(threads: int | None) -> int:
+    """The number asked for, or one thread per processor."""
+    if threads is not None:
+        return threads
+    # Not all systems say which processors this process may use.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def at_once(tasks: Sequence[Callable[[], Answer]], threads: int, look: Callable[[], None], stop: Event) -> list[Answer]:
+    """The answers of all tasks, in their order; `look` is called now and then, and may raise to stop them all.
+
+    >>> at_once([lambda: 1, lambda: 2], 2, lambda: None, Event())
+    [1, 2]
+    """
+    with ThreadPoolExecutor(max(1, min(threads, len(tasks)))) as pool:
+        futures: list[Future[Answer]] = [pool.submit(task) for task in tasks]
+        try:
+            while wait(futures, LOOK_SECONDS).not_done:
+                look()
+        except BaseException:
+            stop.set()  # those under way end at their next look, the others before they begin
+            wait(futures)
+            raise
+    return [future.result() for future in futures]

@@ -29,8 +29,8 @@ from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
-from kanopy.search.solution import About, Algorithm, Solution
-from kanopy.search.work import Work
+from kanopy.search.solution import About, Algorithm, Solution, Threads
+from kanopy.search.work import Work, usable_threads
 
 PART_NOT_MONOTONIC = 0.25
 CANDIDATES_PER_ROW = 8
@@ -62,7 +62,7 @@ class Optimal(Algorithm):
         "how much work the search may do, in seconds of an ordinary machine; none: a proof takes as long as it takes, "
         "a search without one 30 s",
     ] = None
-    threads: Annotated[int, Whole(1), "threads that judge candidates at the same time"] = 2
+    threads: Threads = None
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if no candidate is feasible."""
@@ -70,7 +70,7 @@ class Optimal(Algorithm):
             seconds = BEST_EFFORT_SECONDS if self.budget_seconds is None else self.budget_seconds
             return best_effort(problem, progress, self.name, seconds, least_score)
         search = search_for(problem, Work(self.budget_seconds))
-        best = search.run(progress, self.threads)
+        best = search.run(progress, usable_threads(self.threads))
         notes = []
         if not search.proved:
             top = problem.evaluate(problem.lattice.highest)

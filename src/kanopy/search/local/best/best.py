@@ -17,8 +17,8 @@ from kanopy.search.local.best.safety import suppress_where_it_pays, unsafe_share
 from kanopy.search.local.box_release import check_placeable, made_safe, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out, partition_cost
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps
-from kanopy.search.work import Work, stages
+from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps, Threads
+from kanopy.search.work import Work, stages, usable_threads
 
 ROW_SECONDS = 1e-6
 """Time per row for laying out the table and for writing up the release."""
@@ -54,6 +54,7 @@ class Best(Algorithm):
     budget_seconds: Budget = 5.0
     steps: Steps = None
     seed: Seed = 0
+    threads: Threads = None
     name, recoding = "best", "local"
     about = About(
         does="merges rows bottom-up, then improves the classes until its time is up", source="Kanopy",
@@ -88,14 +89,14 @@ class Best(Algorithm):
         layout = lay_out(problem)
         work.spend(ROW_SECONDS * len(layout.rows))
         lost = check_placeable(layout, problem)
-        start = bottom_up(layout, least, progress, work)
+        start = bottom_up(layout, least, progress, work, usable_threads(self.threads))
         while not problem.of_sizes and 4 * least <= len(layout.rows) and not layout.stratum.any():
             # Classes of k rows that are nearly all unsafe for another model would only be united again.
             if unsafe_share(layout, start, problem) <= MOST_UNSAFE:
                 break
             least *= 2
-            start = bottom_up(layout, least, progress, work)
-        search = Improvement(layout, start, least, self.seed)
+            start = bottom_up(layout, least, progress, work, usable_threads(self.threads))
+        search = Improvement(layout, start, least, self.seed, usable_threads(self.threads))
         finish = _Finish(problem, layout, search, problem.max_suppressed_rows - lost, work)
         notes = []
         if self.steps is None and work.over:
@@ -127,7 +128,7 @@ class Best(Algorithm):
                 search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
                 if starts.stopped:
                     raise Cancelled
-                search.run(work, end - work.spent, progress, finish.note)
+                search.run(work, end - work.spent, progress, finish.note if finish.compares else None)
 
 
 class _Finish:
@@ -142,9 +143,14 @@ class _Finish:
         self.best: tuple[float, Ints] | None = None
         self.noted = float(np.inf)
 
+    @property
+    def compares(self) -> bool:
+        """Whether it takes a look to say which of two partitions is the better release."""
+        return self.allowed > 0 or not self.problem.of_sizes
+
     def note(self) -> None:
         """Look at what the best classes so far come to, if they have changed and it takes a look."""
-        if (self.allowed <= 0 and self.problem.of_sizes) or self.search.best_cost >= self.noted:
+        if not self.compares or self.search.best_cost >= self.noted:
             return
         self.noted = self.search.best_cost
         self.work.spend(ROW_SECONDS * len(self.layout.rows))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from threading import Event
+
 import numpy as np
 
 from kanopy._arrays import Ints
@@ -17,10 +20,11 @@ from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.local.chunks import chunk_records
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
+from kanopy.search.work import Work, at_once
 
 CHUNK_ROWS = 500
 """Rows per chunk of the bottom-up merging: its work grows with their square, and the improvement mends the seams."""
+MERGED_AT_ONCE = 16
 CUT_FROM = 50
 """Above this k the start is cut top-down: quicker than merging, and as good."""
 CUT_SECONDS, MERGE_SECONDS = 1e-6, 1.8e-9
@@ -38,7 +42,7 @@ COVER_SHARE = 0.75
 cooled down, with smaller k there are too many classes to open."""
 
 
-def bottom_up(layout: Layout, k: int, progress: Progress, work: Work | None = None) -> Ints:
+def bottom_up(layout: Layout, k: int, progress: Progress, work: Work | None = None, threads: int = 1) -> Ints:
     """The class of every item after merging within chunks; -1 for items that no class can hold."""
     work = work or Work(None)
     if k > CUT_FROM and not layout.stratum.any():
@@ -48,16 +52,27 @@ def bottom_up(layout: Layout, k: int, progress: Progress, work: Work | None = No
     order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
     owner = np.full(layout.records, -1, np.int32)
     chunks = len(starts) - 1
-    units = make_units(int(np.diff(starts).max(initial=1)), layout.boxes.tuples.shape[1])
-    random = np.ones(1, np.uint64)
     width = layout.boxes.tuples.shape[1]
     work.spend(MERGE_SECONDS * width * float((np.diff(starts).astype(np.float64) ** 2).sum()) + 2e-7 * len(layout.rows))
-    step = 16
-    for begin in range(0, chunks, step):
-        progress("merging", begin / max(1, chunks))
-        agglomerate(
-            layout.joins, order, starts, layout.counts, k, begin, min(chunks, begin + step), units, random, owner
-        )
+    joins, longest = layout.joins, int(np.diff(starts).max(initial=1))
+    threads = max(1, min(threads, chunks // MERGED_AT_ONCE))
+    stop, done = Event(), np.zeros(threads, np.int64)
+
+    def merge(worker: int) -> None:
+        # Which thread merges a chunk changes nothing: chunks have nothing in common, and nothing is left to chance.
+        units, random = make_units(longest, width), np.ones(1, np.uint64)
+        for begin in range(worker * MERGED_AT_ONCE, chunks, threads * MERGED_AT_ONCE):
+            if stop.is_set():
+                return
+            end = min(chunks, begin + MERGED_AT_ONCE)
+            agglomerate(joins, order, starts, layout.counts, k, begin, end, units, random, owner)
+            done[worker] += end - begin
+
+    def look() -> None:
+        progress("merging", int(done.sum()) / max(1, chunks))
+
+    look()
+    at_once([partial(merge, worker) for worker in range(threads)], threads, look, stop)
     return np.repeat(owner, layout.counts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -19,6 +19,7 @@ from kanopy.search.local.best.moves.resplit_kernel import resplit
 from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
 from kanopy.search.local.best.neighbours_kernel import look_around
 from kanopy.search.local.best.partition_kernel import WORK, Partition, fit_all, make_partition
+from kanopy.search.local.best.parts import Parts, parts_of
 from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.boxes_kernel import LEVELS
 from kanopy.search.local.chunking_kernel import chunk
@@ -62,12 +63,12 @@ class Kind:
 class Improvement:
     """The partition under improvement, and the best one seen."""
 
-    def __init__(self, layout: Layout, class_of: Ints, k: int, seed: int) -> None:
-        self.layout, self.k = layout, k
+    def __init__(self, layout: Layout, class_of: Ints, k: int, seed: int, threads: int = 1) -> None:
+        self.layout, self.k, self.threads = layout, k, threads
         self.generator = np.random.default_rng(seed)
         self.random = self.generator.integers(1, 2**63, 1).astype(np.uint64)
         self.part = partition_of(layout, class_of, k)
-        self.best_cost = self.cost()
+        self.best_cost = self.first_cost = self.cost()
         self.kept = self.part.class_of.copy()
         self.rounds = self.orders = 0
         self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
@@ -162,12 +163,21 @@ class Improvement:
             self._keep()
             self._tell(progress, done / steps)
 
-    def run(self, work: Work, stage: float, progress: Progress, note: Callable[[], None] = lambda: None) -> None:
-        """Improve for a stage of so many seconds, or until the work is over; each kind of change gets time by what it
-        has lately gained. Nothing but where it stops depends on how much work there is in all. `note` is called at a
-        few points towards the end of the stage."""
+    def run(self, work: Work, stage: float, progress: Progress, note: Callable[[], None] | None = None) -> None:
+        """Improve for a stage of so many seconds, or until the work is over; `note` is called at a few points towards
+        its end. Large tables are improved in parts, several at the same time."""
         if self.best_cost <= 0.0 or work.over:
             return
+        if (count := parts_of(len(self.part.record))) > 1:
+            Parts(self, self.generator.integers(0, 2**31, count), self.threads).run(work, stage, progress, note)
+            return
+        for _ in self.stretches(work, stage, progress):
+            if note is not None:
+                note()
+
+    def stretches(self, work: Work, stage: float, progress: Progress) -> Iterator[None]:
+        """Improve for a stage, stretch by stretch; each kind of change gets time by what it has lately gained. Nothing
+        but where it stops depends on how much work there is in all."""
         items, width = len(self.part.record), self.layout.boxes.tuples.shape[1]
         begun = work.spent
         # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
@@ -210,7 +220,7 @@ class Improvement:
             self._keep()
             if (work.spent - begun) / whole >= next_point:
                 next_point = next(points)
-                note()
+                yield
             self._tell(progress, work.done)
 
     def go_on_from(self, class_of: Ints) -> None:
