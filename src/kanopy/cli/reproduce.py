@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ STYLES = {"holds": "green", "does not hold": "red", "not decidable": "yellow"}
 
 @o.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010 or yaseen2018")],
+    paper: Annotated[str, typer.Argument(help="ayala2014, campan2011, martinez2010, yaseen2018, or all")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings; done within half a minute.")] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
@@ -23,15 +24,17 @@ def reproduce(
 ) -> None:
     """Rerun a paper on bundled or generated data: tables (CSV), figures (PNG, SVG) and a page with every claim.
 
+    `all` reruns the four papers, with one page over them: every item of each, its place in Kanopy, and its verdict.
     With --json nothing is written to disk unless -o names a folder.
     """
     from kanopy._progress import Progress
+    from kanopy_papers.overview import MARKS, Overview, reproduce_all
     from kanopy_papers.reproduction import reproduce_paper
 
     written: list[Path] = []
     with progress_bar() as callback:
         progress = Progress(callback)
-        found = reproduce_paper(paper, quick=quick, progress=progress)
+        found = (reproduce_all if paper == "all" else partial(reproduce_paper, paper))(quick=quick, progress=progress)
         if output is not None or not wants_json():
             written = found.write(output or Path(paper), progress)
 
@@ -39,6 +42,13 @@ def reproduce(
         from rich.table import Table
         from rich.text import Text
 
+        if isinstance(found, Overview):
+            rows = found.rows()
+            for word in MARKS:
+                if count := sum(each == word for _, each, _ in rows):
+                    console.print(Text(f"{MARKS[word]} {count} of {len(rows)} items: {word}"))
+            console.print(Text(f"{len(written)} files written; open {written[-1]}"))
+            return
         table = Table(title=found.title, title_justify="left", show_lines=True)
         for heading in ("The paper says", "Published", "Here", "Verdict"):
             table.add_column(heading, ratio=1 if heading == "Verdict" else 3)
