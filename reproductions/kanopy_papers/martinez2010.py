@@ -19,7 +19,9 @@ from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
 from kanopy.metrics.partitions import partition_distance
 from kanopy.report.charts.marks import lines, sheet
-from kanopy_papers.reproduction import Claim, Figure, Reproduction, Table, at_every, verdict
+from kanopy.report.drawings.dendrogram import dendrogram_svg
+from kanopy.report.drawings.tree import tree_svg
+from kanopy_papers.reproduction import Claim, Figure, Picture, Reproduction, Table, at_every, verdict
 
 ALL_K = tuple(range(2, 21))
 QUICK_K = (2, 5, 10, 15, 20)
@@ -138,6 +140,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
             Table("cluster_distance_between", ("first", "second", "distance"), crossed),
             Table("run_time", ("k", "seconds to mask"), tuple(zip(ks, times["mask"], strict=True))),
         ),
+        pictures=_pictures(main, guided, ks),
         figures=_figures(ks, measured, ablation, quality, distance, dm, clusterings, linkage, times),
         data={
             "k": list(ks), "semantic_quality": quality, "record_linkage_percent": linkage, "dm": dm,
@@ -176,6 +179,21 @@ def _crossed(
         for x, a in enumerate(names)
         for b in names[x + 1 :]
     )
+
+
+def _pictures(table: MaskingTable, guided: dict[str, list[list[Masked]]], ks: Sequence[int]) -> tuple[Picture, ...]:
+    """Figure 9, and the dendrograms of Figures 10 to 13."""
+    at = list(ks).index(CLUSTERING_K)
+    drawn = [Picture("figure9", "Corresponds to Fig. 9: an ad-hoc hierarchy of ours.", tree_svg(ad_hoc_hierarchy()))]
+    shown = {"semantic": "semantic masking", "discernibility": "masking by discernibility", "VGH": "masking by Fig. 9"}
+    for number, name in enumerate(("", *shown), 10):
+        both = Evaluation(table, guided[name][at][0] if name else unmasked(table), CLUSTERING_K).clustering
+        tree, leaf = (both.after, both.shown) if name else (both.before, both.origin)
+        people = np.bincount(leaf, weights=both.people, minlength=tree.leaves)
+        words = f"Fig. {number}: Ward clustering " + (f"after {shown[name]}" if name else "of the original")
+        caption = f"Corresponds to {words}, k = {CLUSTERING_K}, cut into {CLUSTERS}."
+        drawn.append(Picture(f"figure{number}", caption, dendrogram_svg(tree, people, CLUSTERS, words)))
+    return tuple(drawn)
 
 
 def _times(bench: Bench, table: MaskingTable, ks: Sequence[int]) -> dict[str, Any]:

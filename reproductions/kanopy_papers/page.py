@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanopy.report.shell import Tile, bullets, drawing, fold, section, shell, table
+from kanopy.report.shell import Tile, bullets, drawing, fold, framed_picture, section, shell, table
 from kanopy.report.words import Markup, esc, plural, whole
 
 if TYPE_CHECKING:
-    from kanopy_papers.reproduction import Claim, Figure, Reproduction, Table
+    from kanopy_papers.reproduction import Claim, Figure, Picture, Reproduction, Table
 
 MARKS = {"holds": ("✓", "good"), "does not hold": ("✗", "bad"), "not decidable": ("?", "open")}
 SHOWN_ROWS = 40
@@ -35,7 +35,11 @@ def page(found: Reproduction) -> str:
                 "How it was read",
                 section("How it was read", "", bullets(found.conventions)) if found.conventions else "",
             ),
-            ("figures", "Figures", section("Figures", "", *map(_figure, found.figures))),
+            (
+                "figures",
+                "Figures",
+                section("Figures", "", *map(_figure, found.figures), *map(_picture, found.pictures)),
+            ),
             ("tables", "Tables", section("Tables", "", *map(_table, found.tables))),
         ],
     )
@@ -44,6 +48,11 @@ def page(found: Reproduction) -> str:
 def _figure(figure: Figure) -> str:
     files = " · ".join(f'<a href="{figure.name}.{kind}">{kind.upper()}</a>' for kind in ("png", "svg"))
     return drawing(figure.chart, figure.name, figure.caption, Markup(f"{esc(figure.caption)} {files}"))
+
+
+def _picture(picture: Picture) -> str:
+    link = f'<a href="{picture.name}.svg">SVG</a>'
+    return framed_picture(picture.svg, Markup(f"{esc(picture.caption)} {link}"))
 
 
 def _claims(claims: tuple[Claim, ...], who: str) -> str:

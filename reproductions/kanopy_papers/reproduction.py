@@ -79,6 +79,15 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure that is no chart: a tree, as SVG."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """A paper rerun. `data` goes into `--json` beside the claims."""
 
@@ -93,6 +102,7 @@ class Reproduction:
     quick: bool = False
     conventions: tuple[str, ...] = ()
     """What the paper leaves open and decides a result: how it was read here, and what another reading gives."""
+    pictures: tuple[Picture, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """What `kanopy reproduce … --json` prints."""
@@ -122,6 +132,9 @@ class Reproduction:
             for kind in ("svg", "png"):
                 written.append(target / f"{figure.name}.{kind}")
                 write_whole(written[-1], picture(figure.chart, kind))
+        for each in self.pictures:
+            written.append(target / f"{each.name}.svg")
+            write_whole(written[-1], each.svg)
         written.append(target / "index.html")
         write_whole(written[-1], page(self))
         return written

@@ -19,7 +19,8 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.cluster_loss import discernibility
 from kanopy.metrics.distortion import node_distortions
 from kanopy.report.charts.marks import Chart, by_series, lines, sheet, spec
-from kanopy_papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, number_columns, verdict
+from kanopy.report.drawings.icicle import icicle_svg
+from kanopy_papers.reproduction import UNDECIDED, Claim, Figure, Picture, Reproduction, Table, number_columns, verdict
 
 ATTRIBUTES = ("age", "education-num", "hours-per-week")
 PROPOSED = ("CGH", "DBGH", "CBGH")
@@ -122,6 +123,11 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
         claims=(*_node_claims(nodes), *_distortion_claims(shown), *_lattice_claims(best, lattices, trees),
                 *_wording_claims(frame.height)),
         tables=(_level_table(nodes, shown), _lattice_table(lattices), _best_table(best)),
+        pictures=tuple(
+            Picture(f"figure{number}", f"Corresponds to Figure {number}: {method} of hours-per-week.",
+                    icicle_svg(hours[method], [], {}))
+            for number, method in enumerate(PROPOSED, 2)
+        ),
         figures=_figures(nodes, shown, best),
         data={"nodes_per_level": nodes, "distortion": shown, "k": list(THRESHOLDS),
               "DCP": {m: [b.dcp if b else None for b, _ in best[m]] for m in METHODS},

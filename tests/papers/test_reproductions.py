@@ -78,7 +78,9 @@ def test_files_are_written_and_the_page_shows_every_claim(paper, request, tmp_pa
     files = found.write(tmp_path / "out")
     assert {file.suffix for file in files} == {".csv", ".svg", ".png", ".html"} and all(f.exists() for f in files)
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
-    assert page.count('<span class="verdict') == len(found.claims) and page.count("<figure>") == 3
+    assert page.count('<span class="verdict') == len(found.claims) and page.count("<figure>") == len(
+        found.figures
+    ) + len(found.pictures)
     for figure in found.figures:
         data = (tmp_path / "out" / f"{figure.name}.png").read_bytes()
         width, height = struct.unpack(">II", data[16:24])
