@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._table.sources import read_table
 from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.contract import Engine
+from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.stream import StreamEngine
 from kanopy.release.large import anonymize_where_it_is, said_by
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
@@ -44,8 +47,64 @@ def _folder(folder: Path, wanted: kanopy.Job) -> Opened:
     return engine, lambda: pl.read_parquet(folder / "out" / "*.parquet")
 
 
-ENGINES: dict[str, Callable[[Path, kanopy.Job], Any]] = {"csv": _csv, "parquet": _parquet, "folder": _folder}
+def _database(address: str) -> Callable[[Path, kanopy.Job], Any]:
+    @contextlib.contextmanager
+    def made(folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
+        if wanted.missing_tokens:
+            pytest.skip("tokens are read in memory or piece by piece")
+        place = f"{folder}/{address}"
+        _fill(place, people())
+        with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
+            yield engine, lambda: (engine.close(), read_table(f"{place}::release"))[1]
+
+    return made
+
+
+def _fill(place: str, table: pl.DataFrame) -> None:
+    if place.endswith("duckdb"):
+        duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+        with duckdb.connect(place) as made:
+            made.register("here", table.to_arrow())
+            made.execute("create table people as select * from here")
+        return
+    with contextlib.closing(sqlite3.connect(place)) as made:
+        made.execute(f"create table people ({', '.join(table.columns)})")
+        made.executemany(f"insert into people values ({', '.join('?' * table.width)})", table.iter_rows())
+        made.commit()
+
+
+def _postgres(folder: Path, wanted: kanopy.Job) -> Any:
+    return _server(wanted)
+
+
+@contextlib.contextmanager
+def _server(wanted: kanopy.Job) -> Iterator[Opened]:
+    if wanted.missing_tokens:
+        pytest.skip("tokens are read in memory or piece by piece")
+    address = SERVER[0]
+    with contextlib.closing(DatabaseEngine(f"{address}::people", f"{address}::release", overwrite=True)) as engine:
+        yield engine, lambda: read_table(f"{address}::release")
+
+
+SERVER: list[str] = []
+ENGINES: dict[str, Callable[[Path, kanopy.Job], Any]] = {
+    "csv": _csv, "parquet": _parquet, "folder": _folder, "duckdb": _database("people.duckdb"),
+    "sqlite": _database("people.sqlite"), "postgresql": _postgres,
+}  # fmt: skip
 TEXTS = ("csv",)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> None:
+    """The table on a PostgreSQL server, where the engine is that one."""
+    if request.getfixturevalue("engine") != "postgresql" or SERVER:
+        return
+    address = request.getfixturevalue("postgres")
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(address, autocommit=True) as made, made.cursor() as cursor:
+        cursor.adbc_ingest("people", people().to_arrow(), mode="replace")
+    SERVER.append(address)
 
 
 @contextlib.contextmanager
@@ -60,6 +119,7 @@ def opened(engine: str, folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
 
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.usefixtures("server")
 def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_path: Path) -> None:
     meant = in_memory(name, engine in TEXTS)
     with opened(engine, tmp_path, job(name)) as (holder, published):

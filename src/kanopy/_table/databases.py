@@ -1,4 +1,4 @@
-"""Read one table or the answer to one query from DuckDB, SQLite or PostgreSQL. Databases are only ever read."""
+"""Read one table or the answer to one query from DuckDB, SQLite or PostgreSQL. Nothing here writes to a database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import re
 import sqlite3
 import urllib.parse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +36,21 @@ def read_duckdb(path: Path, table: str | None, query: str | None) -> Read:
         raise MissingDependency("DuckDB files need duckdb: pip install 'kanopy[duckdb]'.") from None
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
-            listed = connection.execute(
-                "select table_schema, table_name from information_schema.tables order by 1, 2"
-            ).fetchall()
+            tables = listed_tables(connection.execute, "main")
             # A query sees this database only: no other file, no address, no variable of this program.
             for setting in ("enable_external_access", "python_enable_replacements"):
                 connection.execute(f"set {setting} = false")
-            statement = _statement(_tables(listed, "main"), table, query, str(path))
+            statement = _statement(tables, table, query, str(path))
             found = connection.extract_statements(statement)
             if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
                 raise _not_one_query(statement, str(path))
             answer = connection.sql(statement)
             names, notes = distinct_names(list(answer.columns))
             if notes:
-                answer = connection.sql(f"select * from (\n{statement}\n) as answer({', '.join(map(_quoted, names))})")
+                answer = connection.sql(f"select * from (\n{statement}\n) as answer({', '.join(map(quoted, names))})")
             return answer.pl(), notes
     except duckdb.Error as error:
-        raise _refused(str(path), error) from None
+        raise refused(str(path), error) from None
 
 
 def read_sqlite(path: Path, table: str | None, query: str | None) -> Read:
@@ -73,10 +71,15 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> Read:
                 "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1"
             ).fetchall()
             cursor = connection.execute(_statement(_tables(listed), table, query, str(path)))
-            names, notes = distinct_names([column[0] for column in cursor.description or ()])
-            columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+            return sqlite_frame(cursor)
     except sqlite3.Error as error:
-        raise _refused(str(path), error) from None
+        raise refused(str(path), error) from None
+
+
+def sqlite_frame(cursor: sqlite3.Cursor) -> Read:
+    """The answer that a cursor of SQLite holds, each column in the one type its values agree on."""
+    names, notes = distinct_names([column[0] for column in cursor.description or ()])
+    columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     return pl.DataFrame([_sqlite_column(name, values) for name, values in zip(names, columns, strict=True)]), notes
 
 
@@ -104,6 +107,31 @@ def read_postgres(address: str) -> Read:
         raise MissingDependency(
             "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
         ) from None
+    address, table, query = split_postgres(address)
+    shown = shown_address(address)
+    try:
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            for reading in ("session characteristics as transaction", "transaction"):  # the later ones, and this one
+                cursor.execute(f"set {reading} read only")
+
+            def listing(text: str) -> Any:
+                cursor.execute(text)
+                return cursor
+
+            tables = listed_tables(listing, "public", ("pg_catalog", "information_schema"))
+            cursor.execute(_statement(tables, table, query, shown))
+            answer = cursor.fetch_arrow_table()
+    except dbapi.Error as error:
+        raise refused(shown, error) from None
+    return arrow_frame(answer)
+
+
+def split_postgres(address: str) -> tuple[str, str | None, str | None]:
+    """The address of a server, and the table or the query that stands behind it.
+
+    >>> split_postgres("postgresql://me@host/people::visits")
+    ('postgresql://me@host/people', 'visits', None)
+    """
     address, mark, wanted = address.partition("::")
     parts = urllib.parse.urlparse(address)
     parameters = urllib.parse.parse_qs(parts.query)
@@ -111,23 +139,12 @@ def read_postgres(address: str) -> Read:
         wanted = parameters.pop("query")[0]
         rest = urllib.parse.urlencode(parameters, doseq=True)
         address = urllib.parse.urlunparse(parts._replace(query=rest))
-    shown = shown_address(address)
     is_query = bool(_QUERY.match(wanted)) and " " in wanted.strip()
-    try:
-        with dbapi.connect(address) as connection, connection.cursor() as cursor:
-            for reading in ("session characteristics as transaction", "transaction"):  # the later ones, and this one
-                cursor.execute(f"set {reading} read only")
-            cursor.execute(
-                "select table_schema, table_name from information_schema.tables "
-                "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
-            )
-            tables = _tables(cursor.fetchall(), "public")
-            cursor.execute(
-                _statement(tables, None if is_query else wanted or None, wanted if is_query else None, shown)
-            )
-            answer = cursor.fetch_arrow_table()
-    except dbapi.Error as error:
-        raise _refused(shown, error) from None
+    return address, None if is_query else wanted or None, wanted if is_query else None
+
+
+def arrow_frame(answer: Any) -> Read:
+    """An answer of the PostgreSQL driver as a frame."""
     names, notes = distinct_names(list(answer.column_names))
     return pl.DataFrame([_postgres_column(name, answer.column(i)) for i, name in enumerate(names)]), notes
 
@@ -143,17 +160,31 @@ def _postgres_column(name: str, values: Any) -> pl.Series:
     return series.rename(name)
 
 
+def listed_tables(execute: Callable[[str], Any], usual: str, hidden: Sequence[str] = ()) -> dict[str, str]:
+    """What the tables of a database with schemas are called here, and how SQL writes them."""
+    without = f"where table_schema not in ({', '.join(repr(name) for name in hidden)}) " if hidden else ""
+    query = f"select table_schema, table_name from information_schema.tables {without}order by 1, 2"
+    return _tables(execute(query).fetchall(), usual)
+
+
 def _tables(listed: Iterable[Sequence[str]], usual: str = "") -> dict[str, str]:
     """What the tables are called here, and how SQL writes them; those of the usual schema go without it.
 
     >>> _tables([("main", "a.b"), ("old", "c")], "main")
     {'a.b': '"main"."a.b"', 'old.c': '"old"."c"'}
     """
-    return {".".join(parts[1:] if parts[0] == usual else parts): ".".join(map(_quoted, parts)) for parts in listed}
+    return {".".join(parts[1:] if parts[0] == usual else parts): ".".join(map(quoted, parts)) for parts in listed}
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def bracketed(tables: Mapping[str, str], table: str | None, query: str | None, where: str) -> str:
+    """The table named, or the query in brackets, as a statement reads it."""
+    statement = _statement(tables, table, query, where)
+    return f"(\n{statement}\n)" if query is not None else statement.removeprefix("select * from ")
 
 
 def _statement(tables: Mapping[str, str], table: str | None, query: str | None, where: str) -> str:
@@ -197,7 +228,8 @@ def _not_one_query(query: str, where: str) -> DataError:
     return DataError(f"Only a query that reads is run on {where} (one SELECT … or WITH …), not {short(query)}.")
 
 
-def _refused(where: str, error: Exception) -> DataError:
+def refused(where: str, error: Exception) -> DataError:
+    """The error for what a database says, without the secrets of its address."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     reason = re.sub(r"\w+://\S+", lambda found: shown_address(found[0]), reason)
     return DataError(f"{where} cannot be read: {reason}. Check the name, the query and your rights.")

@@ -108,7 +108,7 @@ def read_source(
         return _checked(Source(found, None, "postgresql", None, notes), shown_address(text), wanted)
     if text.startswith(URL_SCHEMES):
         return _read_url(text, wanted, encoding, separator)
-    path, inner, query = _split(text)
+    path, inner, query = split_source(text)
     kind = _kind(path)
     _check_file(path)
     if kind == "csv":
@@ -138,10 +138,10 @@ def local_path(source: str | os.PathLike[str]) -> Path | None:
         return None
     if text.startswith("file://"):
         text = urllib.request.url2pathname(urllib.parse.urlparse(text).path)
-    return _split(text)[0]
+    return split_source(text)[0]
 
 
-def _split(text: str) -> tuple[Path, str | None, str | None]:
+def split_source(text: str) -> tuple[Path, str | None, str | None]:
     """A path, the table or sheet after `::`, and the query after `?`; an existing file's own name comes first."""
     with contextlib.suppress(OSError, ValueError):  # what follows the name may be a long query
         if Path(text).exists():

@@ -15,7 +15,20 @@ from typer.core import TyperGroup
 
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy.cli import app as page
-from kanopy.cli import assess, check, compare, explore, hierarchies, lists, mask, ontologies, release, reproduce, risk
+from kanopy.cli import (
+    assess,
+    check,
+    compare,
+    explore,
+    hierarchies,
+    large,
+    lists,
+    mask,
+    ontologies,
+    release,
+    reproduce,
+    risk,
+)
 from kanopy.cli.console import fail, plain_streams
 
 
@@ -44,6 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "init": release.init,
     "anonymize": release.anonymize,
     "apply": release.apply,
+    "count": large.count,
     "check": check.check,
     "mask": mask.mask,
     "similarity": ontologies.similarity,

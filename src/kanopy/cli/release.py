@@ -38,12 +38,24 @@ def anonymize(
     ] = None,
     solution: o.SolutionFile = None,
     encoding: o.Encoding = None,
+    engine: Annotated[str, typer.Option(help="Where it runs: auto, memory, stream, database or spark.")] = "auto",
+    master: Annotated[str | None, typer.Option(help="The Spark cluster, e.g. local[2] or spark://host:7077.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="A table of a database may be replaced.")] = False,
+    counts: Annotated[
+        list[Path] | None, typer.Option(help="Counts that `kanopy count` kept, instead of counting again; repeatable.")
+    ] = None,
+    emit_sql: Annotated[
+        str | None, typer.Option(help="Write the release as a statement for duckdb, postgres, snowflake, … instead.")
+    ] = None,
     **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
+    from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
+    from kanopy.engine.database import is_database
     from kanopy.release.catalogue import parameters_for
     from kanopy.release.run import anonymize as release_of
+    from kanopy.release.where import choose_engine
 
     settings: dict[str, Any] = {
         "algorithm": algorithm, "local": local or None, "pseudonymize": pseudonymize,
@@ -59,6 +71,24 @@ def anonymize(
     if given["threads"] is not None:
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
+    asked = "stream" if counts and engine == "auto" and not is_database(data) else engine
+    where = choose_engine(data, output, wanted, asked, rows_needed=bool(given["report"] or given["target"] or proof))
+    if emit_sql is not None or where != "memory":
+        from kanopy.cli.large import emit_statement, publish_large
+
+        if proof:
+            raise JobError("--bound needs all rows in memory. Leave it out, or use --engine memory.")
+        read = [given["job"], wanted.population]
+        if emit_sql is not None:
+            emit_statement(data, output, wanted, emit_sql, where, encoding)
+            return
+        result = publish_large(
+            data, output, wanted, where, given, encoding=encoding, read=read, solution=solution, overwrite=overwrite,
+            master=master, counts=counts,
+        )  # fmt: skip
+        _keep_inside(given["mapping"], solution)
+        emit(result.summary(), lambda out: _show_release(out, result, output, None))
+        return
     run = functools.partial(release_of, bound=proof)
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
 

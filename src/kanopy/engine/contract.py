@@ -112,6 +112,8 @@ class Engine(Protocol):
     """Where a table lies, and what is done with it there; `name` is how options call it."""
 
     name: str
+    reads_batches: bool
+    """Whether rows pass by here, so that what a job says of every value can be done to them."""
 
     @property
     def schema(self) -> pl.Schema:

@@ -35,7 +35,7 @@ class StreamEngine:
     [('41', 2), ('29', 1)]
     """
 
-    name = "stream"
+    name, reads_batches = "stream", True
 
     def __init__(self, table: Scan, sink: Sink | None = None, said: Said | None = None, skip: int = 0) -> None:
         self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)

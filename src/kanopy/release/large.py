@@ -54,6 +54,12 @@ def not_large(job: Any) -> str | None:
     return None
 
 
+def said_of_values(job: Job) -> list[str]:
+    """The settings of a job that say how values are read or written, which only passes by where rows do."""
+    names = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
+    return [name for name in names if getattr(job, name)]
+
+
 def anonymize_where_it_is(
     engine: Engine,
     job: Job,
@@ -71,6 +77,8 @@ def anonymize_where_it_is(
     """
     if (why := not_large(job)) is not None:
         raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
+    if not engine.reads_batches and (said := said_of_values(job)):
+        raise JobError(f"A table that stays where it is cannot be read as {some(said)} say. Use the engine 'memory'.")
     clock, tell = clock or Clock(), Progress(progress)
     raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
     with clock.stage("search"):
@@ -84,7 +92,9 @@ def anonymize_where_it_is(
         tell("verifying")
         looked = _with_every_row(prepared, found, published, kept)
         background = background_of(looked[0], job, looked[1])
-        verification, remarks = second_opinion(looked[0], job, looked[1], looked[2], background, looked[3])
+        # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
+        plain = job.replaced(pseudonymize=())
+        verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
     return Result(
         frame=published,
         job=job,
@@ -98,6 +108,30 @@ def anonymize_where_it_is(
         private_notes=remarks,
         published_population=None if background is None else background.population,
     )
+
+
+def recode_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[dict[str, Any], Recoded]:
+    """What would be published for every kind of row, verified; nothing is written. Also the numbers of the release."""
+    held = _Held(engine)
+    result = anonymize_where_it_is(held, job, source=source)
+    assert held.recoded is not None
+    return result.summary(), held.recoded
+
+
+class _Held:
+    """An engine that counts and keeps what it is given to write."""
+
+    name, reads_batches = "held", False
+
+    def __init__(self, engine: Engine) -> None:
+        self.recoded: Recoded | None = None
+        self.schema, self.source, self.notes = engine.schema, engine.source, engine.notes
+        self.head, self.count = engine.head, engine.count
+
+    @contextmanager
+    def write(self, recoded: Recoded) -> Iterator[Any]:
+        self.recoded = recoded
+        yield recoded.expected()
 
 
 @contextmanager

@@ -75,8 +75,8 @@ class FileSink:
                 yield pl.scan_parquet(place / "*.parquet")
             return
         release = self._release or _files.Release()
-        release.stage(self.target, lambda place: self._write(frames, schema, place))
         try:
+            release.stage(self.target, lambda place: self._write(frames, schema, place))
             yield self._scan(release.place_of(self.target))
             if self._release is None:
                 release.publish()

@@ -1,0 +1,333 @@
+"""The engine for tables in a database: counted, published and looked at there, in one transaction.
+
+Only different rows travel, each with how often it occurs; what was found for them travels back, and the database makes
+the release itself. Either all of it is there at the end, or nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from kanopy._errors import DataError, MissingDependency, shown_address
+from kanopy._table.databases import arrow_frame, bracketed, listed_tables, quoted, refused, split_postgres, sqlite_frame
+from kanopy._table.sources import KINDS, POSTGRES, split_source
+from kanopy.engine import statements as sql
+from kanopy.engine.contract import ROWS, Recoded, Seen, counted
+from kanopy.engine.statements import COUNT, PAIRS, PIECES, Dialect, Statements
+
+
+class Connection(Protocol):
+    """What is asked of a database."""
+
+    dialect: Dialect
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What its driver raises."""
+
+    def run(self, statement: str) -> None:
+        """Run a statement."""
+
+    def fetch(self, query: str) -> pl.DataFrame:
+        """The answer to a query, with the types of the in-memory reader."""
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a temporary table."""
+
+    def tables(self) -> dict[str, str]:
+        """What tables are called, and how statements name them."""
+
+    def close(self) -> None: ...
+
+
+class DuckDB:
+    """A DuckDB file."""
+
+    dialect = sql.DUCKDB
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingDependency("DuckDB files need duckdb: pip install 'kanopy[duckdb]'.") from None
+        self.errors = (duckdb.Error,)
+        try:
+            self._own = duckdb.connect(str(path))
+        except duckdb.Error as error:
+            raise refused(str(path), error) from None
+        self._tables = listed_tables(self._own.execute, "main")
+        for setting in ("enable_external_access", "python_enable_replacements"):
+            self._own.execute(f"set {setting} = false")
+
+    def run(self, statement: str) -> None:
+        """Run a statement."""
+        self._own.execute(statement)
+
+    def fetch(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+        found: pl.DataFrame = self._own.sql(query).pl()
+        return found
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a temporary table."""
+        self._own.register(f"{name}_here", frame.to_arrow())
+        self._own.execute(f"create or replace temp table {name} as select * from {name}_here")
+        self._own.unregister(f"{name}_here")
+
+    def tables(self) -> dict[str, str]:
+        """The tables."""
+        return self._tables
+
+    def close(self) -> None:
+        """End."""
+        self._own.close()
+
+
+class SQLite:
+    """An SQLite file."""
+
+    dialect, errors = sql.SQLITE, (sqlite3.Error,)
+
+    def __init__(self, path: Path) -> None:
+        self._own = sqlite3.connect(f"file:{urllib.parse.quote(str(path.resolve()))}?mode=rw", uri=True)
+        self._own.isolation_level = None
+
+    def run(self, statement: str) -> None:
+        """Run a statement."""
+        self._own.execute(statement)
+
+    def fetch(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+        return sqlite_frame(self._own.execute(query))[0]
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a temporary table."""
+        self._own.execute(f"drop table if exists temp.{name}")
+        self._own.execute(f"create temp table {name} ({', '.join(frame.columns)})")
+        marks = ", ".join("?" * frame.width)
+        self._own.executemany(f"insert into {name} values ({marks})", frame.iter_rows())
+        self._own.execute(
+            f"create index temp.{name}_keys on {name} ({', '.join(c for c in frame.columns if c[0] == 'k')})"
+        )
+
+    def tables(self) -> dict[str, str]:
+        """The tables."""
+        found = self._own.execute("select name from sqlite_master where type in ('table', 'view')").fetchall()
+        return {name: quoted(name) for (name,) in found}
+
+    def close(self) -> None:
+        """End."""
+        self._own.close()
+
+
+class PostgreSQL:
+    """A PostgreSQL server."""
+
+    dialect = sql.POSTGRES
+
+    def __init__(self, address: str) -> None:
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise MissingDependency(
+                "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
+            ) from None
+        self.errors = (dbapi.Error,)
+        try:
+            self._own = dbapi.connect(address, autocommit=True)
+        except dbapi.Error as error:
+            raise refused(shown_address(address), error) from None
+
+    def run(self, statement: str) -> None:
+        """Run a statement."""
+        with self._own.cursor() as cursor:
+            cursor.execute(statement)
+
+    def fetch(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+        with self._own.cursor() as cursor:
+            cursor.execute(query)
+            return arrow_frame(cursor.fetch_arrow_table())[0]
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """Make a temporary table."""
+        self.run(f"drop table if exists pg_temp.{name}")
+        with self._own.cursor() as cursor:
+            cursor.adbc_ingest(name, frame.to_arrow(), mode="create", temporary=True)
+        self.run(f"analyze {name}")
+
+    def tables(self) -> dict[str, str]:
+        """The tables."""
+        with self._own.cursor() as cursor:
+
+            def answer(query: str) -> Any:
+                cursor.execute(query)
+                return cursor
+
+            return listed_tables(answer, "public", ("pg_catalog", "information_schema"))
+
+    def close(self) -> None:
+        """End."""
+        with contextlib.suppress(*self.errors):
+            self._own.close()
+
+
+def is_database(address: str) -> bool:
+    """Whether an address names a database that is counted where it is.
+
+    >>> is_database("people.duckdb::visits"), is_database("people.csv")
+    (True, False)
+    """
+    return address.startswith(POSTGRES) or KINDS.get(split_source(address)[0].suffix.lower()) in ("duckdb", "sqlite")
+
+
+def connected(address: str) -> tuple[Connection, str, str | None, str | None]:
+    """A connection to the database behind an address, what that is called, and the table or query named."""
+    if address.startswith(POSTGRES):
+        server, table, query = split_postgres(address)
+        return PostgreSQL(server), shown_address(server), table, query
+    path, table, query = split_source(address)
+    if not path.is_file():
+        raise DataError(f"There is no file {str(path)!r}. Check the path.")
+    kind = DuckDB if KINDS[path.suffix.lower()] == "duckdb" else SQLite
+    return kind(path), str(path), table, query
+
+
+class DatabaseEngine:
+    """A table or query of a database, and the table of the same database that its release becomes.
+
+    >>> import duckdb, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with duckdb.connect(f"{folder}/p.duckdb") as made:
+    ...         _ = made.execute("create table people as select * from (values (41), (41), (29)) v(age)")
+    ...     with contextlib.closing(DatabaseEngine(f"{folder}/p.duckdb::people")) as engine:
+    ...         sorted(engine.count(["age"]).rows())
+    [(29, 1), (41, 2)]
+    """
+
+    name, reads_batches = "database", False
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, address: str, output: str | None = None, *, overwrite: bool = False) -> None:
+        self.connection, self.source, table, query = connected(address)
+        try:
+            self._source = bracketed(self.connection.tables(), table, query, self.source)
+            self._ordered = query is None
+            self.fetched = 0
+            self.output: str | None = None
+            if output is not None:
+                self.output = self._target(address, output, overwrite)
+        except BaseException:
+            self.close()
+            raise
+
+    def _target(self, address: str, output: str, overwrite: bool) -> str:
+        same = output.startswith(POSTGRES) == address.startswith(POSTGRES) and is_database(output)
+        if same and output.startswith(POSTGRES):
+            same = split_postgres(output)[0] == split_postgres(address)[0]
+            table = split_postgres(output)[1]
+        elif same:
+            path, table, _ = split_source(output)
+            same = path.resolve() == split_source(address)[0].resolve()
+        if not same:
+            raise DataError(
+                f"{shown_address(output)} is not in the database of the table. Name a table of {self.source}, or "
+                "use --engine memory to write elsewhere."
+            )
+        if not table:
+            raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+        there = self.connection.tables()
+        if table in there:
+            if not overwrite:
+                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+            if there[table] == self._source:
+                raise DataError(f"The output {table!r} is the input itself. Give another name.")
+        self._overwrite = overwrite and table in there
+        return there.get(table, ".".join(map(quoted, table.split("."))))
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns with their types."""
+        return self.head(1000).schema
+
+    def head(self, rows: int) -> pl.DataFrame:
+        """Some of the rows."""
+        return self._fetch(f"select * from {self._source} s limit {rows}")
+
+    def count(self, columns: Sequence[str]) -> pl.DataFrame:
+        """The different rows; nothing else travels. Ordered, because a database has no order of its own."""
+        found = self._fetch(sql.count_statement(self._source, columns, self.connection.dialect))
+        self.fetched += found.height
+        plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
+        table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
+        table.columns = [*columns, ROWS]
+        if not table.height:
+            raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
+        return table.with_columns(table[ROWS].cast(pl.Int64))
+
+    @contextlib.contextmanager
+    def write(self, recoded: Recoded) -> Iterator[Seen]:
+        """Make the release in one transaction, and count on it before it is committed."""
+        assert self.output is not None, "an engine without an output only counts"
+        own, asked = self.connection, Statements(self._source, recoded, self.connection.dialect, self._ordered)
+        ended = False
+        try:
+            with self._told():
+                own.upload(PIECES, asked.pieces())
+                own.run("begin")
+                if self._overwrite:
+                    own.run(f"drop table {self.output}")
+                own.run(f"create table {self.output} as {asked.published()}")
+                own.run(f"create temp table {PAIRS} as {asked.paired()}")
+                seen = self._seen(asked)
+            yield seen
+            with self._told():
+                own.run(f"drop table {PAIRS}")
+                own.run("commit")
+            ended = True
+        finally:
+            if not ended:
+                with contextlib.suppress(Exception):
+                    own.run("rollback")
+            with contextlib.suppress(Exception):
+                own.run(f"drop table {PIECES}")
+
+    def _seen(self, asked: Statements) -> Seen:
+        own, recoded = self.connection, asked.recoded
+        columns = own.fetch(f"select * from {self.output} limit 0").columns
+        classes = own.fetch(asked.classes(str(self.output)))
+        classes.columns = [*recoded.shown, ROWS]
+        table = own.fetch(f"select * from {PAIRS}")
+        rows, pairs = table[COUNT].cast(pl.Int64), {}
+        for place, name in enumerate(recoded.quasi):
+            value, label = table[f"o{asked.keys.index(name)}"], table[f"l{place}"]
+            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
+        units = None
+        if recoded.unit:
+            labels = [table[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
+            whose = [table[f"o{asked.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
+            units = counted([*labels, *whose], rows)
+        return Seen(tuple(columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
+
+    def _fetch(self, query: str) -> pl.DataFrame:
+        with self._told():
+            return self.connection.fetch(query)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except self.connection.errors as error:
+            raise refused(self.source, error) from None
+
+    def close(self) -> None:
+        """End the connection."""
+        self.connection.close()

@@ -1,0 +1,163 @@
+"""The statements that count, publish and look again, in SQL that DuckDB, PostgreSQL, SQLite and Spark understand alike.
+
+Everything is one `GROUP BY` and one join with a small table of pieces: per kind of row what it is published as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kanopy._errors import MissingDependency
+from kanopy._table.databases import quoted
+from kanopy.engine.contract import Recoded
+
+COUNT = "kanopy_rows"
+PIECES = "kanopy_pieces"
+PAIRS = "kanopy_pairs"
+GAP = "\x01"
+"""A text that no value is: stands for a missing value where keys are compared."""
+DIALECTS = ("duckdb", "postgres", "snowflake", "bigquery", "databricks")
+"""Dialects that statements are handed out in."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a place differs: the sign around names, how keys that may be missing are compared, what text is called."""
+
+    quote: str = '"'
+    same: str = "{a} is not distinct from {b}"
+    text: str = "varchar"
+    order: str = ""
+    """What the rows of a kind are numbered by."""
+
+    def name(self, name: str) -> str:
+        """A name in its quotes."""
+        return quoted(name) if self.quote == '"' else f"`{name.replace('`', '``')}`"
+
+
+DUCKDB = Dialect(order=" order by rowid")
+SQLITE = Dialect(same="{a} collate binary is {b}", text="text", order=" order by rowid")
+# Texts, so that the join can be by hash and types that the driver only knows as texts are the same.
+POSTGRES = Dialect(
+    same=f"coalesce(cast({{a}} as text), '{GAP}') = coalesce(cast({{b}} as text), '{GAP}')",
+    text="text",
+    order=" order by ctid",
+)
+SPARK = Dialect(quote="`", same="{a} <=> {b}", text="string", order=" order by 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """What is asked of a place for one release: `source` is the table or query in brackets."""
+
+    source: str
+    recoded: Recoded
+    dialect: Dialect
+    ordered: bool = True
+    """Whether rows of the source can be told in their order: a table, not a query."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that decide."""
+        return self.recoded.keys.columns
+
+    def pieces(self) -> pl.DataFrame:
+        """The small table: original values k0, k1, … beside the labels l0, l1, …, and which rows of a kind it is."""
+        recoded = self.recoded
+        begins = np.append(True, np.diff(recoded.kind) > 0)
+        end = np.cumsum(recoded.rows)
+        start = end - recoded.rows
+        base = np.repeat(start[begins], np.diff(np.append(np.flatnonzero(begins), len(begins))))
+        columns = [recoded.keys[name].alias(f"k{place}") for place, name in enumerate(self.keys)]
+        columns += [_plain(recoded.labels[name]).alias(f"l{place}") for place, name in enumerate(recoded.quasi)]
+        gone = pl.Series("gone", recoded.gone.astype(np.int32), pl.Int32)
+        return pl.DataFrame(
+            [*columns, gone, pl.Series("after", start - base, pl.Int64), pl.Series("upto", end - base, pl.Int64)]
+        )
+
+    def joined(self) -> str:
+        """Every row of the source beside its piece."""
+        quote, same = self.dialect.name, self.dialect.same
+        on = [same.format(a=f"t.{quote(name)}", b=f"p.k{place}") for place, name in enumerate(self.keys)]
+        source = f"{self.source} t"
+        if not self.recoded.whole:
+            by = ", ".join(map(quote, self.keys))
+            order = self.dialect.order if self.ordered else self.dialect.order and " order by 1"
+            numbered = f"row_number() over (partition by {by}{order}) as kanopy_number"
+            source = f"(select s.*, {numbered} from {self.source} s) t"
+            on += ["t.kanopy_number > p.after", "t.kanopy_number <= p.upto"]
+        left = " where p.gone = 0" if self.recoded.drop else ""
+        return f"from {source} join {PIECES} p on {' and '.join(on)}{left}"
+
+    def published(self) -> str:
+        """The published rows."""
+        return f"select {', '.join(self._column(name) for name in self.recoded.columns)} {self.joined()}"
+
+    def _column(self, name: str) -> str:
+        recoded, quote = self.recoded, self.dialect.name
+        own = f"t.{quote(name)}"
+        if name in recoded.quasi:
+            label = f"p.l{recoded.quasi.index(name)}"
+            # A column that is published as it was keeps its type; values that mean missing are missing.
+            as_it_was = not isinstance(recoded.labels[name].dtype, (pl.Enum, pl.String))
+            own = f"case when {label} is null then null else {own} end" if as_it_was else label
+        elif name in recoded.emptied:
+            own = f"case when p.gone = 1 then null else {own} end"
+        return f"{own} as {quote(name)}"
+
+    def paired(self) -> str:
+        """Original values beside labels, counted: no more rows than there are pieces."""
+        columns = [f"t.{self.dialect.name(name)} as o{place}" for place, name in enumerate(self.keys)]
+        columns += [f"p.l{place}" for place in range(len(self.recoded.quasi))]
+        by = ", ".join(str(place + 1) for place in range(len(columns)))
+        return f"select {', '.join(columns)}, count(*) as {COUNT} {self.joined()} group by {by}"
+
+    def classes(self, release: str) -> str:
+        """The published combinations, counted on the release itself."""
+        return count_statement(release, self.recoded.shown, self.dialect)
+
+
+def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> str:
+    """Different rows with how often each occurs."""
+    collate = " collate binary" if dialect is SQLITE else ""
+    names = [f"{dialect.name(name)}{collate} as {dialect.name(name)}" for name in columns]
+    by = ", ".join(str(place + 1) for place in range(len(names)))
+    return f"select {', '.join(names)}, count(*) as {COUNT} from {source} s group by {by}"
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String) if isinstance(column.dtype, (pl.Enum, pl.Categorical)) else column
+
+
+def emitted(recoded: Recoded, table: str, release: str, dialect: str) -> str:
+    """One statement that makes the release of a table, for a database that Kanopy does not reach.
+
+    It holds original values, those that decide: keep it inside.
+    """
+    try:
+        import sqlglot
+    except ImportError:
+        raise MissingDependency("Statements for other databases need sqlglot: pip install 'kanopy[sql]'.") from None
+    statements = Statements(quoted(table), recoded, DUCKDB, ordered=False)
+    pieces = statements.pieces()
+    rows = ",\n  ".join(f"({', '.join(map(_literal, row))})" for row in pieces.iter_rows())
+    values = f"select * from (values\n  {rows}\n) as v({', '.join(pieces.columns)})"
+    text = f"create table {quoted(release)} as with {PIECES} as ({values}) {statements.published()}"
+    found: str = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]
+    return f"{found};\n"
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    kind = {"date": "date ", "datetime": "timestamp ", "time": "time "}.get(type(value).__name__, "")
+    return kind + "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,298 @@
+"""Around the engines: what is refused, kept counts, statements handed out, commands, and nothing half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy import Job
+from kanopy._errors import DataError, JobError, VerificationFailed
+from kanopy._table.sources import read_table
+from kanopy._table.streams.scans import scan
+from kanopy._table.streams.sinks import FileSink
+from kanopy.engine import finding
+from kanopy.engine.contract import Recoded, require_same
+from kanopy.engine.database import DatabaseEngine
+from kanopy.engine.finding import Finder
+from kanopy.engine.statements import emitted
+from kanopy.engine.stream import StreamEngine
+from kanopy.release.counts import read_counts
+from kanopy.release.large import anonymize_where_it_is, recode_only
+from kanopy.release.where import choose_engine, open_engine
+from tests.engine.jobs import as_texts, people
+
+BY_AGE = Job(quasi=["age", "sex"], k=5, suppress=0.05, insensitive=["pay"])
+
+
+def _stream(source: Any, out: Any) -> StreamEngine:
+    return StreamEngine(scan(source), FileSink(out))
+
+
+def _left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---- bad input -----------------------------------------------------------------------------------------------
+
+
+def test_a_column_missing_in_one_of_several_files_is_refused(tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "a.parquet")
+    people().drop("sex").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet lacks 'sex', which .*a\.parquet has"):
+        scan(tmp_path)
+
+
+def test_schema_drift_is_refused(tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "a.parquet")
+    people().with_columns(pl.col("age").cast(pl.String)).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"different types: age \(Int64 and String\)"):
+        scan(tmp_path)
+
+
+def test_a_corrupt_file_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    table, out = tmp_path / "people", tmp_path / "out"
+    table.mkdir()
+    out.mkdir()
+    for name in "abc":
+        people().write_parquet(table / f"{name}.parquet")
+    data = bytearray((table / "b.parquet").read_bytes())
+    data[200:2000] = bytes(1800)
+    (table / "b.parquet").write_bytes(data)
+    with pytest.raises(DataError, match="cannot be read to its end"):
+        anonymize_where_it_is(_stream(table, out / "release.parquet"), BY_AGE)
+    assert _left(out) == []
+
+
+def test_short_records_and_blank_lines_are_read_as_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "short.csv").write_text("age,sex,pay\n41,f,3\n41,f\n")
+    with pytest.raises(DataError, match="line 3 has 2"):
+        _stream(tmp_path / "short.csv", tmp_path / "out.csv").count(["age"])
+    (tmp_path / "blank.csv").write_text("age,sex,pay\n41,f,3\n\n41,f,\n\n")
+    engine = _stream(tmp_path / "blank.csv", tmp_path / "out.csv")
+    assert engine.count(["age", "sex"]).rows() == [("41", "f", 2)]
+    assert read_table(tmp_path / "blank.csv").height == 2
+
+
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "p.parquet")
+    engine = _stream(tmp_path / "p.parquet", tmp_path / "out.parquet")
+    counts = engine.count(["age", "sex"])
+    people().head(100).write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(DataError, match="changed while it was read"):
+        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
+    people().with_columns(pl.lit(7).alias("age")).write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(DataError, match="changed while it was read"):
+        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
+    assert _left(tmp_path) == ["p.parquet"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people().write_csv(tmp_path / "p.csv")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kanopy._table.streams.sinks.write_text", full)
+    with pytest.raises(DataError, match="The disk is full"):
+        anonymize_where_it_is(_stream(tmp_path / "p.csv", tmp_path / "out.csv"), BY_AGE)
+    assert _left(tmp_path) == ["p.csv"]
+
+
+def test_outputs_that_exist_or_are_the_input_are_not_written_over(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "p.csv")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x").touch()
+    with pytest.raises(DataError, match="never written over"):
+        FileSink(f"{tmp_path}/out/")
+    with (
+        pytest.raises(DataError, match="is the input itself"),
+        open_engine("stream", tmp_path / "p.csv", str(tmp_path / "p.csv"), BY_AGE),
+    ):
+        pass
+
+
+def _sqlite(folder: Path) -> str:
+    place = folder / "p.sqlite"
+    with contextlib.closing(sqlite3.connect(place)) as made:
+        made.execute("create table people (age integer, sex text collate nocase, pay integer)")
+        rows = people().select("age", pl.col("sex"), "pay").rows()
+        made.executemany("insert into people values (?, ?, ?)", [*rows, *[(41, "F", 1)] * 6])
+        made.commit()
+    return str(place)
+
+
+def test_a_table_that_exists_is_only_replaced_when_told(tmp_path: Path) -> None:
+    place = _sqlite(tmp_path)
+    for overwrite in (False, True):
+        with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release", overwrite=overwrite)) as engine:
+            anonymize_where_it_is(engine, BY_AGE)
+        if not overwrite:
+            with pytest.raises(DataError, match="has a table 'release' already"):
+                DatabaseEngine(f"{place}::people", f"{place}::release")
+    with pytest.raises(DataError, match="is the input itself"):
+        DatabaseEngine(f"{place}::people", f"{place}::people", overwrite=True)
+    with pytest.raises(DataError, match="not in the database of the table"):
+        DatabaseEngine(f"{place}::people", f"{tmp_path}/other.sqlite::release")
+
+
+def test_values_that_a_database_calls_equal_are_told_apart(tmp_path: Path) -> None:
+    place = _sqlite(tmp_path)
+    with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
+        anonymize_where_it_is(engine, BY_AGE.replaced(hierarchies={"sex": kanopy.Hierarchy.flat(["f", "m", "F"])}))
+    assert "F" in read_table(f"{place}::release")["sex"].to_list()
+
+
+def test_a_lost_connection_leaves_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = _sqlite(tmp_path)
+    with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
+        run = engine.connection.run
+
+        def lost(statement: str) -> None:
+            if "kanopy_pairs as" in statement:
+                raise sqlite3.OperationalError("connection lost")
+            run(statement)
+
+        monkeypatch.setattr(engine.connection, "run", lost)
+        with pytest.raises(DataError, match="connection lost"):
+            anonymize_where_it_is(engine, BY_AGE)
+    with contextlib.closing(sqlite3.connect(place)) as seen:
+        assert seen.execute("select name from sqlite_master where name = 'release'").fetchall() == []
+
+
+def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people().write_parquet(tmp_path / "p.parquet")
+    publish = finding.Publisher.publish
+
+    def wrong(self: finding.Publisher, batch: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+        found = publish(self, batch, others)
+        return found.with_columns(found["age"].reverse())
+
+    monkeypatch.setattr(finding.Publisher, "publish", wrong)
+    with pytest.raises(VerificationFailed, match="not what was found"):
+        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
+    assert _left(tmp_path) == ["p.parquet"]
+
+
+def test_wrong_labels_of_a_value_are_noticed() -> None:
+    keys, labels = pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": ["low", "high"]})
+    gone = np.zeros(2, np.bool_)
+    meant = Recoded(keys, np.arange(2, dtype=np.int32), np.array([3, 3]), labels, gone, ("age",))
+    swapped = Recoded(keys.reverse(), meant.kind, meant.rows, labels, gone, ("age",))
+    require_same(meant, meant.expected())
+    with pytest.raises(VerificationFailed, match="what is published for 'age'"):
+        require_same(meant, swapped.expected())
+
+
+def test_combinations_of_very_many_columns_are_found() -> None:
+    draw = np.random.default_rng(3)
+    codes = [draw.integers(0, 5_000, 400) for _ in range(9)]
+    finder = Finder(codes, [5_000] * 9, np.arange(400, dtype=np.int32))
+    assert finder.find(codes).tolist() == list(range(400))
+    strange = [*codes[:-1], (codes[-1] + 1) % 5_000]
+    assert (finder.find(strange) == -1).all()
+    assert (finder.find([(codes[0] + 1) % 5_000, *codes[1:]]) == -1).all()
+
+
+# ---- choosing, counts, statements ------------------------------------------------------------------------------
+
+
+def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people().write_csv(tmp_path / "p.csv")
+    source = str(tmp_path / "p.csv")
+    assert choose_engine(source, "out.csv", BY_AGE) == "memory"
+    monkeypatch.setattr("kanopy.release.where.LARGE_TEXT", 1000)
+    assert choose_engine(source, "out.csv", BY_AGE) == "stream"
+    assert choose_engine(source, "out.csv", BY_AGE, rows_needed=True) == "memory"
+    assert choose_engine(source, "out.csv", BY_AGE.replaced(shuffle=True)) == "memory"
+    assert choose_engine(str(tmp_path), "out/", BY_AGE) == "stream"
+    assert choose_engine("p.sqlite::people", "p.sqlite::release", BY_AGE) == "database"
+    with pytest.raises(JobError, match="Did you mean 'stream'"):
+        choose_engine(source, "out.csv", BY_AGE, "straem")
+    with pytest.raises(JobError, match="shuffling sorts all rows"):
+        anonymize_where_it_is(_stream(source, tmp_path / "o.csv"), BY_AGE.replaced(shuffle=True))
+
+
+def test_counts_of_months_add_up(tmp_path: Path) -> None:
+    months = tmp_path / "months"
+    months.mkdir()
+    files = []
+    for number in range(3):
+        people()[number * 160 : number * 160 + 160].write_parquet(months / f"{number}.parquet")
+        counts = StreamEngine(scan(months / f"{number}.parquet")).count(["age", "sex", "city"])
+        files.append(tmp_path / f"counts{number}.parquet")
+        counts.rename({"\0rows": "rows"}).write_parquet(files[-1])
+    together = read_counts(files, ["age", "sex"])
+    found = anonymize_where_it_is(_stream(months, tmp_path / "out.parquet"), BY_AGE, counts=together)
+    meant = kanopy.anonymize(people(), BY_AGE)
+    assert found.levels == meant.levels
+    assert as_texts(pl.read_parquet(tmp_path / "out.parquet")) == as_texts(meant.frame)
+    with pytest.raises(DataError, match="does not count 'pay'"):
+        read_counts(files, ["pay"])
+    with pytest.raises(DataError, match="holds no counts"):
+        read_counts([months / "0.parquet"], ["age"])
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "snowflake", "bigquery", "databricks"])
+@pytest.mark.parametrize("local", [False, True])
+def test_statements_make_the_release(dialect: str, local: bool, tmp_path: Path) -> None:
+    sqlglot = pytest.importorskip("sqlglot", reason="pip install 'kanopy[sql]'")
+    duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+    people().write_parquet(tmp_path / "people.parquet")
+    job = Job(quasi=["age", "sex"], k=5, algorithm="mondrian") if local else BY_AGE
+    _, recoded = recode_only(StreamEngine(scan(tmp_path / "people.parquet")), job)
+    statement = emitted(recoded, "people", "release", dialect)
+    # What other databases would run is read back into the one that is here.
+    (back,) = sqlglot.transpile(statement, read=dialect, write="duckdb")
+    with duckdb.connect() as there:
+        there.register("people", people().to_arrow())
+        there.execute(back)
+        made = there.sql("select * from release").pl()
+    assert as_texts(made) == as_texts(kanopy.anonymize(people(), job).frame)
+
+
+def _dbt(quasi: list[str], k: int, unit: str | None = None) -> str:
+    jinja2 = pytest.importorskip("jinja2", reason="pip install jinja2")
+    text = (Path(__file__).parents[2] / "integrations" / "dbt" / "macros" / "k_anonymous.sql").read_text()
+    text = re.sub(r"{% test (\w+)\((.*)\) %}", r"{% macro \1(\2) %}", text).replace("{% endtest %}", "{% endmacro %}")
+
+    class Named:
+        quote = staticmethod(lambda name: f'"{name}"')
+        type_string = staticmethod(lambda: "varchar")
+
+    made = jinja2.Environment().from_string(text, globals={"adapter": Named, "dbt": Named}).module
+    statement: str = made.k_anonymous("release", quasi, k, unit)
+    return statement
+
+
+def test_the_dbt_test_finds_combinations_that_too_few_share() -> None:
+    duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+    release = pl.DataFrame(
+        {"age": ["30", "30", "40", "*", None, None], "sex": ["f", "f", "m", "*", "f", "f"], "who": [1, 1, 2, 3, 4, 5]}
+    )
+    with duckdb.connect() as there:
+        there.register("release", release.to_arrow())
+        assert there.execute(_dbt(["age", "sex"], 2)).fetchall() == [("40", "m", 1)]
+        few = sorted(there.execute(_dbt(["age", "sex"], 2, "who")).fetchall())
+        assert few == [("30", "f", 1), ("40", "m", 1)]
+
+
+def test_pseudonyms_and_skipped_rows_pass_by(tmp_path: Path) -> None:
+    units = pl.DataFrame({name: ["text"] for name in people().columns})
+    texts = people().with_columns(pl.all().cast(pl.String))
+    pl.concat([units, texts]).write_csv(tmp_path / "p.csv")
+    job = BY_AGE.replaced(skip_rows=1, pseudonymize=["note"])
+    key = b"a key of at least sixteen bytes"
+    with open_engine("stream", tmp_path / "p.csv", str(tmp_path / "out.csv"), job, key=key) as engine:
+        anonymize_where_it_is(engine, job)
+    meant = kanopy.anonymize(str(tmp_path / "p.csv"), job, key=key)
+    assert as_texts(pl.read_csv(tmp_path / "out.csv", infer_schema=False)) == as_texts(meant.frame)
+    with pytest.raises(JobError, match="'skip_rows'"), open_engine("database", "x.sqlite::p", None, job):
+        pass
