@@ -24,10 +24,12 @@ from kanopy.privacy.sizes import AverageRisk, KMap
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.local.best.best import Best
-from kanopy.search.local.best.improvement import partition_of
+from kanopy.search.local.best.first_classes import Starts
+from kanopy.search.local.best.improvement import Improvement, partition_of
 from kanopy.search.local.best.safety import suppress_where_it_pays
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
+from kanopy.search.work import Work
 from tests.search.local_problems import least_loss
 from tests.search.problems import domains, hierarchies
 
@@ -306,3 +308,24 @@ def test_steps_that_find_nothing_are_paid_for(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(improvement, "chain", counted)
     Best(budget_seconds=0.5).solve(Problem(table(18, width=2), [KAnonymity(4)]))
     assert 0 < calls[0] <= 0.5 / 6e-6
+
+
+def test_a_start_that_takes_more_than_its_stage_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Otherwise the stage had less than no time: it never ended, and its heat was the root of a negative number.
+    asked: list[float] = []
+    run = Improvement.run
+
+    def slow(self: Starts, best: np.ndarray, work: Work, stage: float, progress: Progress) -> np.ndarray:
+        work.spend(3 * stage if len(asked) % 2 else 0.0)
+        asked.append(0.0)
+        return best
+
+    def noted(self: Improvement, work: Work, stage: float, *others: object) -> None:
+        asked.append(stage)
+        run(self, work, stage, *others)
+
+    monkeypatch.setattr(Starts, "next", slow)
+    monkeypatch.setattr(Improvement, "run", noted)
+    problem = Problem(table(80), [KAnonymity(3)], suppression_limit=0.1)
+    assert Best(budget_seconds=2).solve(problem).recoding.classes.smallest >= 3
+    assert len(asked) > 3 and min(asked) >= 0.0

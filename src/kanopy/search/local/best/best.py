@@ -128,7 +128,10 @@ class Best(Algorithm):
                 search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
                 if starts.stopped:
                     raise Cancelled
-                search.run(work, end - work.spent, progress, finish.note if finish.compares else None)
+                if end > work.spent:
+                    search.run(work, end - work.spent, progress, finish.note if finish.compares else None)
+                else:  # the start took more than its share: what it found is what the stage comes to
+                    finish.note()
 
 
 class _Finish:
