@@ -44,6 +44,11 @@ def main(folder: Path) -> None:
         result = kanopy.anonymize(table, job)
         found = f"{result.classes} classes, smallest {result.smallest_class}, loss {result.score:.3f}"
         print(f"k = 5 people, {known} known: {found}")
+    baskets = [["ale", "nuts"], ["ale", "nuts"], ["ale", "chips"], ["cider", "nuts"], ["cider", "chips"]] * 20
+    groups = {"method": "groups", "groups": {"drink": ["ale", "cider"], "snack": ["nuts", "chips"]}}
+    job = kanopy.Job(quasi=["bought"], k=25, known=2, hierarchies={"bought": groups})
+    bought = kanopy.anonymize({"bought": baskets}, job)
+    print(f"what was bought, of which 2 are known: {bought.data['bought'][0]}")
     result.frame.write_csv(folder / "release.csv")
     (folder / "report.html").write_text(result.report.to_html(), encoding="utf-8")
     print(f"Open {folder / 'report.html'} in a browser.")

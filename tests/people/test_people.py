@@ -214,7 +214,7 @@ def test_known_above_the_longest_trace() -> None:
 
 def test_known_without_a_unit() -> None:
     with pytest.raises(JobError, match="name the column that says whose row it is"):
-        Job(quasi="age", known=2)
+        kanopy.anonymize(visits(), Job(quasi="age", known=2))
 
 
 def test_k_above_the_number_of_people() -> None:

@@ -69,7 +69,8 @@ def test_values_speak_too() -> None:
             "same": ["x"] * 100,
             "measure": [i + 0.25 for i in range(100)],
             "void": pl.Series([None] * 100, dtype=pl.String),
-            "many": [[1, 2]] * 100,
+            "many": [[[1], [2]]] * 100,
+            "bought": [[1, 2]] * 100,
             "kind": ["a", "b"] * 50,
         }
     )
@@ -81,6 +82,7 @@ def test_values_speak_too() -> None:
     assert guesses["measure"].role == Role.UNDECIDED and "may tell people apart" in guesses["measure"].reason
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
     assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.SENSITIVE
+    assert guesses["bought"].role == Role.QUASI_IDENTIFIER and "lists of 2 different" in guesses["bought"].reason
     assert "taken as sensitive" in guesses["kind"].reason and guesses["kind"].certainty == "unsure"
 
 

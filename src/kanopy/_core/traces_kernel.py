@@ -53,12 +53,12 @@ def room_for_combinations(rows: int, units: int, count: int, known: int) -> Comb
     )  # fmt: skip
 
 
-def _sort_traces_plain(groups: Ints, units: Ints, group: Ints, starts: Longs) -> None:
+def _sort_traces_plain(groups: Ints, units: Ints, group: Ints, starts: Longs, once: int) -> None:
     """NumPy twin of `sort_traces`."""
-    there = groups >= 0
-    order = np.lexsort((groups[there], units[there]))
-    group[: len(order)] = groups[there][order]
-    starts[1:] = np.cumsum(np.bincount(units[there], minlength=len(starts) - 1))
+    pairs = np.column_stack([units, groups])[groups >= 0]
+    pairs = np.unique(pairs, axis=0) if once else pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    group[: len(pairs)] = pairs[:, 1]
+    starts[1:] = np.cumsum(np.bincount(pairs[:, 0], minlength=len(starts) - 1))
 
 
 @helper
@@ -79,8 +79,8 @@ def _sort_part(group: Ints, begin: int, end: int) -> None:
 
 
 @kernel(_sort_traces_plain, makes_arrays=False)
-def sort_traces(groups: Ints, units: Ints, group: Ints, starts: Longs) -> None:
-    """Make the traces of rows that stand unit by unit; rows of group -1 are left out."""
+def sort_traces(groups: Ints, units: Ints, group: Ints, starts: Longs, once: int) -> None:
+    """Make the traces of rows that stand unit by unit; rows of group -1 are left out, equal ones if `once` is not 0."""
     to, last = 0, 0
     for row in range(len(groups)):
         while last < units[row]:
@@ -95,6 +95,16 @@ def sort_traces(groups: Ints, units: Ints, group: Ints, starts: Longs) -> None:
     for u in range(len(starts) - 1):
         if starts[u + 1] - starts[u] > 1:
             _sort_part(group, starts[u], starts[u + 1])
+    if once:
+        to = 0
+        for u in range(len(starts) - 1):
+            begin = starts[u]
+            starts[u] = to
+            for i in range(begin, starts[u + 1]):
+                if i == begin or group[i] != group[to - 1]:
+                    group[to] = group[i]
+                    to += 1
+        starts[len(starts) - 1] = to
 
 
 def _like_traces_plain(traces: Traces, slots: Ints, like: Ints, sizes: Ints) -> None:

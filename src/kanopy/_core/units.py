@@ -63,6 +63,8 @@ class Units:
     known: int = 1
     called: str = "people"
     """What units are called in sentences."""
+    once: bool = False
+    """Whether a unit shows every group once, however many of its rows are in it: traces are sets then."""
 
     @cached_property
     def rows_of(self) -> Longs:
@@ -135,7 +137,8 @@ class Units:
         traces = Traces(
             np.empty(len(ordered), np.int32), np.zeros(self.count + 1, np.int64), np.zeros(self.count, np.bool_)
         )
-        for_size(sort_traces, len(ordered), SMALL)(ordered, self._units, traces.group, traces.starts)
+        sort = for_size(sort_traces, len(ordered), SMALL)
+        sort(ordered, self._units, traces.group, traces.starts, int(self.once))
         return traces
 
 

@@ -56,6 +56,7 @@ class _Read:
     tokens: tuple[str, ...] = ()
     decimal: str | None = None
     remarks: tuple[str, ...] = ()
+    separator: str | None = None
 
 
 def guess_job(data: Any, source: str = "") -> GuessedJob:
@@ -93,6 +94,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             "role": str(guess.role),
             "missing-tokens": own,
             "decimal": read.decimal,
+            "separator": read.separator,
             "hierarchy": read.hierarchy,
         }
         lines += ["", f"[columns.{toml_key(guess.column)}]"]
@@ -126,9 +128,11 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     from kanopy._job.inputs import resolve_hierarchies
     from kanopy._job.reading import as_said
     from kanopy._table.frames import to_polars
+    from kanopy.engine.lists import unrolled
 
     job = guessed.job
-    built = resolve_hierarchies(as_said(*to_polars(data), job)[0], job)
+    frame, _ = unrolled(as_said(*to_polars(data), job)[0], job.quasi, job.separators)
+    built = resolve_hierarchies(frame, job)
     files: dict[str, Hierarchy] = {}
     places = {}
     for name, hierarchy in built.items():
@@ -216,6 +220,9 @@ def _read(guess: Guess, seen: Values) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read(tokens=guess.missing if guess.role == Role.SENSITIVE else ())
+    if seen.elements:
+        told = "known = 2 above the columns protects from whoever knows two elements of a list"
+        return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)

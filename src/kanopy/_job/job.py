@@ -40,6 +40,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
+from kanopy._table.policies import EACH, ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -96,6 +97,9 @@ class Job(Declared):
 
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
     then `k` counts these, not rows. `known` is how many rows of one person others may know: 1, more, or "all".
+
+    A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
+    their elements: then `known` is how many elements of a list others may know.
 
     All mistakes are told at once:
 
@@ -168,6 +172,10 @@ class Job(Declared):
     decimals: Annotated[
         Mapping[str, str], MapOf(OneOf(",", "."), "{'pay': ','}"), "per column the decimal sign of numbers in texts"
     ] = field(default_factory=dict)
+    separators: Annotated[
+        Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
+    ] = field(default_factory=dict)
+    repeats: Annotated[str, OneOf(ONCE, EACH), "equal labels of one list are published once, or each"] = ONCE
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -206,6 +214,8 @@ class Job(Declared):
             skip_rows: int = 0,
             column_tokens: Mapping[str, Columns] = ...,
             decimals: Mapping[str, str] = ...,
+            separators: Mapping[str, str] = ...,
+            repeats: str = ONCE,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -225,7 +235,7 @@ class Job(Declared):
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
             (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
-            (self._wrong_unit, ("unit", "known", "pseudonymize")),
+            (self._wrong_lists, ("quasi", "separators")),
             (self._wrong_columns, ("quasi", "min_levels", "max_levels", "weights")),
             (self._wrong_parameters, ("algorithm", "parameters", "quasi")),
         ):
@@ -295,12 +305,9 @@ class Job(Declared):
         elif has == "insensitive":
             yield f"The model {model!r} names {column!r}, which the job calls insensitive. Call it sensitive."
 
-    def _wrong_unit(self) -> Iterator[str]:
-        if self.known != 1 and not self.unit:
-            yield (
-                f"known = {self.known!r} says how many rows of one person others may know; name the column that says "
-                "whose row it is (unit=…, --unit)."
-            )
+    def _wrong_lists(self) -> Iterator[str]:
+        if strangers := [name for name in self.separators if name not in self.quasi]:
+            yield f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
 
     def _wrong_columns(self) -> Iterator[str]:
         for name in ("min_levels", "max_levels", "weights"):

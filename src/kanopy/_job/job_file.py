@@ -14,6 +14,7 @@ from kanopy._files import usable
 from kanopy._job.job import HierarchySource, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._kinds import collected, refuse
+from kanopy._table.policies import ONCE
 from kanopy._table.roles import LEAVE_OUT, ROLES
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -24,6 +25,7 @@ PER_COLUMN = {
     "weight": "weights",
     "missing-tokens": "column_tokens",
     "decimal": "decimals",
+    "separator": "separators",
 }
 """The settings of a column besides its role, and the fields of `Job` that hold them."""
 
@@ -47,10 +49,11 @@ SETTINGS = (
     "shuffle",
     "neutralize-formulas",
     "known",
+    "repeats",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
-_UNSAID = {"rest": LEAVE_OUT, "known": 1}
+_UNSAID = {"rest": LEAVE_OUT, "known": 1, "repeats": ONCE}
 """What is not written down."""
 _ALWAYS = ("suppress", "metric", "missing", "unknown", "suppressed-rows")
 

@@ -87,7 +87,10 @@ def _coded(column: pl.Series, name: str) -> CodedColumn:
     elif dtype.is_integer() or dtype.is_temporal():
         physical = column.to_physical()
     elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-        raise DataError(f"The column {name!r} holds {dtype} values. Convert it to numbers or text first.")
+        raise DataError(
+            f"The column {name!r} holds {dtype} values. Convert it to numbers or text first; a list becomes one row "
+            "per element (explode), with the number of its row as the unit."
+        )
     else:
         physical = column.rank("dense")
         if dtype.is_float() and column.is_nan().any():  # ranks may tell two NaN apart

@@ -25,3 +25,5 @@ Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as ke
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
 Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
 Shuffled = Annotated[bool, Flag(), "publish the rows in another order than they came in"]
+ONCE, EACH = "once", "each"
+"""How equal labels of one list are published: once, or as often as they occur."""

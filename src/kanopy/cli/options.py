@@ -55,6 +55,8 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "shuffle": (FLAG, "Publish rows in another order: the one they came in may tell who is who.", "--shuffle"),
     "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
     "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
+    "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
+    "repeats": (TEXT, "Equal labels of one list are published once (the default) or each."),
     "k": (int | None, "Rows that must share each published combination.", "-k"),
     "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
@@ -95,7 +97,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
     "unknown", "population", "sampling_weight", "household", "shuffle", "neutralize_formulas",
-    "unit", "known",
+    "unit", "known", "repeats",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -147,6 +149,20 @@ def columns(given: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in given or () for name in Names().read(text)))
 
 
+def _separator(text: str) -> tuple[str, str]:
+    """A column and what parts the elements of its lists.
+
+    >>> _separator("bought=;")
+    ('bought', ';')
+    """
+    from kanopy._errors import JobError
+
+    name, is_said, sign = text.rpartition("=") if not text.endswith("==") else (text[:-2], "=", "=")
+    if not name or not is_said or not sign:
+        raise JobError(f"--separator takes column=sign, such as bought=';', not {text!r}.")
+    return name, sign
+
+
 def job_of(given: dict[str, Any], **settings: Any) -> Any:
     """The job of a command: its job file, with what the options say instead or in addition.
 
@@ -167,6 +183,8 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
+    if given.get("separator"):
+        changes["separators"] = {**own.separators, **dict(_separator(text) for text in given["separator"])}
     models = [*(models or ()), *([f"subset-k:{given['every']}"] if given.get("every") else ())]
     if models:
         changes["models"] = (*own.models, *models)

@@ -18,8 +18,8 @@ from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "shuffle", "unit", "known", "missing", "missing_tokens", "unknown", "neutralize_formulas",
-    "model", "every", "population", "sampling_weight", "household", *o.OUTPUTS,
+    "insensitive", "rest", "shuffle", "unit", "known", "separator", "repeats", "missing", "missing_tokens", "unknown",
+    "neutralize_formulas", "model", "every", "population", "sampling_weight", "household", *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,

@@ -47,6 +47,8 @@ def not_large(job: Any) -> str | None:
         return "maskings compare every answer with every other"
     if job.shuffle:
         return "shuffling sorts all rows"
+    if job.separators:
+        return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
@@ -96,7 +98,7 @@ def anonymize_where_it_is(
         plain = job.replaced(pseudonymize=())
         verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
     return Result(
-        frame=published,
+        published=published,
         job=job,
         found=found,
         verification=verification,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kanopy._core.units import Units
     from kanopy._table.encode import SubstitutedColumn
     from kanopy._table.frames import Restore
+    from kanopy.engine.lists import Lists
     from kanopy.engine.local import Counted
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.masking.job import MaskJob
@@ -84,6 +85,8 @@ class Prepared:
     rows_of: Longs | None = None
     """For how many rows of the table each row of the frame stands, where an engine counted them; it then has only the
     columns that decide something."""
+    lists: Lists | None = None
+    """Lists in cells that were taken apart: the frame has a row per element then."""
 
     @property
     def rows(self) -> int:
@@ -146,6 +149,11 @@ def prepare(
         frame, restore = as_said(frame, restore, job)
     if not generalize:
         job = _as_it_will_run(frame, job)
+    whole, lists = frame, None
+    if isinstance(job, Job):
+        from kanopy.engine.lists import unrolled
+
+        frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
     notes = (*notes, *about_index(index, job.rest))
     if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
@@ -157,8 +165,8 @@ def prepare(
         with clock.stage("encode"):
             prepare_kernels(first_kernels(job), progress)
             progress("encoding")
-            units, about = units_for(frame, job)
-            notes = (*notes, *about, *about_people(frame, job))
+            units, about = units_for(frame, job, lists=lists)
+            notes = (*notes, *(() if lists is None else (lists.note,)), *about, *about_people(whole, job))
             table = generalizable(frame, job, population, units)
     else:
         table, more = _substitutable(frame, job, clock, progress)
@@ -166,7 +174,7 @@ def prepare(
     named = str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
     source = shown_address(source or named)
     known = population if population is not None else getattr(job, "population", None)
-    return Prepared(frame, job, roles, notes, source, restore, table, known)
+    return Prepared(frame, job, roles, notes, source, restore, table, known, lists=lists)
 
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
@@ -200,10 +208,13 @@ def _substitutable(
     return Substitutable(wider, guide, judged), masking_notes(columns, judged, job)
 
 
-def units_for(frame: pl.DataFrame, job: Job, rows_of: Longs | None = None) -> tuple[Units | None, tuple[str, ...]]:
+def units_for(
+    frame: pl.DataFrame, job: Job, rows_of: Longs | None = None, lists: Lists | None = None
+) -> tuple[Units | None, tuple[str, ...]]:
     """Whose rows these are, where the job says so, and what to tell about it; `None` where every row stands alone.
 
-    A row of the frame that stands for several rows (`rows_of`) must say whose it is.
+    A row of the frame that stands for several rows (`rows_of`) must say whose it is. The elements of a list belong to
+    whom its row belongs to, which stands alone unless the job says more.
     """
     import numpy as np
 
@@ -211,10 +222,24 @@ def units_for(frame: pl.DataFrame, job: Job, rows_of: Longs | None = None) -> tu
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
 
+    if lists is not None and not job.unit:
+        of_row = lists.row_of.astype(np.int32)
+        found, longest = Units(of_row, job.known_rows, "records", lists.once), int(np.bincount(of_row).max())
+        if found.known > longest:
+            raise JobError(
+                f"known is {found.known:,}, and no list of {lists.column!r} has more than {longest:,} elements. Choose "
+                f"known of at most {longest:,}, or 'all'."
+            )
+        return found, ()
     if not job.unit:
+        if job.known != 1:
+            raise JobError(
+                f"known = {job.known!r} says how many rows of one person others may know; name the column that says "
+                "whose row it is (unit=…, --unit), or a quasi-identifier that holds lists."
+            )
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
-    found = Units(of_row, job.known_rows, called(job.unit))
+    found = Units(of_row, job.known_rows, called(job.unit), lists is not None and lists.once)
     rows = frame.height if rows_of is None else int(rows_of.sum())
     said, longest = some(job.unit), int(np.bincount(of_row, rows_of).max())
     if alone == rows:
@@ -228,7 +253,7 @@ def units_for(frame: pl.DataFrame, job: Job, rows_of: Longs | None = None) -> tu
     if alone:
         lacking = "1 row, which stands" if alone == 1 else f"{alone:,} rows, which stand"
         notes.append(f"The unit {said} is missing in {lacking} alone: each counts as one of the {found.called}.")
-    if longest == 1:
+    if longest == 1 and lists is None:
         return None, (*notes, f"Every row has a unit of its own ({said}): counting {found.called} changes nothing.")
     if found.known > longest:
         raise JobError(

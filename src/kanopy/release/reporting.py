@@ -58,7 +58,9 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             unknown_policy=job.unknown,
             unknown_rows={c.name: int(c.unknown_rows.sum()) for c in columns if c.unknown_rows is not None},
             before=Preview(tuple(before.columns), _as_text(before), tuple(shown.tolist())),
-            after=Preview(tuple(result.frame.columns), _as_text(result.frame.head(PREVIEW_ROWS)), tuple(rows.tolist())),
+            after=Preview(
+                tuple(result.published.columns), _as_text(result.published.head(PREVIEW_ROWS)), tuple(rows.tolist())
+            ),
             shuffled=result.order is not None,
             classes_before=domain.counted_before,
             verification={"verified": True, **result.verification.to_dict()},

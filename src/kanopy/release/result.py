@@ -44,7 +44,8 @@ class Result:
     `solution` says how a release was found that generalizes, `evaluation` what a masking did to meaning.
     """
 
-    frame: pl.DataFrame
+    published: pl.DataFrame
+    """The published rows, as they were verified: one per element where lists are protected."""
     job: Job | MaskJob
     found: Solution | Masked
     verification: Verification
@@ -65,17 +66,30 @@ class Result:
     """The labels that the release would publish for the people of the population, where a model compares with it."""
 
     @property
+    def frame(self) -> pl.DataFrame:
+        """The published table."""
+        return self._rolled[0]
+
+    @property
     def data(self) -> Any:
         """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, …)."""
-        if self.order is None:
-            return self.prepared.restore(self.frame, self.kept)
-        there = np.arange(self.rows) if self.kept is None else np.flatnonzero(self.kept)
-        return self.prepared.restore(self.frame, there[self.order])
+        return self.prepared.restore(*self._rolled)
+
+    @cached_property
+    def _rolled(self) -> tuple[pl.DataFrame, Mask | Longs | None]:
+        """What leaves, and the rows of the original table that it was made of (`None`: all, in their order)."""
+        rows: Mask | Longs | None = self.kept
+        if self.order is not None or self.prepared.lists is not None:
+            there = np.arange(self.rows) if self.kept is None else np.flatnonzero(self.kept)
+            rows = there if self.order is None else there[self.order]
+        if self.prepared.lists is None:
+            return self.published, rows
+        return self.prepared.lists.rolled(self.published, np.asarray(rows, np.int64))
 
     @property
     def in_order(self) -> pl.DataFrame:
         """The published rows in the order of the original ones. To look at beside them, not to publish."""
-        return self.frame if self.order is None else self.frame[np.argsort(self.order)]
+        return self.published if self.order is None else self.published[np.argsort(self.order)]
 
     @property
     def solution(self) -> Solution | None:
@@ -310,7 +324,7 @@ class Result:
 
         if self.masked is not None:
             return MaskReport(self)
-        if target in self.prepared.at_home and target not in self.frame.columns:
+        if target in self.prepared.at_home and target not in self.published.columns:
             raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
         return report_of(
             self, files, population_size=population_size, sampling_fraction=sampling_fraction, target=target

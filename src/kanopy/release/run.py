@@ -145,8 +145,8 @@ def run(
         if order is not None:  # what is about to leave, beside the rows it was made from
             published = frame[np.argsort(order)]
         verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
-    return Result(
-        frame=frame,
+    result = Result(
+        published=frame,
         job=job,
         found=found,
         verification=verification,
@@ -160,6 +160,13 @@ def run(
         order=order,
         published_population=None if background is None else background.population,
     )
+    if prepared.lists is not None and isinstance(job, Job):
+        from kanopy.verify.people import require_lists
+
+        with clock.stage("verify"):
+            whose = _whose(prepared, job, kept)
+            require_lists(result.frame, prepared.names, prepared.lists.column, prepared.lists.separator, whose, job.k)
+    return result
 
 
 def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) -> Solution | Masked:
@@ -414,9 +421,11 @@ def _whose(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | No
     units = prepared.units
     if units is None:
         return None
-    columns = prepared.frame[list(job.unit)]
+    lists = prepared.lists
+    columns = prepared.frame[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
     columns = columns if kept is None else columns.filter(pl.Series(kept))
-    return Whose(columns, None if units.known == ALL else units.known, units.called, job.missing_tokens)
+    known, once = None if units.known == ALL else units.known, lists is not None and lists.once
+    return Whose(columns, known, units.called, job.missing_tokens, once)
 
 
 def verified_labels(

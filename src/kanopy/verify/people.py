@@ -6,7 +6,7 @@ Whose row it is does not leave; it is looked up in the original table, beside th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -26,6 +26,8 @@ class Whose:
     known: int | None = 1
     called: str = "people"
     missing_tokens: tuple[str, ...] = ()
+    once: bool = False
+    """Whether equal labels of one are published once: elements of a list."""
 
     @cached_property
     def units(self) -> pl.Series:
@@ -47,7 +49,7 @@ class Whose:
 
     def of(self, rows: pl.Series) -> Whose:
         """The same of some rows."""
-        found = Whose(self.columns.filter(rows), self.known, self.called, self.missing_tokens)
+        found = replace(self, columns=self.columns.filter(rows))
         found.__dict__["units"] = self.units.filter(rows)
         return found
 
@@ -76,6 +78,7 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
         return
     keys, named = _named(frame, quasi, whose)
     rows = named.select("\0unit", pl.struct(keys).rank("dense").alias("\0class"))
+    rows = rows.unique(maintain_order=True) if whose.once else rows
     if whose.known is None:
         traces = rows.group_by("\0unit").agg(pl.col("\0class").sort().cast(pl.String).alias("\0trace"))
         same = traces.select(pl.col("\0trace").list.join(" ")).group_by("\0trace").len()["len"]
@@ -93,6 +96,34 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
         if not found.height:
             return
         _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", whose.called)
+
+
+def require_lists(
+    frame: pl.DataFrame, quasi: Sequence[str], column: str, separator: str | None, whose: Whose | None, k: int
+) -> None:
+    """Refuse a table of lists, as it is about to leave, in which what may be known of a row fits fewer than `k`.
+
+    Suppressed rows, which show nothing, are left out; whose rows these are is not asked again: each is its own.
+
+    >>> frame, whose = pl.DataFrame({"bought": [["ale", "nuts"], ["ale"]]}), Whose(pl.DataFrame({"row": [0, 0, 1]}))
+    >>> require_lists(frame, ["bought"], "bought", None, whose, 1)
+    >>> require_lists(frame, ["bought"], "bought", None, whose, 2)
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: One element of one of the people fit only 1 of them, k is 2. ...
+    """
+    if whose is None or list(whose.columns.columns) != ["row"]:
+        return  # several rows may be about one: they were counted together, element by element
+    lists = frame[column] if separator is None else frame[column].fill_null("").str.split(separator)
+    others = [frame[name] for name in quasi if name != column]
+    table = pl.DataFrame([*others, lists.alias(column), pl.int_range(frame.height, eager=True).alias("row")])
+    table = table.explode(column).with_columns(pl.col(column).cast(pl.String).replace("", None))
+    stars = [table[name].cast(pl.String).fill_null("") == "*" for name in quasi]
+    hidden = pl.DataFrame([each.alias(str(i)) for i, each in enumerate(stars)]).select(pl.all_horizontal(pl.all()))
+    shown = table.filter(~hidden.to_series())
+    told = replace(whose, columns=shown.select("row"), missing_tokens=())
+    if shown.height:
+        _require_enough(people_of(shown, quasi, told), k, "One element", whose.called)
+        require_traces(shown, quasi, told, k)
 
 
 def _require_enough(fitting: pl.Series, k: int, what: str, called: str) -> None:

@@ -210,6 +210,10 @@ def _weaker(guess: Guess, other: Guess) -> bool:
 def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Guess:
     seen = values[name]
     shape = f"{seen.distinct:,} different values in {seen.rows:,} records"
+    if seen.elements:
+        parted = "" if seen.separator is None else f" parted by {seen.separator!r}"
+        reason = f"holds lists{parted} of {seen.elements:,} different elements, of which others may know some"
+        return Guess(name, Role.QUASI_IDENTIFIER, reason, None, LIKELY)
     if seen.nested:
         return Guess(
             name, Role.IDENTIFIER, f"holds {frame[name].dtype} values, which cannot be generalized", None, SURE

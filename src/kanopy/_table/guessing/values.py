@@ -68,6 +68,10 @@ MISSING_NUMBERS = frozenset(
 )
 
 
+SEPARATORS = (";", "|")
+"""What parts the elements of lists in texts; commas and slashes also stand within names."""
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
     """The values of a column, looked at once."""
@@ -104,6 +108,30 @@ class Values:
         """Different values as texts, the missing-value words left out."""
         values = as_labels(self.column.drop_nulls().unique(maintain_order=True).head(SAMPLE)).str.strip_chars()
         return values.filter((values != "") & ~values.str.to_lowercase().is_in(list(MISSING_WORDS)))
+
+    @cached_property
+    def separator(self) -> str | None:
+        """What parts the elements of texts that are lists (`ale; nuts`): most hold it, and elements repeat."""
+        if not isinstance(self.column.dtype, TEXTS) or len(self.sample) < FEWEST_ROWS_TO_JUDGE:
+            return None
+        for sign in SEPARATORS:
+            if self.sample.str.contains(sign, literal=True).mean() >= 0.5:  # type: ignore[operator]
+                parts = self.sample.str.split(sign)
+                if parts.list.len().n_unique() > 1 and _repeat(parts.explode().str.strip_chars()):
+                    return sign
+        return None
+
+    @cached_property
+    def elements(self) -> int:
+        """How many different elements lists have, where elements repeat; 0 where these are no such lists."""
+        dtype = self.column.dtype
+        if isinstance(dtype, pl.List) and not dtype.inner.is_nested():
+            found = self.column.explode().drop_nulls()
+        elif self.separator is not None:
+            found = self.sample.str.split(self.separator).explode().str.strip_chars()
+        else:
+            return 0
+        return found.n_unique() if _repeat(found) else 0
 
     @cached_property
     def decimal(self) -> str | None:
@@ -221,6 +249,11 @@ class Values:
                 if rest.n_unique() > 1 and _stands_apart(code, float(rest.min()), float(rest.max())):  # type: ignore[arg-type]
                     found.append(next(v for v in values.to_list() if _is_number(v, code)))
         return tuple(sorted(set(found)))
+
+
+def _repeat(elements: pl.Series) -> bool:
+    """Whether elements of lists occur twice or more on average."""
+    return 0 < 2 * elements.n_unique() <= len(elements)
 
 
 def _stands_apart(code: float, least: float, most: float) -> bool:
