@@ -281,7 +281,7 @@ def test_zeros_with_and_without_sign_and_moments_within_a_microsecond() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([[1], [2]], "List"),
+        ([[[1]], [[2]]], "List"),
         ([b"a", b"b"], "Binary"),
         ([1, "x"], "different or unknown kinds"),
         ([{"a": 1}, {"a": 2}], "Struct"),
