@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,33 @@ def test_a_hundred_thousand_values() -> None:
     found = proposed([*nouns, *(noise - set(nouns))])
     assert found.hierarchy.size > 99_000
     assert any("and " in note and "more" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "column", sorted((Path(__file__).parent / "trees").glob("*.csv"))[::4], ids=lambda path: path.stem
+)
+def test_no_label_is_above_another_of_its_level_and_none_says_nothing(column: Path) -> None:
+    values = [line.split(";")[0] for line in column.read_text(encoding="utf-8").splitlines()]
+    found = proposed(values, column.stem)
+    for level in range(1, found.hierarchy.height + 1):
+        labels = found.hierarchy.labels_at(level)
+        assert len(set(labels)) == len(labels)
+        assert not {"physical entity", "entity", "object", "whole", "artifact", "matter"} & set(labels)
+        known = [label for label in labels if label in found.senses and WORDNET.knows(label)]
+        concepts = {label: found.senses.concept(label) for label in known}
+        above = [
+            (one, other)
+            for one in known
+            for other in known
+            if one != other and concepts[one] != concepts[other] and WORDNET.is_a(concepts[other], concepts[one])
+        ]
+        assert not above
+
+
+def test_nouns_among_adjectives_are_unsure() -> None:
+    senses = senses_of_values(WORDNET, ["single", "married", "divorced", "widowed"])
+    assert senses["single"].is_ambiguous
+
+
+def test_a_cat_among_cars_is_a_cat() -> None:
+    assert senses_of_values(WORDNET, ["cat", "car", "bus", "truck"]).name("cat") == "cat#1"

@@ -18,6 +18,8 @@ from kanopy.ontology.senses.labels import APPROXIMATE, HOW, Match, find_label, n
 from kanopy.ontology.senses.together import choose_together
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
+ADJECTIVES = 3
+"""Where one value in so many is known only by another part of speech, nouns are unsure, too."""
 Above = Callable[[int], frozenset[int]]
 
 
@@ -193,6 +195,9 @@ def senses_of_values(
     matches = find_labels(taxonomy, values, choices)
     together = choose_together(taxonomy, matches, header)
     found = {}
+    # `single` among `married` and `divorced` is no noun either, though WordNet has one.
+    other_words = sum(match.how in ("nominalized", "stem") for match in matches.values())
+    adjectives = ADJECTIVES * other_words >= len(matches) > 1
     for label, match in matches.items():
         if len(match.concepts) <= 1:
             found[label] = _only(match)
@@ -200,7 +205,9 @@ def senses_of_values(
         best = together[label]
         near = ", ".join(sense_name(taxonomy, match.term, match.concepts[at]) for at in best.near)
         reason = f"fits the other values best, hardly better than {near}" if near else "fits the other values best"
-        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged=bool(near))
+        if adjectives and match.how == "exact":
+            reason = "unsure: many of the other values are no nouns"
+        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged=bool(near) or adjectives)
     return Senses(taxonomy, found)
 
 

@@ -27,7 +27,10 @@ TOPIC_BITS = 4.0
 """A topic costs so many bits beside those that say which concept it is."""
 MOST_VALUES = 1000
 """The topics of a longer column are found from so many of its values, evenly taken."""
-UNSURE_BITS = 1.0
+NEVER_BITS = 2.0
+"""A sense that texts never use costs more, if they use the word: a `cat` among cars is still a cat."""
+OFTEN = 5
+UNSURE_BITS = 1.5
 """A sense is unsure if another one costs hardly more."""
 
 
@@ -89,8 +92,9 @@ def _sense_bits(taxonomy: Taxonomy, match: Match) -> Floats:
     word = fold(match.term.partition("#")[0])
     tagged = dict(zip(taxonomy.senses(word), taxonomy.tagged(word), strict=True))
     rank = np.arange(1, len(match.concepts) + 1)
-    counts = np.array([tagged.get(concept, 0) for concept in match.concepts]) + 0.5 / rank**0.5
-    bits = -np.log2(counts / counts.sum())
+    seen = np.array([tagged.get(concept, 0) for concept in match.concepts])
+    counts = seen + 0.5 / rank**0.5
+    bits = -np.log2(counts / counts.sum()) + NEVER_BITS * ((seen == 0) & (seen.max() >= OFTEN))
     if not match.label[:1].isupper():
         for at, concept in enumerate(match.concepts):
             written = [term for term in taxonomy.terms_of(concept) if fold(term) == word]

@@ -7,9 +7,11 @@ so that a name is true of every member. Of a large rest `other <what the larger 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy.ontology.taxonomy import Taxonomy
 from kanopy.ontology.terms import common_term, says_nothing
 
+_JOINED = re.compile(r", | or | and ")
 MOST_PARTS = 3
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
@@ -32,6 +35,7 @@ class GroupNames:
         self.above = [self._above(concept) for concept in concepts.tolist()]
         self.under = Counter(concept for found in self.above for concept in found)
         self.taken: dict[str, frozenset[int]] = {}
+        self.beside: list[frozenset[int]] = []
 
     def whole(self, concept: int) -> str:
         """What all values are: `*` if that says nothing."""
@@ -43,6 +47,7 @@ class GroupNames:
         """The name of every value's group; `parents` are the names of the level above. A value alone keeps its own."""
         names = [""] * len(groups)
         order = Counter(groups.tolist())
+        self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in order]
         for group in sorted(order, key=lambda one: (-order[one], one)):
             members = np.flatnonzero(groups == group).tolist()
             name = self.labels[members[0]] if len(members) == 1 else self._name(members, parents[members[0]])
@@ -56,15 +61,30 @@ class GroupNames:
             return parent
         parts, rest = self._parts(members, parent)
         words = list(dict.fromkeys([self._term(part) for part in parts] + [self.labels[member] for member in rest]))
-        name = _either(words) if len(words) <= MOST_PARTS else f"{', '.join(words[:2])} and others"
-        if (parts or len(words) <= MOST_PARTS) and self.taken.setdefault(name, own) == own:
-            return name
-        general = f"other {parent}" if parent != SUPPRESSED_LABEL and not parent.startswith("other ") else "other"
-        name, number = general, 1
-        while self.taken.setdefault(name, own) != own:
-            number += 1
-            name = f"{general} ({number})"
+        for name in self._options(parts, words, parent, own):
+            if self.taken.setdefault(name, own) == own:
+                break
         return name
+
+    def _options(self, parts: list[int], words: list[str], parent: str, own: frozenset[int]) -> Iterator[str]:
+        """What a group may be called, the clearest first; the last ones are free for sure."""
+        if len(words) == 1 and parts:
+            # Beside `bee` no group is called `insect`, which covers the bee too: no label is above its neighbour.
+            beside = any(all(parts[0] in self.above[one] for one in group) for group in self.beside if group != own)
+            yield f"other {words[0]}" if beside else words[0]
+        elif len(words) <= MOST_PARTS:
+            yield _either(words)
+        elif parts:
+            yield f"{', '.join(words[:2])} and others"
+        plain = parent != SUPPRESSED_LABEL and not parent.startswith("other ") and not _JOINED.search(parent)
+        if plain:
+            yield f"other {parent}"
+        for some in (words, [self.labels[one] for one in sorted(own)]):
+            if len(some) > 1:
+                yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
+        general = f"other {parent}" if plain else "other"
+        yield general
+        yield from (f"{general} ({number})" for number in count(2))
 
     def _parts(self, members: list[int], parent: str) -> tuple[list[int], list[int]]:
         """The concepts that cover the members best, and the members that none of them covers."""
