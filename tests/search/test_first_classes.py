@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain
 from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.local.best import first_classes
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.first_classes import FROM_ROUNDS, bottom_up, by_rounds
-from kanopy.search.local.boxes import lay_out, partition_cost
+from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
 from tests.search.problems import domains
@@ -56,3 +57,24 @@ def test_best_repeats_by_steps_also_where_rounds_come_first() -> None:
     one, two = Best(steps=2).solve(problem), Best(steps=2).solve(problem)
     assert one.score == two.score
     assert (one.recoding.group_of_row == two.recoding.group_of_row).all()
+
+
+def test_where_covers_lose_twice_rounds_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def loses(way: str, stopped: tuple[bool, ...]) -> object:
+        def start(layout: Layout, *others: object) -> object:
+            tried.append(way)
+            best = next(each for each in others if isinstance(each, np.ndarray))
+            return (best, *stopped) if stopped else best
+
+        return start
+
+    monkeypatch.setattr(first_classes, "by_cover", loses("cover", (False,)))
+    monkeypatch.setattr(first_classes, "by_rounds", loses("rounds", ()))
+    problem = Problem(table(200), [KAnonymity(30)])
+    layout = lay_out(problem)
+    starts, best = first_classes.Starts(layout, problem, 30, 0), bottom_up(layout, 30, SILENT)
+    for seconds in (1.0, 2.0, 5.0, 10.0):
+        assert starts.next(best, Work(None), seconds, SILENT) is best
+    assert tried == ["cover", "cover", "rounds"]

@@ -86,7 +86,7 @@ class Starts:
     """Where the stages of a search begin: the best so far, or classes found in quite another way if they are better.
 
     Which way pays depends on the table, so it is tried: rounds of full-domain search, and a cover of boxes where there
-    is time for one to cool down. A way that loses twice is not tried again.
+    is time for one to cool down. A way that loses twice is not tried again; where covers lose, rounds have their turn.
     """
 
     def __init__(self, layout: Layout, problem: Problem, k: int, seed: int) -> None:
@@ -102,7 +102,7 @@ class Starts:
         per_row = stage / len(layout.rows)
         if k < FROM_ROUNDS or layout.stratum.any():
             return best
-        covers = k >= COVER_FROM and per_row >= COVER_SECONDS_PER_ROW
+        covers = k >= COVER_FROM and per_row >= COVER_SECONDS_PER_ROW and self.lost["cover"] < 2
         way = "cover" if covers else "rounds"
         # The more a round may leave, the better the classes, and the more rounds it takes.
         leave = 0.9 if per_row < 8e-5 else 0.95 if per_row < 5e-4 else 0.99
