@@ -5,6 +5,7 @@ Run: python examples/publish_adult.py [FOLDER]. Writes release.csv, report.html,
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def main(folder: Path) -> None:
     result = kanopy.anonymize(data, job)
     folder.mkdir(parents=True, exist_ok=True)
     report = result.report
+    kanopy.datasets.write_adult_csv(folder / "adult.csv")
     result.data.write_csv(folder / "release.csv")
     (folder / "report.html").write_text(report.to_html(), encoding="utf-8")
     (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
@@ -37,6 +39,8 @@ def main(folder: Path) -> None:
     second = kanopy.check(result.data, quasi=job.quasi, sensitive=job.sensitive)
     print(f"Checked again: the smallest class has {second.k} rows, {second.unique_rows} rows are unique.")
     print(f"Open {folder / 'report.html'} in a browser.")
+    command = os.path.relpath(Path(sys.executable).with_name("kanopy"))
+    print(f"Work on the data in the app: {command} app {folder / 'adult.csv'}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperGroup
 
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
-from kanopy.cli import app as page
 from kanopy.cli import (
     assess,
     check,
@@ -68,7 +67,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "algorithms": lists.algorithms,
     "models": lists.models,
-    "app": page.app,
+    "app": release.app,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -1,4 +1,4 @@
-"""`kanopy init`, `kanopy anonymize` and `kanopy apply`."""
+"""`kanopy init`, `kanopy anonymize`, `kanopy apply`, and the page over them, `kanopy app`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
+
+PASSWORD = "KANOPY_APP_PASSWORD"
+"""The variable that holds the password of a page that other machines may open."""
 
 
 @o.command(
@@ -324,3 +327,33 @@ def init(
 
     result = {"job": str(output), "columns": guessed.columns, "decide": guessed.decide, "hierarchies": written}
     emit(result, show)
+
+
+@o.command()
+def app(
+    data: Annotated[str | None, typer.Argument(help="A table to open first, as every command takes it.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port [default: the first free one from 8790 on].")] = None,
+    host: Annotated[
+        str, typer.Option(help=f"The address to listen on; other than this machine asks for {PASSWORD}.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    project: Annotated[Path, typer.Option(help="The folder that keeps the work.")] = Path("kanopy-project"),
+) -> None:
+    """Open the page: look at hierarchies, move sliders, take the release home. Everything stays on this machine."""
+    from rich.text import Text
+
+    from kanopy._table.sources import check_source
+    from kanopy.app.server import serve
+
+    if data is not None:
+        check_source(data)
+
+    def ready(address: str) -> None:
+        words = f"{address}\nThe work is kept in {project}. Ctrl-C ends it."
+        emit({"address": address, "project": str(project)}, lambda out: out.print(Text(words), soft_wrap=True))
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(project, data=data, host=host, port=port, password=os.environ.get(PASSWORD, ""), ready=ready)

@@ -21,6 +21,7 @@ class ReleasePlace(Place):
     """Sliders on the left, what they do on the right, the release below."""
 
     path, name, icon = "/release", "Release", "tune"
+    _moving = False
 
     def build(self) -> None:
         """Write the place."""
@@ -72,11 +73,16 @@ class ReleasePlace(Place):
                 text.set_text(shown(event.value))  # type: ignore[attr-defined]
                 await self._follow(setting(event.value))
 
-            def settled() -> None:
-                self.desk.set_job(f"{field} = {shown(slider.value)}", **setting(slider.value))
+            def settled(event: Any) -> None:
+                # The slider may have moved on meanwhile: it must not be set back to where this step leads.
+                self._moving = True
+                try:
+                    self.desk.set_job(f"{field} = {shown(event.args)}", **setting(event.args))
+                finally:
+                    self._moving = False
 
             slider.on_value_change(self.attempt(moved))
-            slider.on("change", self.attempt(lambda *_: settled()))
+            slider.on("change", self.attempt(settled))
         return slider
 
     def _write_models(self) -> None:
@@ -260,8 +266,9 @@ class ReleasePlace(Place):
             super().update()
             return
         self._job = now
-        self._k.set_value(now.k)
-        self._limit.set_value(now.suppress * 100)
+        if not self._moving:
+            self._k.set_value(now.k)
+            self._limit.set_value(now.suppress * 100)
         if before.models != now.models:
             self._write_models()
         if before.algorithm != now.algorithm:

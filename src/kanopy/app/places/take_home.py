@@ -89,9 +89,12 @@ class TakeHomePlace(Place):
         elif name == "report.pdf":
             button("Download", self.attempt(lambda *_: self._pdf()), hint=f"Download {name}")
         elif path.exists():
-            button("Download", self.attempt(lambda *_: ui.download.file(path, name)), hint=f"Download {name}")
+            button("Download", self.attempt(lambda *_: self._send(name)), hint=f"Download {name}")
         else:
             button("Make", self.attempt(lambda *_: self._make()), hint=f"Make {name}")
+
+    def _send(self, name: str) -> None:
+        ui.download.from_url(f"/files/{self.desk.project.job_mark}/{name}", name)
 
     async def _make(self) -> None:
         await self.desk.report()
