@@ -217,3 +217,32 @@ def test_a_masking_writes_what_any_release_writes(shell: Shell, answers: Path) -
     done = shell(*job, "--solution", "s.json")
     assert done.status == 2 and "no single level per column" in done.words
     assert not (shell.folder / "o.csv").exists()
+
+
+def test_a_job_file_a_mapping_and_a_manifest(shell: Shell) -> None:
+    lines = [f"{why},{age},{zip_}" for why, age, zip_ in zip(
+        ["beach"] * 4 + ["baech", "ada@example.org", "heron", "egret", "stork", "wine", "wine", "wine"],
+        [30] * 6 + [60] * 6, range(1000, 1012), strict=True)]  # fmt: skip
+    data = shell.write("a.csv", "\n".join(["why,age,zip", *lines]) + "\n")
+    job = shell.write("job.toml", 'k = 3\n[columns.why]\nrole = "quasi-identifier"\n[columns.age]\n'
+                      'role = "quasi-identifier"\n[columns.zip]\nrole = "insensitive"\n')  # fmt: skip
+    out, mapping, manifest = (shell.folder / name for name in ("o.csv", "map.csv", "man.json"))
+    done = shell("mask", data, "--job", job, "-o", out, "--mapping", mapping, "--manifest", manifest)
+    assert done.status == 0, done.error
+    first = " ".join(done.out.split())
+    assert first.startswith("! Only why, age are protected. Published as they are, and not protected: zip.")
+    published = rows_of(out)
+    assert min(Counter((row["why"], row["age"]) for row in published).values()) >= 3
+    assert {row["why"] for row in published} <= {"beach", "wine", "wading bird", "*"}
+    assert sum(int(row["rows"]) for row in rows_of(mapping) if row["column"] == "why") == 12
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    assert (said["result"]["targets"], said["result"]["rare_answers_shown"]) == ("frequent", 0)
+    assert "ada@example.org" not in manifest.read_text(encoding="utf-8")
+
+
+def test_any_target_says_what_it_shows(shell: Shell) -> None:
+    data = shell.write("a.csv", "why\nbeach\ncoast\nwine\nbeer\n")
+    done = shell("mask", data, "-t", "why", "-k", "2", "--targets", "any", "-o", shell.folder / "o.csv")
+    assert "given by fewer than 2 people" in " ".join(done.out.split())
+    wrong = shell("mask", data, "-t", "why", "--targets", "all", "-o", shell.folder / "o.csv")
+    assert wrong.status != 0 and "frequent" in wrong.error

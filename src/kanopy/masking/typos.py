@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 
 SHORTEST, SHORT, LONG = 3, 8, 60
 """Shorter answers have no typos; below 8 letters one letter may be wrong, up to 60 two, beyond that nobody can tell."""
@@ -62,8 +61,9 @@ def meant_answers(rare: Iterable[str], frequent: Mapping[str, int]) -> dict[str,
         for shorter in _shortened(text, allowed(text)):
             index.setdefault(shorter, []).append(text)
     found: dict[str, list[str]] = {}
+    lengths = {len(text) + more for text in frequent for more in (-2, -1, 0, 1, 2)}
     for text in rare:
-        if len(text) > LONG + 2:
+        if len(text) > LONG + 2 or len(text) not in lengths:
             continue
         near: dict[str, int] = {}
         for shorter in _shortened(text, allowed(text + "x")):
@@ -84,8 +84,8 @@ def _may_mean(text: str, other: str) -> bool:
 
 def _shortened(text: str, most: int) -> set[str]:
     """The text without up to so many of its letters."""
-    found = {text}
-    for many in range(1, min(most, len(text) - 1) + 1):
-        for gone in combinations(range(len(text)), many):
-            found.add("".join(letter for at, letter in enumerate(text) if at not in gone))
+    found, last = {text}, {text}
+    for _ in range(min(most, len(text) - 1)):
+        last = {each[:at] + each[at + 1 :] for each in last for at in range(len(each))}
+        found |= last
     return found
