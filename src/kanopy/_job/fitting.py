@@ -27,6 +27,9 @@ MOST_WORK = 40_000_000
 """Numbers looked at before the search for better cuts ends: about a second."""
 FINENESS = (4, 8, 16)
 """How fine the grids are that are tried, the most readable first."""
+FINE_FOR_FEW = 64
+"""A column alone, or two, can be published far more finely: then finer grids are tried, too."""
+FEW_COLUMNS = 2
 AS_GOOD = 1.03
 """A more readable grid is taken if it loses at most so many times as much as a finer one."""
 STARTS = (2, 3, 4, 6)
@@ -47,7 +50,7 @@ def fitted_hierarchies(problem: Problem, columns: Mapping[str, Column]) -> dict[
     """
     names = problem.domain.names
     found: list[tuple[float, Fitting]] = []
-    for parts in FINENESS:
+    for parts in (*FINENESS, FINE_FOR_FEW) if problem.domain.width <= FEW_COLUMNS else FINENESS:
         builder = Round(k=problem.k, parts=parts)
         scales = {names.index(name): builder.scale(column) for name, column in columns.items()}
         fitting = Fitting(problem, scales)
