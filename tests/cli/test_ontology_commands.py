@@ -102,3 +102,11 @@ def test_bad_benchmark_files(tmp_path: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(InputError, match=message):
         run("similarity", "--benchmark", str(file))
+
+
+def test_the_depth_of_the_root_can_be_chosen() -> None:
+    options: tuple[tuple[str, ...], ...] = ((), ("--depth-offset", "2"), ("--depth-offset", "0"))
+    found = [run("similarity", "cat", "dog", "--json", *more)["pairs"][0]["similarity"] for more in options]
+    assert found[0] == found[1] > found[2]
+    with pytest.raises(InputError, match="counts no depth"):
+        run("similarity", "cat", "dog", "--measure", "lin", "--depth-offset", "0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ from kanopy.cli.console import emit, grid
 from kanopy.cli.files import check_outputs
 
 if TYPE_CHECKING:
+    from kanopy.ontology.similarity.measures import Measure
     from kanopy.ontology.similarity.words import WordPair
     from kanopy.ontology.taxonomy import Taxonomy
 
@@ -93,6 +95,9 @@ def similarity(
     benchmark: Annotated[
         Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
     ] = None,
+    depth_offset: Annotated[
+        int | None, typer.Option(help="Wu-Palmer: what is added to a depth in links; 2 if not given, 0 counts links.")
+    ] = None,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""
     from kanopy.ontology.load import load_ontology
@@ -113,15 +118,30 @@ def similarity(
         if len(words or []) < 2:
             raise InputError(f"Give at least two words, not only {(words or [''])[0]!r}.")
         wanted = list(combinations(words or [], 2))
-    _similarities(loaded, wanted, measure or "wu-palmer")
+    _similarities(loaded, wanted, _measured(measure or "wu-palmer", depth_offset))
 
 
-def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], measure: str) -> None:
-    from kanopy.ontology.combine import CombinedOntologies
+def _measured(name: str, depth_offset: int | None) -> Measure:
+    """The measure of a name, with another depth of the root if one is asked for."""
+    from functools import partial
+
+    from kanopy.ontology.similarity.formulas import wu_palmer
     from kanopy.ontology.similarity.measures import find_measure
+
+    found = find_measure(name)
+    if depth_offset is None:
+        return found
+    if found.function is not wu_palmer:
+        raise InputError(f"{found.name} counts no depth from the root. Leave --depth-offset out, or use wu-palmer.")
+    if depth_offset < 0:
+        raise InputError(f"A depth begins at 0 or above, not at {depth_offset}.")
+    return replace(found, function=partial(wu_palmer, depth_offset=depth_offset))
+
+
+def _similarities(loaded: list[Taxonomy], wanted: list[tuple[str, str]], chosen: Measure) -> None:
+    from kanopy.ontology.combine import CombinedOntologies
     from kanopy.ontology.similarity.words import word_similarities
 
-    chosen = find_measure(measure)
     answers: list[tuple[Taxonomy, WordPair]]
     if len(loaded) == 1:
         answers = [(loaded[0], pair) for pair in word_similarities(loaded[0], wanted, chosen)]
