@@ -226,8 +226,14 @@ class Window:
         except (Left, Superseded):
             pass
         except Cancelled:
-            ui.notify("Stopped. Nothing was changed.", position="bottom-left")
+            self._say("Stopped. Nothing was changed.", position="bottom-left")
         except NoSolution as nothing:
-            ui.notify(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
+            self._say(nothing.reason, type="negative", multi_line=True, close_button="Close", timeout=0)
         except (KanopyError, OSError, ValueError) as error:
-            ui.notify(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
+            self._say(str(error), type="negative", multi_line=True, close_button="Close", timeout=12_000)
+
+    def _say(self, words: str, **look: Any) -> None:
+        """Say something in the window, wherever it is by now: the place that asked may have been left."""
+        if not self.client.is_deleted:
+            with self.client:
+                ui.notify(words, **look)

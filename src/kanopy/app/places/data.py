@@ -146,7 +146,7 @@ class DataPlace(Place):
             tiles(
                 (f"{self._total:,}", "rows"), (len(work.columns), "columns"),
                 (len(undecided), "undecided", "stay at home" if undecided else "nothing is open"),
-                (len(work.job.quasi), "classes", "quasi-identifiers, which others may know"),
+                (len(work.job.quasi), "quasi", "others may know them"),
             )  # fmt: skip
         self._columns.clear()
         with self._columns:
