@@ -12,7 +12,7 @@ import pytest
 import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
-from kanopy.verify.people import Whose, people_of, require_traces
+from kanopy.verify.people import Whose, people_of, require_fixed, require_traces
 from tests.people.tables import fewest, visits
 from tests.quick import QUICK
 from tests.shared_input import needs_shared
@@ -167,6 +167,15 @@ def test_the_second_opinion_counts_people_itself() -> None:
         require_traces(traces, ["age"], Whose(two.columns, None), 2)
     with pytest.raises(VerificationFailed, match="1 of the rows of one of the people fit only 2"):
         require_traces(traces, ["age"], two, 3)
+
+
+def test_the_second_opinion_sees_fixed_columns_published_in_two_ways() -> None:
+    table = visits()
+    two_ways = table.with_columns(pl.when(pl.col("ward") == "A").then(pl.lit("*")).otherwise("sex").alias("sex"))
+    whose = Whose(table.select("patient"))
+    require_fixed(table, two_ways, QUASI, whose, (table["ward"] == "A").to_numpy())
+    with pytest.raises(VerificationFailed, match="'sex' is the same in all rows"):
+        require_fixed(table, two_ways, QUASI, whose)
 
 
 # ---- bad input --------------------------------------------------------------------------------------------------

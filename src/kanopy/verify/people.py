@@ -11,6 +11,7 @@ from functools import cached_property
 
 import polars as pl
 
+from kanopy._arrays import Mask
 from kanopy._errors import VerificationFailed
 from kanopy.verify.regroup import labels_of_values
 
@@ -96,6 +97,31 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
         if not found.height:
             return
         _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", whose.called)
+
+
+def require_fixed(
+    original: pl.DataFrame, frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, gone: Mask | None = None
+) -> None:
+    """Refuse a release in which what is the same in all rows of each unit (sex, day of birth) is published in two ways.
+
+    Two labels for one would together say more than either; `gone` are the suppressed rows, which show nothing.
+
+    >>> visits, whose = pl.DataFrame({"sex": ["f", "f"]}), Whose(pl.DataFrame({"patient": ["a", "a"]}))
+    >>> require_fixed(visits, pl.DataFrame({"sex": ["f", "*"]}), ["sex"], whose)
+    Traceback (most recent call last):
+    kanopy._errors.VerificationFailed: 'sex' is the same in all rows of each of the people, and published ...
+    """
+    shown = pl.Series([True]).new_from_index(0, frame.height) if gone is None else pl.Series(~gone)
+    for name in quasi:
+        pairs = pl.DataFrame([original[name].alias("\0before"), frame[name].alias("\0after"), whose.units])
+        different = pairs.lazy().group_by("\0unit").agg(pl.col("\0before").n_unique())
+        fixed = different.select((pl.col("\0before") == 1).all()).collect().item()
+        told = pairs.filter(shown).lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
+        if fixed and told.select((pl.col("\0after") > 1).any()).collect().item():
+            raise VerificationFailed(
+                f"{name!r} is the same in all rows of each of the {whose.called}, and published in two ways. "
+                "Nothing was written. This is an error in Kanopy: please report it."
+            )
 
 
 def require_lists(
