@@ -17,8 +17,8 @@ from kanopy._progress import SILENT
 from kanopy.cli.explore import parse_ks
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
-from kanopy.release.explore import Exploration, explore
-from kanopy.release.levels import Leveled
+from kanopy.release.many.explore import Exploration, explore
+from kanopy.release.many.levels import Leveled
 from kanopy.release.prepare import prepare
 from kanopy.release.run import anonymize
 from kanopy.report.charts.risk_map import risk_map, table_csv

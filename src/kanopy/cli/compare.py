@@ -30,7 +30,7 @@ def compare(
     """
     from kanopy._files import write_whole
     from kanopy._progress import Clock
-    from kanopy.release.compare import compare as run
+    from kanopy.release.many.compare import compare as run
 
     clock = Clock(())
     wanted, output = o.job_of(given), given["output"]

@@ -65,7 +65,7 @@ def explore(
     """
     from kanopy._files import write_whole
     from kanopy._progress import Clock
-    from kanopy.release.explore import explore as run
+    from kanopy.release.many.explore import explore as run
 
     clock = Clock(())
     ks, output = parse_ks(k), given["output"]

@@ -25,7 +25,7 @@ def explored(
     algorithms: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Search every combination of k, limit and algorithm; finished points are kept, so that one can go on later."""
-    from kanopy.release.explore import explore
+    from kanopy.release.many.explore import explore
 
     wanted = job_of(job, home)
     state = Path(file).with_suffix(".state")

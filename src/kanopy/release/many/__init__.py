@@ -1,0 +1,1 @@
+"""Many releases of one table: algorithms compared, and the map of risk and utility."""
