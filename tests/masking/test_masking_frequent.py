@@ -146,6 +146,16 @@ def test_numbers_of_other_columns_go_to_those_that_k_people_have_and_texts_of_nu
     assert mask({"n": [7, 7, 7, 8, 9]}, MaskJob(text=["n"], k=3)).data["n"][:3] in ([7, 7, 7], [None] * 3)
 
 
+def test_categories_with_a_hierarchy_go_to_the_nearest_that_k_people_have() -> None:
+    tree = Hierarchy.from_rows([["Lyon", "France", "*"], ["Rome", "Italy", "*"], ["Pisa", "Italy", "*"]])
+    data = {"why": ["beach"] * 8, "town": ["Rome"] * 4 + ["Pisa"] + ["Lyon"] * 3}
+    out = mask(data, MaskJob(text=["why"], quasi=["town"], k=3, hierarchies={"town": tree})).data
+    assert out["town"] == ["Rome"] * 5 + ["Lyon"] * 3
+    alone = {"why": ["beach"] * 5, "town": ["Rome"] * 4 + ["Lyon"]}
+    shown = mask(alone, MaskJob(text=["why"], quasi=["town"], k=3, hierarchies={"town": tree})).data["town"]
+    assert "Lyon" not in shown and min(Counter(shown).values()) >= 3
+
+
 def test_kinds_can_be_allowed() -> None:
     values = ["Barcelona"] * 4 + ["beach"] * 4
     assert why(values).data["why"] == ["*"] * 4 + ["beach"] * 4 or "Barcelona" not in why(values).data["why"]

@@ -207,7 +207,10 @@ def _other_attribute(column: SubstitutedColumn, job: MaskJob) -> Attribute:
         from kanopy.hierarchy.files.files import read_hierarchy
 
         hierarchy = given if isinstance(given, Hierarchy) else read_hierarchy(given, column=column.name)
-        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, column.labels))
+        known = [label for label in column.labels if label is not None]
+        if known and known[-1] == NEUTRAL and not column.counts[len(known) - 1]:
+            known.pop()  # nobody has the neutral value: beyond the table it is like nothing but itself
+        return category_attribute(column.name, column.labels, hierarchy_similarities(hierarchy, known))
     if (numbers := column.as_numbers) is not None:
         return number_attribute(column.name, column.labels, numbers)
     return category_attribute(column.name, column.labels)
