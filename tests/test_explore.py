@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kanopy._errors import Cancelled, JobError, NoSolution, VerificationFailed
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
-from kanopy.cli.explore import parse_ks
+from kanopy.cli.many import parse_ks
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
 from kanopy.release.many.explore import Exploration, explore

@@ -14,20 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
-from kanopy.cli import (
-    assess,
-    check,
-    compare,
-    explore,
-    hierarchies,
-    large,
-    lists,
-    mask,
-    ontologies,
-    release,
-    reproduce,
-    risk,
-)
+from kanopy.cli import assess, check, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail, plain_streams
 
 
@@ -61,8 +48,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "mask": mask.mask,
     "similarity": ontologies.similarity,
     "reproduce": reproduce.reproduce,
-    "explore": explore.explore,
-    "compare": compare.compare,
+    "explore": many.explore,
+    "compare": many.compare,
     "risk": risk.risk,
     "assess": assess.assess,
     "algorithms": lists.algorithms,
