@@ -114,8 +114,8 @@ def test_the_whole_path(serve: Callable[..., Any], window: Callable[..., Any], t
         page.get_by_text("exactly what optimal will find").wait_for()
         loss = page.locator(".small-tiles .number").first
         before = loss.inner_text()
-        for _ in range(5):
-            page.get_by_role("slider", name="k", exact=True).locator("[tabindex='0']").press("ArrowRight")
+        for _ in range(5):  # faster than any server answers
+            page.get_by_role("slider", name="k", exact=True).locator("[tabindex='0']").press("ArrowRight", delay=5)
         page.wait_for_function("document.querySelector('.bar').innerText.includes('k = 10')")
         page.wait_for_function(
             "before => document.querySelector('.small-tiles .number').innerText !== before", arg=before
@@ -248,6 +248,7 @@ def test_hostile_values_names_and_files_stay_texts(
     assert "Traceback" not in server.stop()
 
 
+@pytest.mark.slow
 def test_what_is_cancelled_or_killed_leaves_the_work_as_it_was(
     serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from kanopy._errors import NoSolution
 from kanopy.app.places.advice import Advice, write_advice
 from kanopy.app.places.place import Place
 from kanopy.app.places.result import ResultView
-from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, picture, share, title
+from kanopy.app.widgets.parts import Slider, button, card, heading, labelled, named, number, picture, share, title
 
 MOST_K = 100
 MOST_SUPPRESSED = 20
@@ -60,13 +60,13 @@ class ReleasePlace(Place):
 
     def _slider(
         self, key: str, field: str, value: float, low: float, high: float, step: float, setting: Any, shown: Any
-    ) -> ui.slider:
+    ) -> Slider:
         with ui.element("div").classes("slider"):
             with ui.element("div").classes("row-flex"):
                 named(key)
                 ui.element("div").classes("grow")
                 text = number(shown(value), key)
-            slider = ui.slider(min=low, max=max(high, value), step=step, value=value)
+            slider = Slider(min=low, max=max(high, value), step=step, value=value)
             labelled(slider, field)
 
             async def moved(event: Any) -> None:
@@ -183,7 +183,7 @@ class ReleasePlace(Place):
                 with ui.label(name).classes("ellipsis"):
                     ui.tooltip(name)
                 text = number(f"{job.weights.get(name, 1.0):g}", "weight")
-                slider = ui.slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
+                slider = Slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
                 labelled(slider, f"Importance of {name}")
                 slider.on_value_change(lambda event, text=text: text.set_text(f"{event.value:g}"))
                 slider.on("change", self.attempt(lambda *_, name=name, slider=slider: self._weigh(name, slider.value)))

@@ -156,6 +156,12 @@ def share(value: float | None) -> str:
     return percent(value)
 
 
+class Slider(ui.slider):
+    """A slider that is never set back to where it was when the server heard of it."""
+
+    LOOPBACK = False
+
+
 class Grid:
     """A table of texts that is filled anew without being built anew."""
 
