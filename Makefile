@@ -1,5 +1,5 @@
 # Everything here makes its own environment (.venv) and needs nothing but Python 3.11+ and a package index.
-.PHONY: help demo test test-slow fuzz mutants lint format prebuilt bench docs clean
+.PHONY: help demo test test-slow fuzz mutants lint format prebuilt bench bench-scale spark-test docs clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -44,6 +44,13 @@ prebuilt: $(READY)-test ## compile the loops that come with Kanopy anew (Linux o
 
 bench: $(READY)-bench ## measure, with peers beside us where they can be installed
 	@for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+bench-scale: $(READY)-bench ## time and memory of large tables beside reading and rewriting them; SIZES="1e6 10e6 100e6"
+	@$(BIN)/python benchmarks/scale/run.py $(SIZES)
+
+spark-test: $(READY)-test ## the same jobs on Spark in this process and on a cluster of two workers; needs Java 17
+	@$(BIN)/pip install -q "pyspark>=4,<5"
+	@for master in "local[2]" "local-cluster[2,1,1024]"; do KANOPY_SPARK=$$master $(BIN)/python -m pytest tests/engine/test_spark.py || exit 1; done
 
 docs: $(READY)-docs ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site

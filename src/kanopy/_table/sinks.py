@@ -114,7 +114,7 @@ def formulas(frame: pl.DataFrame, target: Target) -> list[str]:
     if not delimited(target):
         return []
     named = _like_formula(pl.Series(frame.columns, dtype=pl.String)).to_list()
-    return [name for name, sign in zip(frame.columns, named, strict=True) if sign or _like_formula(frame[name]).any()]
+    return [name for name, sign in zip(frame.columns, named, strict=True) if sign or _has_formula(frame[name])]
 
 
 def delimited(target: Target) -> bool:
@@ -140,6 +140,11 @@ def neutralized(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _unnamed(column: pl.Series) -> pl.Series:
     return column.rename("")  # names such as `*` are patterns to the dataframe library
+
+
+def _has_formula(column: pl.Series) -> bool:
+    few = isinstance(column.dtype, (pl.Categorical, pl.Enum))  # each category once instead of every row
+    return bool(_like_formula(_unnamed(column).unique() if few else column).any())
 
 
 def _like_formula(column: pl.Series) -> pl.Series:

@@ -48,7 +48,7 @@ POSTGRES = Dialect(
     text="text",
     order=" order by ctid",
 )
-SPARK = Dialect(quote="`", same="{a} <=> {b}", text="string", order=" order by 1")
+SPARK = Dialect(quote="`", same="{a} <=> {b}", text="string", order=" order by kanopy_order")
 
 
 @dataclass(frozen=True, eq=False)

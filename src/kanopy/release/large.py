@@ -212,7 +212,8 @@ def _prepared(
     notes = (*engine.notes, *notes, *about, *people)
     known = population if population is not None else job.population
     named = shown_address(source or engine.source)
-    return raw, kind, Prepared(frame, job, roles, notes, named, restore, table, known, rows_of)
+    back = getattr(engine, "restore", restore)
+    return raw, kind, Prepared(frame, job, roles, notes, named, back, table, known, rows_of)
 
 
 def _of_columns(job: Job, columns: list[str]) -> Job:

@@ -45,8 +45,8 @@ def anonymize(
 ) -> Result:
     """Find the release that keeps most information under the job, and prove that it satisfies it.
 
-    `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path. Raises
-    `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops cleanly.
+    `data` is a pandas, Polars, Arrow, DuckDB or Spark frame, a dictionary of columns, a list of records, or a path.
+    Raises `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops it.
     `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
     which identifiers are pseudonymized, where the job asks for that. `bound` also proves how far from the best possible
     the release is: no local recoding with these hierarchies loses less than `result.bound.value`; a time such as `60s`
@@ -67,6 +67,10 @@ def anonymize(
         from kanopy._table.pseudonyms import check_key
 
         check_key(key)
+    if type(data).__module__.startswith("pyspark."):
+        from kanopy.release.where import anonymize_on_spark
+
+        return anonymize_on_spark(data, job, bound=bound, progress=progress, clock=clock, population=population)
     clock, tell = clock or Clock(), Progress(progress)
     prepared = prepare(data, job, population=population, source=source, clock=clock, progress=tell)
     return run(prepared, prepared.job, key=key, bound=bound, clock=clock, progress=tell)

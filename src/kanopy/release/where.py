@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kanopy import _files
     from kanopy.engine.contract import Engine
+    from kanopy.release.result import Result
 
 ENGINES = {
     "auto": "memory, unless the table is large or the release stays in its database",
@@ -103,5 +104,22 @@ def open_engine(
             raise JobError(f"A table in a database is not changed while it is read, as {said[0]!r} asks. Use a query.")
         with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite)) as engine:
             yield engine
+    elif name == "spark":
+        from kanopy.engine.spark import SparkEngine, spark_session
+
+        if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
+            raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
+        session = spark_session(master)
+        yield SparkEngine(session.read.parquet(os.fspath(data)), output)
     else:
         raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")
+
+
+def anonymize_on_spark(frame: Any, job: Any, *, bound: Any = False, **settings: Any) -> Result:
+    """The release of a frame of Spark, which stays on its cluster: `data` of the result is a frame of Spark too."""
+    from kanopy.engine.spark import SparkEngine
+    from kanopy.release.large import anonymize_where_it_is
+
+    if bound:
+        raise JobError("A bound needs all rows in memory. Leave it out, or collect the table first.")
+    return anonymize_where_it_is(SparkEngine(frame), job, **settings)

@@ -1,0 +1,179 @@
+"""The engine for tables on a Spark cluster: one aggregation counts, native columns publish, no row passes by Python.
+
+Only different rows come to the driver. What was found for them goes back as a small table that is joined (broadcast
+where Spark finds it small enough); the release is a frame of the cluster, or files that appear when all are verified.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import socket
+import subprocess
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from kanopy._errors import DataError, MissingDependency
+from kanopy.engine import statements as sql
+from kanopy.engine.contract import ROWS, Recoded, Seen, counted
+from kanopy.engine.statements import COUNT, PIECES, Statements
+
+LEAST_JAVA = 17
+ORDER = "kanopy_order"
+
+
+def is_spark(data: object) -> bool:
+    """Whether something is a frame of Spark.
+
+    >>> is_spark(pl.DataFrame())
+    False
+    """
+    return type(data).__module__.startswith("pyspark.sql") and type(data).__name__ == "DataFrame"
+
+
+def spark_session(master: str | None = None) -> Any:
+    """A session on a cluster; refuses a wrong Java and a master that does not answer before Spark waits for them."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingDependency("Spark needs pyspark: pip install 'kanopy[spark]', and Java 17.") from None
+    check_java()
+    address = urllib.parse.urlparse(master or "")
+    if address.scheme == "spark":
+        try:
+            socket.create_connection((address.hostname or "", address.port or 7077), timeout=5).close()
+        except OSError as error:
+            raise DataError(f"The Spark master {master} does not answer ({error}). Check its address.") from None
+    builder = SparkSession.builder.appName("kanopy").config("spark.ui.showConsoleProgress", "false")
+    return (builder if master is None else builder.master(master)).getOrCreate()
+
+
+def check_java() -> None:
+    """Refuse to start Spark without a Java that it runs on."""
+    java = shutil.which("java")
+    if java is None:
+        raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, and there is no 'java'. Install a JDK.")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    if found is None or int(found[1]) < LEAST_JAVA:
+        shown = found[1] if found else "a strange one"
+        raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, not {shown}. Install a newer JDK.")
+
+
+class SparkEngine:
+    """A frame of Spark; its release is the frame `published`, also written to the folder `output` if one is named."""
+
+    name, reads_batches, source = "spark", False, "a Spark table"
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, frame: Any, output: str | None = None) -> None:
+        self.frame, self.output, self.session = frame, output, frame.sparkSession
+        self.published: Any = None
+        if output is not None:
+            self._files, self._path = _file_system(self.session, output)
+            if self._files.exists(self._path):
+                raise DataError(f"{output} exists already. Give another name: a folder is never written over.")
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns with their types."""
+        return self._here(self.frame.limit(0)).schema
+
+    def head(self, rows: int) -> pl.DataFrame:
+        """Some of the rows; few, because they come to the driver."""
+        return self._here(self.frame.limit(min(rows, 20_000)))
+
+    def count(self, columns: Sequence[str]) -> pl.DataFrame:
+        """The different rows, by one aggregation on the cluster."""
+        self.frame.createOrReplaceTempView("kanopy_source")
+        found = self._ask(sql.count_statement("kanopy_source", columns, sql.SPARK))
+        plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
+        table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
+        table.columns = [*columns, ROWS]
+        if not table.height:
+            raise DataError("The table has columns but no records. Give one with at least one record.")
+        return table.with_columns(table[ROWS].cast(pl.Int64))
+
+    @contextlib.contextmanager
+    def write(self, recoded: Recoded) -> Iterator[Seen]:
+        """Make the release on the cluster; files are written aside and get their name when the block ends well."""
+        from pyspark.sql import functions
+
+        table = self.frame
+        if not recoded.whole:
+            table = table.withColumn(ORDER, functions.monotonically_increasing_id())
+        table.createOrReplaceTempView("kanopy_source")
+        asked = Statements("kanopy_source", recoded, sql.SPARK)
+        self.session.createDataFrame(asked.pieces().to_arrow()).createOrReplaceTempView(PIECES)
+        published = self.session.sql(asked.published())
+        aside = None
+        try:
+            if self.output is not None:
+                aside = f"{self.output.rstrip('/')}.kanopy-part"
+                with self._told():
+                    published.write.mode("overwrite").parquet(aside)
+                    published = self.session.read.parquet(aside)
+            published.createOrReplaceTempView("kanopy_release")
+            yield self._seen(asked, published)
+            if aside is not None:
+                files, place = _file_system(self.session, aside)
+                if not files.rename(place, self._path):
+                    raise DataError(f"{self.output} could not get its name. Nothing was published.")
+                published, aside = self.session.read.parquet(str(self.output)), None
+            self.published = published
+        finally:
+            if aside is not None:
+                files, place = _file_system(self.session, aside)
+                files.delete(place, True)
+
+    def _seen(self, asked: Statements, published: Any) -> Seen:
+        recoded = asked.recoded
+        classes = self._ask(asked.classes("kanopy_release"))
+        classes.columns = [*recoded.shown, ROWS]
+        table = self._ask(asked.paired())
+        rows = table[COUNT].cast(pl.Int64)
+        pairs = {}
+        for place, name in enumerate(recoded.quasi):
+            value, label = table[f"o{asked.keys.index(name)}"], table[f"l{place}"]
+            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
+        units = None
+        if recoded.unit:
+            labels = [table[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
+            whose = [table[f"o{asked.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
+            units = counted([*labels, *whose], rows)
+        return Seen(tuple(published.columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
+
+    def restore(self, frame: pl.DataFrame, kept: Any = None) -> Any:
+        """The release as a frame of Spark."""
+        return self.published
+
+    def _ask(self, query: str) -> pl.DataFrame:
+        return self._here(self.session.sql(query))
+
+    def _here(self, frame: Any) -> pl.DataFrame:
+        with self._told():
+            found = pl.from_arrow(frame.toArrow())
+        assert isinstance(found, pl.DataFrame)
+        return found
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise DataError(f"Spark could not do it: {reason[:300]}. Nothing was published.") from None
+
+
+def _file_system(session: Any, path: str) -> tuple[Any, Any]:
+    """Where files of a path lie, and the path as that place says it."""
+    place = session._jvm.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(session._jsc.hadoopConfiguration()), place
