@@ -257,6 +257,21 @@ def test_the_report_speaks_of_people_and_says_why() -> None:
     assert "shared by at least 5 people" in page and "shared by at least 5 rows" not in page
 
 
+def test_the_page_names_no_value_of_fewer_than_k_people() -> None:
+    table = visits().with_columns(
+        pl.when(pl.col("patient") == "P00003").then(pl.lit("9999")).otherwise("zip").alias("zip")
+    )
+    table = pl.concat([table, *[table.filter(pl.col("zip") == "9999")] * 3])
+    assert table.filter(pl.col("zip") == "9999").height >= 5
+    report = kanopy.anonymize(table, job(suppress=0.2)).report
+    assert "9999" not in report.to_html()
+
+
+def test_the_first_tile_counts_people() -> None:
+    page = kanopy.anonymize(visits(), job(suppress=0.2)).report.to_html()
+    assert "of 80; " in page and "of 348; " not in page
+
+
 def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 

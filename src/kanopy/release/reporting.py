@@ -81,6 +81,13 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
     )
 
 
+def _least_rows(result: Result, job: Job) -> int:
+    """Rows that a value must have to be named on a page that is handed on: so many that they are about k people, even
+    if each of them has as many rows as anybody."""
+    units = result.prepared.units
+    return job.least_rows if units is None else (job.least_rows - 1) * int(units.rows_of.max()) + 1
+
+
 def _as_text(frame: pl.DataFrame) -> tuple[tuple[str | None, ...], ...]:
     return tuple(tuple(None if value is None else str(value) for value in row) for row in frame.iter_rows())
 
@@ -114,7 +121,7 @@ def _closer_look(
                 # A column published as it is needs no hierarchy to be read, and its names may occur there again.
                 hierarchies={name: h for name, h in result.hierarchies.items() if levels.get(name) != 0},
                 column_losses=result.column_losses,
-                k=job.least_rows,
+                k=_least_rows(result, job),
                 suppressed=result.solution.recoding.group_of_row < 0,
                 kept=result.kept,
                 population_size=population_size,

@@ -154,6 +154,12 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
         "unchanged": len(unchanged), "columns": len(report.columns),
         "names": listed(unchanged) if unchanged else told("release.columns.every"),
     }  # fmt: skip
+    units = report.facts.domain.units
+    if units is not None and units.count:
+        # The tile then speaks of people: those of whom some row is published.
+        published = len(np.unique(units.of_row[report.facts.solution.recoding.group_of_row >= 0]))
+        numbers |= {"share": percent(published / units.count), "suppressed": units.count - published}
+        numbers["counts"] = f"{whole(published)} of {whole(units.count)}"
     own = ("tiles", "tiles_score" if loss is None else "tiles_loss", "tiles_unchanged")
     return [tile for name in own for tile in lines(f"release.{name}", numbers)]
 
@@ -227,7 +233,7 @@ def _example(report: Report, column: ColumnReport, values: bool) -> str:
     row = column.hierarchy.table[column.level]
     labels = column.hierarchy.labels
     # A value of a few rows may be one person's: only the steward's own page names it.
-    rarest = 1 if values else max(2, report.k or report.findings.least_rows)
+    rarest = 1 if values else max(2, report.k or 0, report.findings.least_rows)
     commonest = [int(leaf) for leaf in np.argsort(-marginal, kind="stable")[:50] if marginal[leaf] >= rarest]
     if not commonest:
         return Markup('<span class="muted">every value is rare</span>')
