@@ -51,7 +51,29 @@ from kanopy._table.roles import Role
         ("gndr", Role.QUASI_IDENTIFIER),
         ("clinic_name", Role.QUASI_IDENTIFIER),
         ("wrkclss", Role.QUASI_IDENTIFIER),
-        ("qzx", Role.SENSITIVE),
+        ("studage", Role.QUASI_IDENTIFIER),
+        ("lectage", Role.QUASI_IDENTIFIER),
+        ("suffolk", Role.QUASI_IDENTIFIER),
+        ("class", Role.QUASI_IDENTIFIER),
+        ("Schulklasse", Role.QUASI_IDENTIFIER),
+        ("youngkids", Role.QUASI_IDENTIFIER),
+        ("Kidhome", Role.QUASI_IDENTIFIER),
+        ("Standort", Role.QUASI_IDENTIFIER),
+        ("centro_salud", Role.QUASI_IDENTIFIER),
+        ("situación_laboral", Role.QUASI_IDENTIFIER),
+        ("ancienneté", Role.QUASI_IDENTIFIER),
+        ("médecin_traitant", Role.IDENTIFIER),
+        ("Hausarzt", Role.IDENTIFIER),
+        ("Zuzahlung", Role.SENSITIVE),
+        ("montant_facturé", Role.SENSITIVE),
+        ("student_loans", Role.SENSITIVE),
+        ("Verweildauer", Role.SENSITIVE),
+        ("tensión_sistólica", Role.SENSITIVE),
+        ("consentement", Role.INSENSITIVE),
+        ("Geschl", Role.QUASI_IDENTIFIER),
+        ("unidade_saude", Role.QUASI_IDENTIFIER),
+        ("BackProblems", Role.UNDECIDED),
+        ("qzx", Role.UNDECIDED),
     ],
 )
 def test_names_in_several_languages(name: str, role: Role) -> None:
@@ -204,3 +226,40 @@ def test_a_row_of_answers_that_others_know_speaks_for_the_rest_of_it() -> None:
 def test_a_part_of_a_name_does_not_publish_texts_that_point_at_one_record() -> None:
     found = roles_of({"incorporation": [f"{a}{b}holm" for a in "ABCDEFGH" for b in "uvwxyzklmno"], "age": [*range(88)]})
     assert found["incorporation"] in ("identifier", "undecided")
+
+
+def test_few_values_of_unknown_meaning_are_undecided_where_they_may_be_what_others_know() -> None:
+    found = roles_of(
+        {
+            "qa": [0, 1, 2, 3] * 50,  # as many as children
+            "qb": ["nord", "zentrum", "hafen", "berg"] * 50,  # kinds of something
+            "qc": [1, 2, 3, 4, 5] * 40,  # a scale
+            "qd": ["never", "rarely", "very often", "always"] * 50,  # answers
+            "qe": ["x", "y"] * 100,
+            "class": ["good", "bad"] * 100,  # an outcome, no social class
+        }
+    )
+    # People of a family, no numbers of them.
+    assert roles_of({"num": [1, 2, 3, 4, 5, 6] * 33})["num"] == "quasi-identifier"
+    assert {name: found[name] for name in ("qa", "qb")} == {"qa": "undecided", "qb": "undecided"}
+    assert {found[name] for name in ("qc", "qd", "qe", "class")} == {"sensitive"}
+
+
+def test_values_decide_what_a_word_of_two_meanings_says() -> None:
+    names = ["García", "Weber", "O'Neill", "Moreau", "Koch"]
+    found = roles_of(
+        {
+            "zuständig": [f"Dr. {name}" for name in names] * 40,  # names of people, though each many times
+            "housing_exp": [7 * i % 9000 for i in range(200)],  # expenses
+            "years_exp": [i % 40 for i in range(200)],  # experience
+            "cp": [i % 4 for i in range(200)],  # no post code
+            "fin_indy_num": [1000 * (i % 90) for i in range(200)],  # no personal number
+            "change": [(i * 37 % 200) - 100 for i in range(200)],  # below zero: no number of a record
+            "capital-gains": [i * 7 for i in range(200)],
+            "agent": [i % 90 for i in range(200)],  # no age
+        }
+    )
+    assert found["zuständig"] == "identifier" and found["housing_exp"] == "sensitive"
+    assert found["years_exp"] == "quasi-identifier" and found["cp"] != "quasi-identifier"
+    assert found["fin_indy_num"] != "identifier" and found["change"] != "identifier"
+    assert found["capital-gains"] == "sensitive" and found["agent"] != "quasi-identifier"

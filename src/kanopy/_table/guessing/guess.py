@@ -14,9 +14,11 @@ from kanopy._table.guessing.lexicon import (
     HEALTH,
     MONEY,
     PERSON_NAME,
+    POST_CODE,
     RECORD_NUMBER,
     RESULTS,
     SURVEY_WEIGHT,
+    WORK,
     Meaning,
     lexicon,
 )
@@ -52,6 +54,9 @@ FEWEST_UNITS, MOST_UNITS = 20, 0.95
 MOST_COUNTED = 0.05
 """What is counted has few different values for its rows; numbers of people have many."""
 GRADES, LIMITS = frozenset({"grade", "gradelevel"}), frozenset({"limit", "limits"})
+EXPENSES, MOST_EXPERIENCE = frozenset({"exp"}), 100
+"""Experience is counted in years; larger numbers are expenses."""
+LARGEST_DIGIT, COUNTED_ON_FINGERS = 9, 10
 PARTS_OF_DATES = ("yr", "year", "mon", "mois", "mes", "maand", "day", "dow", "week", "date", "dato", "datum")
 NOTES, LONGEST_MARK = frozenset({"note", "notes"}), 3
 """What is longer is no mark such as B+, but a word."""
@@ -260,6 +265,8 @@ def _by_name(
     certainty = SURE if spoken.strength >= WORD else LIKELY if spoken.strength >= STEM else UNSURE
     if meaning.says == RECORD_NUMBER:
         return _record_number(frame, name, seen, values, says)
+    if meaning.role == Role.INSENSITIVE and spoken.strength < WORD:
+        return None  # a part of its name is too little to call a column harmless
     if meaning.says == PERSON_NAME and not (seen.text and _names_people(name, seen)):
         return None
     if meaning.role == Role.IDENTIFIER and _counts(name, seen):
@@ -272,6 +279,11 @@ def _by_name(
     if meaning.says == HEALTH and LIMITS & set(words_of(name)) and seen.numeric and seen.distinct > FEW_VALUES:
         meaning = next(each for each in lexicon().meanings if each.says == MONEY)
         says = f"its name and values speak of {MONEY}; {shape}"
+    if meaning.says == WORK and EXPENSES & set(words_of(name)) and seen.numeric and _above(seen, MOST_EXPERIENCE):
+        meaning = next(each for each in lexicon().meanings if each.says == MONEY)
+        says = f"its name and values speak of {MONEY}; {shape}"
+    if meaning.says == POST_CODE and seen.numeric and not _above(seen, LARGEST_DIGIT):
+        return None
     if meaning.role == Role.IDENTIFIER and seen.distinct <= FEW_VALUES and (seen.rows >= 200 or not seen.text):
         if meaning.says != COORDINATES or not seen.text:
             return None
@@ -290,6 +302,8 @@ def _by_name(
         return None  # a part of its name is too little to publish texts that nearly every record has alone
     if meaning.says == "sex or gender" and seen.distinct > 60:
         return None
+    if meaning.alone & set(words_of(name)) and len(words_of(name)) == 1 and seen.distinct == 2:
+        return None  # one of two classes is an outcome, not a social class
     if meaning.says == "a date" and not (seen.dates or (seen.numeric and _can_be_dates(name, seen))):
         return None
     hint = meaning.hint
@@ -314,6 +328,12 @@ def _grades_of_people(seen: Values) -> bool:
     low, high = seen.numbers.min(), seen.numbers.max()
     whole = seen.numeric and not seen.fractions and seen.distinct > 2
     return whole and isinstance(low, float) and isinstance(high, float) and low >= 0 and 6 < high <= 13
+
+
+def _above(seen: Values, limit: float) -> bool:
+    """Whether some number is larger than a limit."""
+    high = seen.numbers.max()
+    return isinstance(high, float) and high > limit
 
 
 def _can_be_dates(name: str, seen: Values) -> bool:
@@ -396,11 +416,14 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
         return Guess(name, Role.SENSITIVE, f"its values look like codes of diseases; {shape}", "mask", LIKELY)
     if seen.dates:
         return Guess(name, Role.QUASI_IDENTIFIER, f"holds dates, which others may know; {shape}", "date", LIKELY)
-    counted = seen.numeric and not seen.fractions and seen.nearly_unique
+    counted = seen.numeric and not seen.fractions and seen.nearly_unique and not bool((seen.numbers < 0).any())
     if seen.many_alone and seen.distinct > FEW_VALUES and (seen.text or counted):
         reason = f"its value occurs only once in {seen.alone:,} of {seen.rows:,} records: there it points at one person"
         return Guess(name, Role.IDENTIFIER, reason, None, LIKELY if seen.nearly_unique else UNSURE)
     reason = f"{NOTHING}; {shape}"
+    if _kinds_of_people(seen):
+        why = f"{reason}; it may count or name what others know: decide what it is"
+        return Guess(name, Role.UNDECIDED, why, "numeric" if seen.numeric else "grouping", UNSURE)
     if seen.distinct <= FEW_VALUES or (seen.rows < FEWEST_ROWS_TO_JUDGE and seen.numeric):
         # Published as harmless it could not be guarded, and what it says of a person is not known.
         return Guess(name, Role.SENSITIVE, f"{reason}: taken as sensitive until you know better", None, UNSURE)
@@ -408,6 +431,18 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
         return Guess(name, Role.UNDECIDED, f"holds bands of numbers, of what is not clear; {shape}", "grouping", UNSURE)
     telling = f"{reason}; but with so many values it may tell people apart: decide what it is"
     return Guess(name, Role.UNDECIDED, telling, "numeric" if seen.numeric else "grouping", UNSURE)
+
+
+def _kinds_of_people(seen: Values) -> bool:
+    """Whether three to twelve values of unknown meaning may be what others know: counts from nought, as of children, or
+    kinds, as of places; not grades of a scale, and not answers such as `never` and `often`."""
+    if not 2 < seen.distinct <= FEW_VALUES:
+        return False
+    if seen.numeric:
+        numbers = set(seen.numbers.to_list())
+        return min(numbers) == 0 and numbers <= {float(each) for each in range(COUNTED_ON_FINGERS)}
+    answers = sum(bool(lexicon().answers & set(words_of(text))) for text in seen.sample.to_list())
+    return seen.text and answers < HALF * len(seen.sample)
 
 
 def _by_words(seen: Values) -> Meaning | None:

@@ -16,6 +16,7 @@ BODY = "body measures"
 COORDINATES = "a street address"
 HEALTH, MONEY, RESULTS = "health", "money", "results"
 SURVEY_WEIGHT = "a survey weight"
+PLACE, POST_CODE, WORK = "a place", "a post code", "work"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Meaning:
     stems: tuple[str, ...]
     values: frozenset[str]
     """Words that the values of such a column are made of, where those speak clearly."""
+    alone: frozenset[str] = frozenset()
+    """Words that speak of it only where they are the whole name."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Lexicon:
     suffixes: tuple[str, ...]
     people: frozenset[str]
     """Words for people: a column of numbers named so counts them."""
+    answers: frozenset[str]
+    """Words of answers to a question, such as never and often."""
 
 
 @lru_cache(maxsize=1)
@@ -59,6 +64,7 @@ def lexicon() -> Lexicon:
             frozenset(each["words"].split()),
             tuple(each.get("stems", "").split()),
             frozenset(each.get("values", "").split()),
+            frozenset(each.get("alone", "").split()),
         )
         for each in plain["meaning"]
     )
@@ -73,4 +79,5 @@ def lexicon() -> Lexicon:
         tuple(parts["prefixes"].split()),
         tuple(parts["suffixes"].split()),
         frozenset(parts["people"].split()),
+        frozenset(parts["answers"].split()),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kanopy._table.guessing.lexicon import PERSON_NAME, RECORD_NUMBER, Meaning, lexicon
+from kanopy._table.guessing.lexicon import PERSON_NAME, PLACE, RECORD_NUMBER, Meaning, lexicon
 from kanopy._table.roles import Role
 
 WHOLE, PAIR, WORD, STEM, DERIVED, INSIDE = 100, 60, 50, 30, 25, 15
@@ -18,11 +18,12 @@ word that another begins or ends with."""
 LATER = 4
 """What comes later in a name says more: `patient_age` is an age, `age_group` is one too."""
 SHORTEST_STEM = 5
+VOWELS = "aeiou"
 SHORTEST_CORE = 3
 SHORTEST_INSIDE = 4
 SHORT_BEGINNINGS = ("age", "sex", "eth", "edu", "bmi", "dob", "zip", "inc", "occ")
 LETTERS = {"ß": "ss", "ı": "i", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "ł": "l"}
-CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke")
+CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke", "kids")
 SHORT_ENDINGS = ("dol", "siz", "fam", "job", "sch")
 LONGEST_REST = 3
 """A short word counts as the beginning of another where at most so many letters follow: `agea`, `sexf`."""
@@ -72,10 +73,11 @@ def meanings_of(name: str) -> list[Spoken]:
 def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:
     index = lexicon().index
     whole = "".join(words)
-    for meaning in index.get(whole, ()):
+    alone = tuple(meaning for meaning in lexicon().meanings if whole in meaning.alone)
+    for meaning in (index.get(whole) or _singular(whole)) + alone:
         yield meaning, WHOLE
     for place, (first, second) in enumerate(itertools.pairwise(words)):
-        for meaning in index.get(first + second, ()):
+        for meaning in index.get(first + second) or _singular(first + second):
             yield meaning, PAIR + LATER * place
     for place, word in enumerate(words):
         if word in ENDINGS_OF_NUMBERS and 0 < place == len(words) - 1:
@@ -83,12 +85,23 @@ def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:
             for meaning in index[word if word in index else "id"]:
                 yield meaning, WHOLE - 1
             continue
-        found = index.get(word, ())
+        found = index.get(word, ()) or _singular(word) or _named_after(word)
         for meaning in found:
             weight = WORD + LATER * place
             yield meaning, weight - 20 if meaning.says == RECORD_NUMBER and len(words) > 1 else weight
         if not found:
             yield from _within(word)
+
+
+def _singular(word: str) -> tuple[Meaning, ...]:
+    """What one of several speaks of: `loans` as `loan`, where the word itself is not known."""
+    one = word[:-1] if word.endswith("s") and len(word) > SHORTEST_STEM - 1 else ""
+    return tuple(each for each in lexicon().index.get(one, ()) if each.role != Role.IDENTIFIER)
+
+
+def _named_after(word: str) -> tuple[Meaning, ...]:
+    """A column named after a place says who is from there: `suffolk`, `lives_in_berlin`."""
+    return tuple(each for each in lexicon().meanings if each.says == PLACE and word in each.values)
 
 
 def _within(word: str) -> Iterator[tuple[Meaning, int]]:
@@ -113,8 +126,9 @@ def _within(word: str) -> Iterator[tuple[Meaning, int]]:
 
 
 def _inside(word: str) -> Iterator[tuple[Meaning, int]]:
-    """Meanings of the longest known word that a compound begins or ends with (`votetrump`, `stateabb`), or whose
-    consonants it is (`rgn`, `emplmnt`); words for who somebody is are not looked for there."""
+    """Meanings of the longest known word that a compound begins or ends with (`votetrump`, `stateabb`), of two that it
+    is made of (`kidhome`), of one it is cut off from (`geschl`), of a short one behind one for people (`studage`), or
+    of one whose consonants it is (`rgn`, `emplmnt`); words for who somebody is are not looked for there."""
     index = lexicon().index
     for size in range(len(word) - 1, SHORTEST_INSIDE - 1, -1):
         ending = word[-size:] if size > SHORTEST_INSIDE or word[-size:] in CLEAR_ENDINGS else ""
@@ -122,16 +136,41 @@ def _inside(word: str) -> Iterator[tuple[Meaning, int]]:
         if any(each.role != Role.IDENTIFIER for each in found):
             yield from ((each, INSIDE + size // 2) for each in found if each.role != Role.IDENTIFIER)
             return
+    halves = [(word[:at], word[at:]) for at in range(SHORTEST_CORE, len(word) - SHORTEST_CORE + 1)]
+    both = next((pair for pair in halves if pair[0] in index and pair[1] in index), ())
+    if any(each.role != Role.IDENTIFIER for part in both for each in index[part]):
+        yield from ((each, INSIDE) for part in both for each in index[part] if each.role != Role.IDENTIFIER)
+        return
     if word[-3:] in SHORT_ENDINGS and len(word) <= LONGEST_WITH_ENDING:
         yield from ((each, INSIDE) for each in index.get(word[-3:], ()))
         return
-    start = word[:3]
-    if start in SHORT_BEGINNINGS and len(word) <= 3 + LONGEST_REST:
+    meant = _cut_off(word)
+    if len(meant) == 1:
+        yield from ((each, INSIDE) for each in lexicon().meanings if each.says in meant)
+        return
+    start, whose = word[:3], word[:-3]
+    if word[-3:] in SHORT_BEGINNINGS and len(whose) >= SHORTEST_CORE and _of_people(whose):
+        yield from ((each, INSIDE) for each in index.get(word[-3:], ()))
+    elif start in SHORT_BEGINNINGS and len(word) <= 3 + LONGEST_REST:
         yield from ((each, INSIDE) for each in index.get(start, ()))
     elif len(word) >= SHORTEST_CORE and not set(word[1:]) & set("aeiou"):
         meanings = _skeletons().get(word, frozenset())
         if len(meanings) == 1:
             yield from ((each, INSIDE) for each in lexicon().meanings if each.says in meanings)
+
+
+def _cut_off(word: str) -> frozenset[str]:
+    """What the words speak of that one is cut off from, before a vowel as people do: `geschl` is from `geschlecht`."""
+    if len(word) < SHORTEST_STEM or word[-1] in VOWELS or word in lexicon().suffixes:
+        return frozenset()
+    begun = [found for known, found in lexicon().index.items() if known.startswith(word) and known[len(word)] in VOWELS]
+    roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    return frozenset(each.says for found in begun for each in found if each.role in roles)
+
+
+def _of_people(part: str) -> bool:
+    """Whether a part of a word begins one for people: `stud` of `studage`, `lect` of `lectage`."""
+    return any(person.startswith(part) for person in lexicon().people)
 
 
 @lru_cache(maxsize=1)

@@ -45,6 +45,7 @@ BANDS = (
     r"^\s*[$€£]?\s?[\d.,]+\s*[kK]?\s*(-|–|to|bis)\s*[$€£]?\s?[\d.,]+\s*[kK]?.*$|^\s*([<>≤≥]|under|over|below).*\d.*$"
 )
 FULL_NAME = r"^(\p{Lu}[\p{Ll}'’-]+\.?,?\s){1,3}\p{Lu}[\p{L}'’-]+\d*$"
+HONOURED = r"^(Dra?|Prof|Mrs?|Ms|Herr|Frau|Mme|Sra?|Dott|Dhr|Mevr)\.?\s+(\p{Lu}[\p{L}.'’-]*\s?){1,4}$"
 MISSING_WORDS = frozenset({
     "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "..", "?", "??", "unknown", "unk", "missing",
     "(missing)", "[missing]", "<na>", "not available", "not applicable", "not known", "not stated", "not recorded",
@@ -191,7 +192,10 @@ class Values:
 
     @cached_property
     def full_names(self) -> bool:
-        """Whether the values look like names of people: two or three capitalised words each, hardly repeated."""
+        """Whether the values look like names of people: a title and a name each, or two or three capitalised words,
+        hardly repeated."""
+        if self.text and self.distinct > 2 and self.share(HONOURED) >= MOSTLY:
+            return True
         return self.text and self.distinct > 0.5 * self.rows > 5 and self.share(FULL_NAME) >= MOSTLY
 
     @cached_property
