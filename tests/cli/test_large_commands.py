@@ -1,0 +1,49 @@
+"""`kanopy anonymize --engine …`, `--counts`, `--emit-sql` and `kanopy count`."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+import polars as pl
+import pytest
+
+from kanopy._table.sources import read_table
+from tests.cli.running import Shell
+from tests.engine.jobs import as_texts, people
+
+ASKED = ("-q", "age,sex", "-k", "5", "--suppress", "5%", "--insensitive", "pay")
+
+
+def test_streams_counts_and_memory_write_the_same(shell: Shell) -> None:
+    people().write_csv(shell.folder / "p.csv")
+    assert shell("anonymize", "p.csv", *ASKED, "-o", "memory.csv").status == 0
+    told = shell("anonymize", "p.csv", *ASKED, "--engine", "stream", "-o", "out.csv", "--manifest", "m.json", "--json")
+    assert told.status == 0, told.error
+    assert told.json["verified"] and told.json["rows"] == people().height
+    assert (shell.folder / "out.csv").read_bytes() == (shell.folder / "memory.csv").read_bytes()
+    found = shell("count", "p.csv", "-q", "age,sex,city", "-o", "counts.parquet", "--json")
+    assert found.json["rows"] == people().height
+    again = shell("anonymize", "p.csv", *ASKED, "--counts", "counts.parquet", "-o", "again.csv")
+    assert again.status == 0, again.error
+    assert as_texts(read_table(shell.folder / "again.csv")) == as_texts(read_table(shell.folder / "memory.csv"))
+    refused = shell("anonymize", "p.csv", *ASKED, "--engine", "stream", "--report", "r.html", "-o", "x.csv")
+    assert refused.status == 2 and "'--report' needs all rows in memory" in refused.words
+
+
+def test_a_release_in_a_database_and_as_a_statement(shell: Shell) -> None:
+    with contextlib.closing(sqlite3.connect(shell.folder / "p.sqlite")) as made:
+        made.execute("create table people (age, sex, pay)")
+        made.executemany("insert into people values (?, ?, ?)", people().select("age", "sex", "pay").rows())
+        made.commit()
+    first = shell("anonymize", "p.sqlite::people", *ASKED, "-o", "p.sqlite::release")
+    assert first.status == 0, first.error
+    assert read_table(f"{shell.folder}/p.sqlite::release").height == people().height
+    second = shell("anonymize", "p.sqlite::people", *ASKED, "-o", "p.sqlite::release")
+    assert second.status == 2 and "has a table 'release' already" in second.words
+    assert shell("anonymize", "p.sqlite::people", *ASKED, "-o", "p.sqlite::release", "--overwrite").status == 0
+    pytest.importorskip("sqlglot", reason="pip install 'kanopy[sql]'")
+    people().select("age", "sex", pl.col("pay")).write_parquet(shell.folder / "visits.parquet")
+    handed = shell("anonymize", "visits.parquet", *ASKED, "--emit-sql", "snowflake", "-o", "release.sql")
+    assert handed.status == 0, handed.error
+    assert 'CREATE TABLE "visits_release"' in (shell.folder / "release.sql").read_text()
