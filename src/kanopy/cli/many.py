@@ -190,7 +190,7 @@ def _table(found: Any) -> str:
     return table_csv([point.to_dict() for point in found.points])
 
 
-def _chart(found: Any) -> dict[str, Any]:
+def _map_chart(found: Any) -> dict[str, Any]:
     from kanopy.report.charts.risk_map import risk_map
 
     return risk_map([point.to_dict() for point in found.points], found.metric)
