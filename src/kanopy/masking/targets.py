@@ -93,6 +93,12 @@ def plan_answers(
                 target[code] = values + concepts.index(concept)
     if vectors is not None:
         _by_vectors(reading, target, np.flatnonzero(stays), vectors)
+    left = [code for code in open_ if target[code] == -1]
+    if left and int(reading.counts[target == -1].sum()) < k:
+        # Too few for the neutral token: they would be united with anything. The nearest answer is less untrue.
+        chosen, _ = _nearest(reading, left, frequent, k, taxonomy, measure, terms=False, farthest=0.0)
+        for code, (at, _) in zip(left, chosen, strict=True):
+            target[code] = at
     target[target == -1] = values + len(words)
     return ColumnPlan(target.astype(np.int32), tuple(words), tuple(concepts))
 
@@ -130,7 +136,14 @@ def _no_answers(reading: Reading, stays: Mask, target: Longs, k: int) -> None:
 
 
 def _nearest(
-    reading: Reading, rare: list[int], frequent: list[int], k: int, taxonomy: Taxonomy, measure: Measure, terms: bool
+    reading: Reading,
+    rare: list[int],
+    frequent: list[int],
+    k: int,
+    taxonomy: Taxonomy,
+    measure: Measure,
+    terms: bool,
+    farthest: float = FARTHEST,
 ) -> tuple[list[tuple[int, int]], dict[int, str]]:
     """Per rare answer the frequent answer (or -1) and otherwise the broader concept (or -1) that keeps most meaning."""
     people = reading.counts[rare].astype(np.float64)
@@ -150,7 +163,7 @@ def _nearest(
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
         top = np.argmax(beside, axis=1)
         near = beside[np.arange(len(rare)), top]
-        near[near < FARTHEST] = 0.0
+        near[near < farthest] = 0.0
         answer = np.where(near > 0, np.array(frequent, np.int64)[top], -1)
     term = _shared_terms(value, concept, above, near, people, k)
     return [(-1, int(c)) if c >= 0 else (int(a), -1) for a, c in zip(answer, term, strict=True)], labels
