@@ -76,7 +76,8 @@ class StreamEngine:
 
     def _count(self, columns: Sequence[str]) -> pl.DataFrame:
         keys = [_key(place, self.schema[name]) for name, place in zip(columns, self.scan.places(columns), strict=True)]
-        last = pl.nth(len(self.scan.columns)).is_null()
+        # Only text can have blank lines and records that are too short.
+        last = pl.nth(len(self.scan.columns)).is_null() if self.scan.kind == "csv" else pl.lit(False)
         table = self.scan.rows().select("\0row", last.alias("\0empty"), *keys)
         names = [f"c{place}" for place in range(len(columns))]
         table = table.rename({f"k{place}": name for place, name in zip(self.scan.places(columns), names, strict=True)})
