@@ -38,6 +38,15 @@ def test_campan_losses_hold_and_win_counts_need_all_k(campan):
     assert verdicts(campan, "Adult has 45,422") == ["does not hold"]
 
 
+def test_campan_means_over_row_orders_come_from_orders_that_differ(campan):
+    assert verdicts(campan, "Over several row orders") == ["holds", "holds", "holds"]
+    table = next(table for table in campan.tables if table.name == "row_orders")
+    spread = {row[:3]: row[4:] for row in table.rows}
+    assert all(least <= mean <= most for mean, least, most in spread.values())
+    mean, least, most = spread["IOTF", 10, "NTIL"]
+    assert least < most and mean == pytest.approx(0.0218, rel=0.02), "near the value in file order"
+
+
 def test_verdicts_follow_from_numbers(campan):
     """Other numbers, other verdicts: nothing is written down beforehand."""
     from kanopy_papers import campan2011
@@ -70,6 +79,14 @@ def test_yaseen_says_which_columns_of_table_4_follow(yaseen):
     assert verdicts(yaseen, "DBGH is a generalization hierarchy") == ["does not hold"]
     assert verdicts(yaseen, "Generalizing further never lowers k") == ["does not hold"]
     assert verdicts(yaseen, "Definitions 5 and 6") == ["not decidable"]
+
+
+def test_yaseen_figure_7_is_read_both_ways(yaseen):
+    assert len(verdicts(yaseen, "Figure 7 with k as the number of groups")) == 1
+    least = next(table for table in yaseen.tables if table.name == "least_DCP_by_groups").rows
+    lattice = next(table for table in yaseen.tables if table.name == "lattices").rows
+    for method, groups, dcp in least:
+        assert dcp == min(row[7] for row in lattice if row[0] == method and row[8] <= groups)
 
 
 @pytest.mark.parametrize("paper", ["campan", "yaseen"])
