@@ -151,7 +151,7 @@ MEANINGS = {
     "uncertainty": "bits that remain",
     "largest_shift": "the largest distance of a class from the whole table",
     "attacks": "attacks on the release that were tried",
-    "exposed_ends": "columns of the release whose intervals end at values of few rows",
+    "exposed_ends": "columns of the release whose intervals end at values of few rows (with a unit: of few people)",
     "kind": "its kind",
     "attempts": "people who were looked for",
     "found": "people expected to be found",

@@ -15,7 +15,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Longs
+    from kanopy._arrays import Ints, Longs
 
 MOST_LEVELS = 8
 FINEST_PARTS = 512
@@ -149,20 +149,32 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
 
 
 def resolve_hierarchies(
-    frame: pl.DataFrame, job: Job, population: pl.DataFrame | None = None, rows_of: Longs | None = None
+    frame: pl.DataFrame,
+    job: Job,
+    population: pl.DataFrame | None = None,
+    rows_of: Longs | None = None,
+    unit_of_row: Ints | None = None,
 ) -> dict[str, Hierarchy]:
     """A hierarchy per quasi-identifier: given, read from its file, or built from the column (and the population's).
 
     Where nobody says how numbers are to be cut, a search over levels gets cuts that suit the whole table. `rows_of`
-    says for how many rows each row of the frame stands.
+    says for how many rows each row of the frame stands, `unit_of_row` whose it is (found by the job's unit if not
+    given): no interval ends at a value that fewer than k people have, however many their rows.
     """
+    from kanopy._table.grouping import units_of
     from kanopy.engine.local import stacked
 
-    together = rows_of
-    if population is not None and rows_of is not None:
+    if unit_of_row is None and job.unit and set(job.unit) <= set(frame.columns):
+        unit_of_row = units_of(frame, job.unit, job.missing_tokens)[0]
+    together, whose = rows_of, unit_of_row
+    if population is not None:
         import numpy as np
 
-        together = np.append(rows_of, np.ones(population.height, np.int64))
+        if rows_of is not None:
+            together = np.append(rows_of, np.ones(population.height, np.int64))
+        if unit_of_row is not None:
+            others = np.arange(population.height, dtype=np.int32) + unit_of_row.max() + 1
+            whose = np.append(unit_of_row, others).astype(np.int32)
 
     over_levels = job.algorithm in SEARCHES_OVER_LEVELS
     found = {
@@ -174,16 +186,17 @@ def resolve_hierarchies(
             job.least_rows,
             MOST_LEVELS if over_levels else None,
             together,
+            whose,
         )
         for name in job.quasi
     }
     if over_levels and population is None and job.metric not in METRICS_OF_LEVELS:
-        found |= _fitted(frame, job, found, rows_of)
+        found |= _fitted(frame, job, found, rows_of, unit_of_row)
     return found
 
 
 def _fitted(
-    frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy], rows_of: Longs | None
+    frame: pl.DataFrame, job: Job, hierarchies: Mapping[str, Hierarchy], rows_of: Longs | None, unit_of_row: Ints | None
 ) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
     from kanopy._table.column import typed_column
@@ -194,7 +207,9 @@ def _fitted(
         if chosen_automatically(job.hierarchies.get(name)) and not {name} & (
             job.min_levels.keys() | job.max_levels.keys()
         ):
-            column = typed_column(frame[name], missing_tokens=job.missing_tokens, name=name, rows_of=rows_of)
+            column = typed_column(
+                frame[name], missing_tokens=job.missing_tokens, name=name, rows_of=rows_of, unit_of_row=unit_of_row
+            )
             column = None if column is None else column.inferred()
             if column is not None and column.kind in Round.fits and column.size > 2:
                 columns[name] = column
@@ -237,6 +252,7 @@ def resolve_hierarchy(
     k: int = 5,
     most_levels: int | None = None,
     rows_of: Longs | None = None,
+    unit_of_row: Ints | None = None,
 ) -> Hierarchy:
     """One hierarchy from whatever the job gives for it; nothing given means the best that fits the column.
 
@@ -250,7 +266,7 @@ def resolve_hierarchy(
         return source.renamed(name) if source.name != name else source
     if isinstance(source, (str, Path)):
         return read_hierarchy(source, column=name)
-    values = typed_column(column, missing_tokens=missing_tokens, name=name, rows_of=rows_of)
+    values = typed_column(column, missing_tokens=missing_tokens, name=name, rows_of=rows_of, unit_of_row=unit_of_row)
     if values is None:
         return Hierarchy.flat([MISSING_LABEL], name=name)
     if source is None:

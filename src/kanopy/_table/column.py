@@ -9,7 +9,7 @@ text as it is. Missing are null, NaN, the empty text and the tokens given. Kinds
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -80,9 +80,16 @@ def column_values(
 
 
 def typed_column(
-    series: pl.Series, *, missing_tokens: Collection[str] = (), name: str = "", rows_of: Longs | None = None
+    series: pl.Series,
+    *,
+    missing_tokens: Collection[str] = (),
+    name: str = "",
+    rows_of: Longs | None = None,
+    unit_of_row: Ints | None = None,
 ) -> Column | None:
     """The column as builders see it; `None` if all its values are missing. `rows_of` is as in `column_values`.
+
+    Where several rows may be about one person, `unit_of_row` says whose each is.
 
     >>> typed_column(pl.Series([7, None, 10, 7])).counts.tolist()
     [2, 1]
@@ -92,9 +99,22 @@ def typed_column(
         return None
     known, name = values._place >= 0, name or series.name
     try:
-        return column_of(values._distinct.filter(pl.Series(known)), values._distinct_rows[known], name=name)
+        column = column_of(values._distinct.filter(pl.Series(known)), values._distinct_rows[known], name=name)
     except HierarchyError:  # infinite or of more than 61 bits: no numbers to compute with, but labels like any other
-        return column_of(values.labels, values.counts, name=name)
+        column = column_of(values.labels, values.counts, name=name)
+    return column if unit_of_row is None else replace(column, people=people_of_values(series, unit_of_row))
+
+
+def people_of_values(series: pl.Series, unit_of_row: Ints) -> dict[str, int]:
+    """By label how many different units have a value.
+
+    >>> people_of_values(pl.Series([7, None, 10, 7]), np.array([0, 0, 1, 0], np.int32))
+    {'7': 1, '10': 1}
+    """
+    whose = pl.DataFrame([readable(series).rename("value"), pl.Series("unit", unit_of_row)])
+    counted = whose.group_by("value").agg(pl.col("unit").n_unique()).sort("value")
+    found = zip(labels_of(counted["value"]), counted["unit"].to_list(), strict=True)
+    return {label: people for label, people in found if label is not None}
 
 
 def readable(series: pl.Series) -> pl.Series:

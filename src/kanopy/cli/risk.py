@@ -209,7 +209,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         )
     for each in found.exposed:
         ends = f"{', '.join(each.ends[:5])}{', …' if len(each.ends) > 5 else ''}"
-        what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} rows: {ends}"
+        what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} {each.counted}: {ends}"
         out.print(Text(f"{each.column}: {what}. Cut at round numbers instead."))
     for each in found.disclosure:
         out.print(

@@ -14,8 +14,8 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
@@ -50,6 +50,15 @@ class Column:
     numbers: Bounds | None = None
     digits: int = 0
     raw: Sequence[Any] = field(default=(), repr=False)
+    people: Mapping[str, int] | None = field(default=None, repr=False)
+    """By label how many people have a value, where one of them may have several rows."""
+
+    @property
+    def holders(self) -> Longs:
+        """How many have each value: people, where one may have several rows; otherwise rows."""
+        if self.people is None:
+            return self.counts
+        return np.array([self.people.get(label, 0) for label in self.labels()], np.int64)
 
     @property
     def size(self) -> int:
@@ -68,7 +77,7 @@ class Column:
 
     def numeric(self, method: str) -> Column:
         """This column with positions; text is read as numbers, or refused with the offending values."""
-        return self if self.kind != "text" else _numbers_in_text(self, method)
+        return self if self.kind != "text" else replace(_numbers_in_text(self, method), people=self.people)
 
     def inferred(self) -> Column:
         """This column with positions if its texts spell numbers or dates throughout.
@@ -81,7 +90,7 @@ class Column:
         days = days_of(labels)
         if days is not None:
             items = zip(days, labels, self.counts.tolist(), strict=True)
-            return column_of_moments("date", list(items), self.name)
+            return replace(column_of_moments("date", list(items), self.name), people=self.people)
         if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
             return self
         try:

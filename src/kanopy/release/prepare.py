@@ -274,7 +274,7 @@ def generalizable(
     from kanopy.engine.local import LocalEngine
 
     people = _population(population, job)
-    hierarchies = resolve_hierarchies(frame, job, people, rows_of)
+    hierarchies = resolve_hierarchies(frame, job, people, rows_of, None if units is None else units.of_row)
     asked = [name for model in job.models for name in model.sensitive]
     needed = dict.fromkeys((*(name for name in job.sensitive if rows_of is None or name in frame.columns), *asked))
     if job.target is not None:

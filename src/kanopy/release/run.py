@@ -298,7 +298,7 @@ def second_opinion(
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
         remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
         least = getattr(job, "least_rows", job.k)
-        remarks += told_ends(exposed_ends(prepared.frame, published, names, least, prepared.rows_of))
+        remarks += told_ends(exposed_ends(prepared.frame, published, names, least, prepared.rows_of, prepared.units))
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(prepared, job, found, published, kept)
     return verification, remarks

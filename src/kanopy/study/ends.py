@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Longs
+    from kanopy._core.units import Units
 
 _SIGNS = re.compile(r"(?:<=|>=|[<>≤≥])\s*(.+)")
 _BETWEEN = (", ", "–", " - ", " to ", "..")
@@ -24,19 +25,25 @@ _BETWEEN = (", ", "–", " - ", " to ", "..")
 
 @dataclass(frozen=True)
 class ExposedEnds:
-    """The ends of a column's published intervals that are values which fewer than `k` rows have."""
+    """The ends of a column's published intervals that are values which fewer than `k` rows (or people) have."""
 
     column: str
     k: int
     ends: tuple[str, ...]
+    counted: str = "rows"
 
 
 def exposed_ends(
-    original: pl.DataFrame, published: pl.DataFrame, columns: Sequence[str], k: int, rows_of: Longs | None = None
+    original: pl.DataFrame,
+    published: pl.DataFrame,
+    columns: Sequence[str],
+    k: int,
+    rows_of: Longs | None = None,
+    units: Units | None = None,
 ) -> tuple[ExposedEnds, ...]:
     """Per column the published ends of intervals that are values of fewer than `k` original rows, unless round.
 
-    `rows_of` says for how many rows each original row stands.
+    `rows_of` says for how many rows each original row stands. With `units`, people count, however many their rows.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"age": [17, 23, 23, 48, 60]})
@@ -44,19 +51,23 @@ def exposed_ends(
     >>> exposed_ends(before, after, ["age"], 2)[0].ends
     ('17', '48')
     """
-    from kanopy._table.column import as_labels, column_values
+    from kanopy._table.column import as_labels, column_values, people_of_values
 
     found = []
     for name in columns:
         labels = as_labels(published[name]).rename("").drop_nulls().unique().to_list()
         ends = {end for label in labels for end in label_ends(label)}
         if ends:
-            values = column_values(original[name], rows_of=rows_of)
-            rare = {value for value, rows in zip(values.labels, values.counts.tolist(), strict=True) if rows < k}
+            if units is None:
+                values = column_values(original[name], rows_of=rows_of)
+                having = dict(zip(values.labels, values.counts.tolist(), strict=True))
+            else:
+                having = people_of_values(original[name], units.of_row)
+            rare = {value for value, many in having.items() if many < k}
             known = {_plain(value): value for value in rare}
             own = sorted({known[_plain(end)] for end in ends if _plain(end) in known and not is_round(end)}, key=_order)
             if own:
-                found.append(ExposedEnds(name, k, tuple(own)))
+                found.append(ExposedEnds(name, k, tuple(own), "rows" if units is None else units.called))
     return tuple(found)
 
 
@@ -92,7 +103,8 @@ def _order(text: str) -> tuple[bool, float, str]:
 def told(found: Iterable[ExposedEnds]) -> tuple[str, ...]:
     """What is said of such ends, without naming them."""
     return tuple(
-        f"Intervals of {each.column!r} end at values that fewer than {each.k:,} rows have ({len(each.ends):,} "
-        'published ends are values from the data). method = "round", or no method at all, cuts at round numbers.'
+        f"Intervals of {each.column!r} end at values that fewer than {each.k:,} {each.counted} have "
+        f"({len(each.ends):,} published ends are values from the data). "
+        'method = "round", or no method at all, cuts at round numbers.'
         for each in found
     )

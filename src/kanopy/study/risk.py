@@ -237,7 +237,7 @@ def assess_risk(
         attacks = attack_matched(matched, quasi, seed=seed, units=units)
         other = to_polars(released)[0]
         shared = [name for name in quasi if name in other.columns]
-        exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2)
+        exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2, units=units)
     return RiskAssessment(
         rows=frame.height,
         suppressed_rows=grouped.suppressed,

@@ -208,7 +208,7 @@ class Round(NumericBuilder):
         order = order[np.append(True, np.diff(first[order]) > 0)] if len(order) else order
         kept = [points[i] for i in order]
         closed = column.kind == "integer" and all(abs(point) <= 100 for point in kept)
-        few, timed = column.numbers[column.counts < self.k], column.kind in TIMED
+        few, timed = column.numbers[column.holders < self.k], column.kind in TIMED
         safe = [
             timed or all(is_round(str(end)) or float(end) not in few for end in (point, point - closed))
             for point in kept
