@@ -13,9 +13,14 @@ QUICK: dict[str, dict[str, Any]] = {
     "li-gops": {"steps": 1},
 }
 
+CLASSES = {"17": {"no": 3}, "18": {"no": 2, "yes": 1}, "58": {"yes": 4}, "1.5": {"no": 4}, "30.5": {"yes": 4}}
+"""Rows of each class for some values; the others have none."""
+
 BUILDER_NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     ("cuts", ""): {"edges": (10, 20)},
     ("groups", ""): {"groups": {"some": ["cat", "dog", "17", "18", "1.5", "2.25", "2001-01-01"]}, "other": "rest"},
+    ("chimerge", ""): {"classes": CLASSES},
+    ("mdl", ""): {"classes": CLASSES},
     ("widths", ""): {"widths": (5, 10)},
     ("order", "text"): {
         "order": (

@@ -30,6 +30,8 @@ NEEDS = {
     "cuts": {"edges": (10, 20)},
     "groups": {"groups": {"all": ["x"]}, "other": "rest"},
     "widths": {"widths": (5, 10)},
+    "chimerge": {"classes": {"7": {"no": 3}, "40": {"no": 1, "yes": 3}, "90": {"yes": 5}}},
+    "mdl": {"classes": {"7": {"no": 9}, "40": {"no": 1, "yes": 9}, "90": {"yes": 5}}},
 }
 NUMERIC = [name for name, kind in BUILDERS.items() if issubclass(kind, NumericBuilder)]
 

@@ -180,7 +180,7 @@ def resolve_hierarchies(
     found = {
         name: resolve_hierarchy(
             name,
-            job.hierarchies.get(name),
+            with_classes(job.hierarchies.get(name), frame, name, job.missing_tokens, rows_of),
             frame[name] if population is None else stacked(frame, population, name),
             job.missing_tokens,
             job.least_rows,
@@ -242,6 +242,45 @@ def _fitted(
 def chosen_automatically(source: HierarchySource | None) -> bool:
     """Whether a column's hierarchy is chosen by looking at the column, for the job's k (over levels: and limit)."""
     return source is None or (isinstance(source, Mapping) and source.get("method") == "auto" and "k" not in source)
+
+
+def target_of(source: HierarchySource | None) -> str | None:
+    """The column of the table whose classes are to be counted for a hierarchy, if its method asks for one.
+
+    >>> target_of({"method": "chimerge", "target": "pay"}), target_of({"method": "iotf"}), target_of("age.csv")
+    ('pay', None, None)
+    """
+    given = source if isinstance(source, Mapping) else getattr(source, "__dict__", {})
+    return given.get("target") if given.get("classes") is None else None
+
+
+def with_classes(
+    source: HierarchySource | None,
+    frame: pl.DataFrame,
+    name: str,
+    missing_tokens: Sequence[str] = (),
+    rows_of: Longs | None = None,
+) -> HierarchySource | None:
+    """What a job gives for the hierarchy of a column; a method that cuts by a target is told the classes of its values.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [17, 30], "pay": ["low", "high"]})
+    >>> with_classes({"method": "mdl", "target": "pay"}, table, "age")["classes"]
+    {'17': {'low': 1}, '30': {'high': 1}}
+    """
+    target = target_of(source)
+    if target is None:
+        return source
+    if target == name or target not in frame.columns:
+        others = [each for each in frame.columns if each != name]
+        wrong = "is that column itself" if target == name else "is no column of the table"
+        raise JobError(f"The target {target!r} of the hierarchy of {name!r} {wrong}. {near_miss(target, others)}")
+    from dataclasses import replace
+
+    from kanopy._table.column import class_counts
+
+    classes = class_counts(frame[name], frame[target], missing_tokens=missing_tokens, rows_of=rows_of)
+    return {**source, "classes": classes} if isinstance(source, Mapping) else replace(source, classes=classes)  # type: ignore[type-var]
 
 
 def resolve_hierarchy(

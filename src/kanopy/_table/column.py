@@ -117,6 +117,26 @@ def people_of_values(series: pl.Series, unit_of_row: Ints) -> dict[str, int]:
     return {label: people for label, people in found if label is not None}
 
 
+def class_counts(
+    series: pl.Series, classes: pl.Series, *, missing_tokens: Collection[str] = (), rows_of: Longs | None = None
+) -> dict[str, dict[str, int]]:
+    """Per value of a column the rows of each class; rows without a value or without a class do not count.
+
+    >>> class_counts(pl.Series([17, 18, 17, 17]), pl.Series(["no", "yes", "no", None]))
+    {'17': {'no': 2}, '18': {'yes': 1}}
+    """
+    values, kinds = (column_values(each, missing_tokens=missing_tokens) for each in (series, classes))
+    known = (values.codes >= 0) & (kinds.codes >= 0)
+    pairs = values.codes[known].astype(np.int64) * max(len(kinds.labels), 1) + kinds.codes[known]
+    distinct, at = np.unique(pairs, return_inverse=True)
+    rows = np.bincount(at, None if rows_of is None else rows_of[known], len(distinct)).astype(np.int64)
+    found: dict[str, dict[str, int]] = {}
+    for pair, number in zip(distinct.tolist(), rows.tolist(), strict=True):
+        value, kind = divmod(pair, len(kinds.labels))
+        found.setdefault(values.labels[value], {})[kinds.labels[kind]] = number
+    return found
+
+
 def readable(series: pl.Series) -> pl.Series:
     """The series in a type whose values have labels: categories become text, NaN becomes null.
 

@@ -76,6 +76,11 @@ def build(
     else:
         builder = make_builder(method, **parse(BUILDERS.find(method), param), **named)
         reduced = _column(data, column, given["missing_tokens"], encoding)
+        if (target := getattr(builder, "target", None)) is not None:
+            from kanopy._job.inputs import with_classes
+
+            table = read_data(data, encoding, list(dict.fromkeys([column, target]))).frame
+            builder = with_classes(builder, table, column, o.columns(given["missing_tokens"]))  # type: ignore[assignment]
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)
             built = proposal.hierarchy

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import DataError, JobError, NoSolution, near_miss, shown_address, some
-from kanopy._job.inputs import about_people, assign_roles
+from kanopy._job.inputs import about_people, assign_roles, target_of
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import Callback, Clock, Progress
@@ -165,6 +165,7 @@ def key_columns(job: Job) -> list[str]:
     asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
     if job.target is not None:
         asked.append(job.target)
+    asked += [target for name in job.quasi if (target := target_of(job.hierarchies.get(name))) is not None]
     if any(model.needs_weights for model in job.models):
         asked += [name for name in (job.sampling_weight, job.household) if name is not None]
     return list(dict.fromkeys((*job.quasi, *asked, *job.unit)))

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some
-from kanopy._job.inputs import about_index, about_people, assign_roles, resolve_hierarchies, resolve_hierarchy
+from kanopy._job.inputs import (
+    about_index,
+    about_people,
+    assign_roles,
+    resolve_hierarchies,
+    resolve_hierarchy,
+    with_classes,
+)
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import SILENT, Clock, Progress
@@ -284,7 +291,12 @@ def generalizable(
         needed[job.target] = None
     confidential = {
         name: resolve_hierarchy(
-            name, job.hierarchies[name], frame[name], job.missing_tokens, job.least_rows, rows_of=rows_of
+            name,
+            with_classes(job.hierarchies[name], frame, name, job.missing_tokens, rows_of),
+            frame[name],
+            job.missing_tokens,
+            job.least_rows,
+            rows_of=rows_of,
         )
         for name in asked
         if name in job.hierarchies

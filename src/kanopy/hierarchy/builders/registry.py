@@ -19,6 +19,8 @@ BUILDERS: Named[type[Builder]] = Named(
         "otf": "kanopy.hierarchy.builders.on_the_fly:Otf",
         "chu": "kanopy.hierarchy.builders.relaxation:Chu",
         "han": "kanopy.hierarchy.builders.cardinality:Han",
+        "chimerge": "kanopy.hierarchy.builders.by_class:ChiMerge",
+        "mdl": "kanopy.hierarchy.builders.by_class:Mdl",
         "equal_width": "kanopy.hierarchy.builders.bins:EqualWidth",
         "equal_frequency": "kanopy.hierarchy.builders.bins:EqualFrequency",
         "widths": "kanopy.hierarchy.builders.bins:Widths",
