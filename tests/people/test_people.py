@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
+from kanopy.verify.job import Claims, verify_job
 from kanopy.verify.people import Whose, people_of, require_fixed, require_traces
 from tests.people.tables import fewest, visits
 from tests.quick import QUICK
@@ -290,9 +292,40 @@ def test_what_counts_rows_refuses_a_unit() -> None:
     table = visits()
     with pytest.raises(DataError, match="leave the unit out"):
         kanopy.check(table, "sex", unit="patient", beside=table)
-    weighted = table.with_columns(pl.lit(2.0).alias("w"))
-    with pytest.raises(JobError, match="Leave the unit out"):
-        kanopy.anonymize(weighted, job(models=["individual-risk:0.3"], sampling_weight="w"))
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "best", "li-sps"])
+@pytest.mark.parametrize("model", ["individual-risk:0.3", "household-risk:0.4", "subset-k:1:3"])
+def test_models_that_count_for_themselves_refuse_a_unit_and_say_how_to_go_on(model: str, algorithm: str) -> None:
+    weighted = visits().with_columns(pl.lit(2.0).alias("w"), pl.col("patient").alias("home"))
+    wanted = job(models=[model], sampling_weight="w", household="home", algorithm=algorithm)
+    with pytest.raises(JobError, match="Leave the unit out, and the model holds of rows; or leave the model out"):
+        kanopy.anonymize(weighted, wanted)
+
+
+def test_a_model_refused_with_a_unit_holds_of_rows_without_it() -> None:
+    weighted = visits().with_columns(pl.lit(2.0).alias("w"))
+    wanted = job(models=["individual-risk:0.3"], sampling_weight="w", suppress=0.5, unit=(), identifiers=["patient"])
+    assert kanopy.anonymize(weighted, wanted).smallest_class >= 5
+    assert kanopy.anonymize(weighted, job(suppress=0.5)).counted == "people"
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "best"])
+def test_the_suppression_limit_counts_rows_in_the_search_and_in_the_second_opinion(algorithm: str) -> None:
+    # Three of 23 people have 30 of 90 rows: they can go where a third of the rows may, not where a third of people may.
+    table = pl.DataFrame(
+        {"p": [*[0] * 10, *[1] * 10, *[2] * 10, *[3 + i // 3 for i in range(60)]], "q": ["a"] * 30 + ["b"] * 60}
+    )
+    flat = kanopy.Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+    wanted = Job(quasi="q", k=5, unit="p", hierarchies={"q": flat}, max_levels={"q": 0}, suppress="34%")
+    released = kanopy.anonymize(table, wanted)
+    assert released.suppressed == 30 and released.data["q"].to_list() == ["*"] * 30 + ["b"] * 60
+    with pytest.raises(NoSolution):
+        kanopy.anonymize(table, wanted.replaced(suppress="30%", algorithm=algorithm))
+    claims = Claims(hierarchies={"q": flat}, suppressed=np.array([True] * 30 + [False] * 60))
+    verify_job(wanted, table, released.data, claims)
+    with pytest.raises(VerificationFailed, match="30 rows are suppressed where the job allows 27"):
+        verify_job(wanted.replaced(suppress="30%"), table, released.data, claims)
 
 
 def test_when_nothing_is_safe_fewer_known_rows_may_help() -> None:

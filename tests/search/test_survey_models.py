@@ -302,3 +302,28 @@ def test_few_suppressed_rows_without_k_show_nothing_sensitive() -> None:
     assert found.data["a"].to_list() == ["x"] * 30 + ["*"] * 2
     assert found.data["ill"].to_list()[30:] == [None, None]
     assert any("fewer than 5" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("household-risk:0.4", "members of a household are in several classes"),
+        ("subset-k:1:3", "it counts values over all classes"),
+    ],
+)
+def test_algorithms_that_look_at_one_class_at_a_time_name_one_that_does_not(text: str, reason: str) -> None:
+    wanted = kanopy.Job(quasi=["age", "sex"], k=2, models=[text], sampling_weight="w", household="home", suppress=0.1)
+    for algorithm in ("best", "mondrian", "k-member", "iterative-local", "cell-level", "iyengar", "he-naughton", "xu"):
+        with pytest.raises(JobError, match=rf"{algorithm}.*{reason}.*Use algorithm 'optimal'\."):
+            kanopy.anonymize(survey_table(), wanted.replaced(algorithm=algorithm))
+    for algorithm in ("bayardo-agrawal", "li-sps"):
+        with pytest.raises(JobError, match=r"k-anonymity alone.*Use algorithm 'optimal'\."):
+            kanopy.anonymize(survey_table(), wanted.replaced(algorithm=algorithm))
+    assert kanopy.anonymize(survey_table(), wanted.replaced(algorithm="optimal")).verification.rows
+
+
+def test_what_knows_sizes_alone_names_local_recodings_where_they_hold_the_model() -> None:
+    wanted = kanopy.Job(quasi=["age", "sex"], k=2, models=["individual-risk:0.2"], sampling_weight="w", suppress=0.1)
+    with pytest.raises(JobError, match="Use algorithm 'best', 'mondrian' or 'optimal'"):
+        kanopy.anonymize(survey_table(), wanted.replaced(algorithm="li-sps"))
+    assert kanopy.anonymize(survey_table(), wanted.replaced(algorithm="mondrian")).verification.rows

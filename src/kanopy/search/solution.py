@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
@@ -103,16 +103,17 @@ class About:
         if self.attributes == NESTING:
             problem.require_nesting()
         units = problem.domain.units
-        if units is not None and not self.units:
-            raise JobError(
-                f"The algorithm {name!r} counts rows, and the job asks for {units.called}: rows of the same one would "
-                "be taken for different ones. Use algorithm 'optimal'."
-            )
         alone = [m.name for m in problem.models if m.needs_weights or m.needs_households or m.all_quasi or m.of_others]
         if units is not None and alone:
             raise JobError(
                 f"The model {alone[0]!r} counts rows, weights or members itself, and the job asks for {units.called}. "
-                "Leave the unit out, or the model."
+                "Leave the unit out, and the model holds of rows; or leave the model out, and k holds of "
+                f"{units.called}."
+            )
+        if units is not None and not self.units:
+            raise JobError(
+                f"The algorithm {name!r} counts rows, and the job asks for {units.called}: rows of the same one would "
+                "be taken for different ones. Use algorithm 'optimal'."
             )
         suppressing = problem.max_suppressed_rows > 0
         broken = [
@@ -126,9 +127,12 @@ class About:
                 f"{', '.join(model.name for model in broken)} is not one{where}. Use algorithm 'optimal'."
             )
         if broken and self.models == "sizes":
+            by_class = replace(self, models="classes")
+            local = all(by_class.supports(model, suppressing=suppressing) for model in broken)
+            others = "'best', 'mondrian' or 'optimal'" if local else "'optimal'"
             raise JobError(
                 f"The algorithm {name!r} knows k-anonymity alone, not {some([model.name for model in broken])}: its "
-                "bounds count rows. Use algorithm 'best', 'mondrian' or 'optimal'."
+                f"bounds count rows. Use algorithm {others}."
             )
         if broken:
             reason = "it judges the release as a whole, and this algorithm looks at one class at a time"
