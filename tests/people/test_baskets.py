@@ -8,8 +8,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import kanopy
@@ -164,6 +166,43 @@ def test_init_recognises_lists() -> None:
     assert files["texts.csv"].size == 8 and better.job.separators == {"texts": ";"}
     assert kanopy.anonymize(table, one.job.replaced(known=2, suppress=1.0)).data.height == 60
     assert guess_job({"town": ["Bonn; Rhein", "Ulm; Donau", "Kiel; Förde"] * 9}).job.separators == {}, "always two"
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.string())])
+def test_lists_of_arrow_come_back_as_lists_of_arrow(kind: Any) -> None:
+    table = shop().to_arrow()
+    lists = pa.array(shop()["bought"].to_list(), kind)
+    table = table.set_column(table.column_names.index("bought"), "bought", lists)
+    released = kanopy.anonymize(table, job(suppress=0.2)).data
+    found = released["bought"]
+    assert isinstance(released, pa.Table) and (pa.types.is_large_list(found.type) or pa.types.is_list(found.type))
+    assert found.to_pylist() == kanopy.anonymize(shop(), job(suppress=0.2)).data["bought"].to_list()
+    assert rarest([each for each in found.to_pylist() if each], 2) >= 2
+
+
+def test_lists_of_fixed_length_are_lists() -> None:
+    pairs = shop().head(6).with_columns(pl.col("bought").list.to_array(2))
+    released = kanopy.anonymize(pairs.to_arrow(), job(suppress=0.4)).data
+    assert rarest([each for each in released["bought"].to_pylist() if each], 2) >= 2
+
+
+def test_lists_of_parquet_files_are_written_as_lists(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from kanopy.cli import app
+
+    shop().write_parquet(tmp_path / "shop.parquet")
+    write_hierarchy(TREE, tmp_path / "bought.csv")
+    asked = ["-q", "bought", "--insensitive", "note", "-k", "2", "--known", "2", "--suppress", "20%"]
+    out = ["--hierarchies", str(tmp_path), "-o", str(tmp_path / "out.parquet")]
+    told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "shop.parquet"), *asked, *out])
+    assert told.exit_code == 0, told.output
+    written = duckdb.sql(f"SELECT bought FROM '{tmp_path / 'out.parquet'}'").fetchall()
+    assert [each for (each,) in written] == kanopy.anonymize(shop(), job(suppress=0.2)).data["bought"].to_list()
+    nested = pl.DataFrame({"bought": [[["i0"]], [["i1"]]]})
+    nested.write_parquet(tmp_path / "nested.parquet")
+    told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "nested.parquet"), *asked[:2], "-k", "2", *out])
+    assert isinstance(told.exception, DataError) and "flatten them first" in str(told.exception)
 
 
 def test_two_columns_of_lists_are_refused() -> None:
