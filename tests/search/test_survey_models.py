@@ -248,6 +248,19 @@ def test_bad_input(job: dict[str, Any], words: str) -> None:
         kanopy.anonymize(survey_table(), kanopy.Job(quasi=["age", "sex"], k=2, **job))
 
 
+@pytest.mark.parametrize("bad", [0.0, -3.5, None, float("nan"), "many"])
+def test_a_job_with_bad_weights_names_rows_and_what_to_do(bad: Any) -> None:
+    table = survey_table().head(50)
+    held = [bad, *table["w"].to_list()[1:]]
+    weights = pl.Series("w", [None if each is None else str(each) for each in held] if bad == "many" else held)
+    job = kanopy.Job(quasi=["age", "sex"], k=2, models=["individual-risk:0.5"], sampling_weight="w")
+    words = "hold 'many'" if bad == "many" else "missing, zero or negative in 1 row: .* in rows 1 "
+    with pytest.raises(DataError, match=words):
+        kanopy.anonymize(table.with_columns(weights), job)
+    with pytest.raises(DataError, match=words):
+        kanopy.check(table.with_columns(weights), ["age"], models=["individual-risk:0.5"], sampling_weight="w")
+
+
 def test_check_asks_for_what_models_need() -> None:
     table = survey_table()
     with pytest.raises(DataError, match="needs sampling weights"):
