@@ -48,7 +48,9 @@ def mask(
         str | None, typer.Option(help="greedy (as in the thesis; the default) or refined (keeps more meaning).")
     ] = None,
     heuristics: Annotated[str | None, typer.Option(help="Which of the three are on, e.g. 12.")] = None,
-    ontology: Annotated[str | None, typer.Option(help="`wordnet` (the default), or an ontology file.")] = None,
+    ontology: Annotated[
+        str | None, typer.Option(help="`wordnet` (the default), or an ontology file; several joined by +.")
+    ] = None,
     vgh: Annotated[Path | None, typer.Option(help="An ordinary hierarchy file as the ontology.")] = None,
     senses: Annotated[Path | None, typer.Option(help="A file of chosen senses and synonyms (.senses.toml).")] = None,
     unknown: Annotated[

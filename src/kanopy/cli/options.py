@@ -88,7 +88,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "household": (TEXT, "The column whose equal values belong to one household."),
     "every": (TEXT, "Rows that share each combination of a few quasi-identifiers: 2:10,3:3 for any two, any three."),
     "target": (TEXT, "A column whose prediction is tried before and after."),
-    "ontology": (str, "`wordnet`, or an ontology file."),
+    "ontology": (str, "`wordnet`, or an ontology file; several joined by +."),
     "measure": (str, "A similarity measure."),
     "output": (FILE, "Where the result goes.", "--output", "-o"),
     "json": (FLAG, "Print one JSON object on standard output, nothing else.", "--json"),

@@ -42,15 +42,37 @@ def load_ontology(name_or_path: str | Path) -> Taxonomy:
     """An ontology that comes with Kanopy (`wordnet`), or one read from a file or a WordNet `dict` folder.
 
     The format follows from the suffix: compiled `.npz`, WN-LMF `.xml` (also `.xml.gz`), `.obo`, `.owl`, SKOS `.rdf`
-    and `.ttl`, parent-child `.csv` and `.tsv`. The same unchanged file is read only once per process.
+    and `.ttl`, parent-child `.csv` and `.tsv`. The same unchanged file is read only once per process. Several,
+    joined by `+` (`wordnet+clinic.csv`), are one: see `kanopy.ontology.combine.united`.
 
     >>> wordnet = load_ontology("wordnet")
     >>> [wordnet.sense_name(c) for c in wordnet.senses("tiger")]
     ['tiger#1', 'tiger#2']
     """
-    path = _locate(name_or_path)
+    if parts := _several(name_or_path):
+        return _united(tuple(_stamp(_locate(part)) for part in parts))
+    return _load(*_stamp(_locate(name_or_path)))
+
+
+def _several(name_or_path: str | Path) -> list[str]:
+    """The ontologies that a text joins by +; none if it is one, or a file whose name has a +."""
+    text = str(name_or_path)
+    return (
+        [part.strip() for part in text.split("+")] if "+" in text and not usable(text, OntologyError).exists() else []
+    )
+
+
+def _stamp(path: Path) -> tuple[Path, int]:
+    """A file or folder, and when it changed last."""
     files = list(path.glob("*")) if path.is_dir() else [path]
-    return _load(path.resolve(), max((file.stat().st_mtime_ns for file in files), default=0))
+    return path.resolve(), max((file.stat().st_mtime_ns for file in files), default=0)
+
+
+@lru_cache(maxsize=4)
+def _united(files: tuple[tuple[Path, int], ...]) -> Taxonomy:
+    from kanopy.ontology.combine import united
+
+    return united([_load(*file) for file in files])
 
 
 def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "") -> Taxonomy:
@@ -61,6 +83,11 @@ def read_ontology(path: str | Path, *, is_a: Sequence[str] = (), name: str = "")
     >>> read_ontology("wordnet", name="our WordNet").name
     'our WordNet'
     """
+    if parts := _several(path):
+        from kanopy.ontology.combine import united
+
+        joined = united([read_ontology(part, is_a=is_a) for part in parts])
+        return replace(joined, name=name) if name else joined
     found = _locate(path)
     options: dict[str, Any] = {"is_a": tuple(is_a)} if is_a else {}
     taxonomy: Taxonomy

@@ -61,7 +61,7 @@ class SemanticBuilder(Builder):
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
     levels: Annotated[int, Whole(2), "levels, the values and the top included"] = 4
-    ontology: Annotated[str, Text(), "wordnet, or an ontology file"] = "wordnet"
+    ontology: Annotated[str, Text(), "wordnet, or an ontology file; several joined by +"] = "wordnet"
     measure: Annotated[str, Text(usable=find_measure), "the similarity of meanings"] = "wu-palmer"
     weights: Annotated[
         str | tuple[float, ...], Either(OneOf(*WEIGHTS), ListOf(Number(0), 1)), "how much each level counts"
