@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -243,6 +244,28 @@ def test_risk_counts_people() -> None:
     assert kanopy.assess_risk(table, ["q"]).sizes.smallest_class == 3
     assert found.disclosure[0].certain_classes == 2, "all of a have x, both of b have y"
     assert "people" in found.to_html() and found.to_dict()["units"] == 3
+
+
+def test_risk_counts_everybody_once_however_many_classes_they_are_in(tmp_path: Path) -> None:
+    table = visits()
+    found = kanopy.assess_risk(table, ["age", "zip"], unit="patient", largest_subset=0)
+    sql: Any = duckdb.connect()
+    sql.register("visits", table.to_arrow())
+    counted = "SELECT patient, age, zip FROM visits GROUP BY age, zip, patient"
+    single = f"SELECT age, zip FROM ({counted}) GROUP BY age, zip HAVING count(*) = 1"
+    alone = sql.execute(f"SELECT count(DISTINCT patient) FROM visits JOIN ({single}) USING (age, zip)").fetchone()
+    assert found.sizes.rows == 80 and (found.sizes.unique_rows,) == alone
+    assert found.rows_above_threshold <= 80 and found.share_above_threshold <= 1.0
+    assert f"{found.sizes.unique_rows} people of 80 stand alone" in found.to_html()
+    from typer.testing import CliRunner
+
+    from kanopy.cli import app
+
+    table.write_csv(tmp_path / "visits.csv")
+    asked = ["risk", str(tmp_path / "visits.csv"), "-q", "age,zip", "--sensitive", "ill", "--unit", "patient"]
+    told = " ".join(CliRunner().invoke(app, [*asked, "--subsets", "0"]).stdout.split())
+    assert "of 80 people" in told and "the smallest of 1 person" in told and " row " not in told
+    assert f"{found.sizes.unique_rows} people" in told
 
 
 def test_an_attack_finds_people_by_any_row() -> None:

@@ -102,6 +102,17 @@ class Units:
         for_size(count_once, len(cells))(cells, self._units, np.full(count, -1, np.int32), counts)
         return counts
 
+    def smallest(self, groups: Codes, sizes: Longs) -> Longs:
+        """The size of the smallest group that each unit has a row in; units without a row in any are left out.
+
+        >>> Units(np.array([0, 0, 1, 2], np.int32)).smallest(np.array([0, 1, 1, -1]), np.array([1, 2])).tolist()
+        [1, 2]
+        """
+        there, none = groups >= 0, np.iinfo(np.int64).max
+        least = np.full(self.count, none, np.int64)
+        np.minimum.at(least, self.of_row[there], sizes[groups[there]])
+        return np.asarray(least[least < none])
+
     def histogram(self, groups: Codes, values: Codes, count: int, width: int) -> Longs:
         """`[group, value]`: how many units of a group hold a value there; each counts once, however many its rows.
 

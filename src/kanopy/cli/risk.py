@@ -9,7 +9,7 @@ import typer
 
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, progress_bar
+from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
@@ -180,8 +180,9 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
     )
     out.print(grid(("risk", ">highest", ">average", ""), rows))
     out.print(
-        f"{counted(sizes.classes, 'class')}, the smallest of {counted(sizes.smallest_class, 'row')}; "
-        f"{counted(sizes.unique_rows, 'row')} ({sizes.unique_share:.2%}) unique, {found.suppressed_rows:,} suppressed."
+        f"{counted(sizes.classes, 'class')}, the smallest of {of_units(sizes.smallest_class, found.counted)}; "
+        f"{of_units(sizes.unique_rows, found.counted)} ({sizes.unique_share:.2%}) unique, "
+        f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
     )
     if found.journalist.k_map is not None:
         out.print(f"k-map: every row shares its values with at least {found.journalist.k_map:,} of the population.")
@@ -212,9 +213,12 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} {each.counted}: {ends}"
         out.print(Text(f"{each.column}: {what}. Cut at round numbers instead."))
     for each in found.disclosure:
+        # Somebody may be in several of these classes: where people are counted, the classes are.
+        certain = counted(each.certain_rows, "row") + " in classes"
+        certain = certain if found.units is None else counted(each.certain_classes, "class")
         out.print(
             Text(
-                f"{each.column}: {counted(each.certain_rows, 'row')} in classes with a single value; best guess "
+                f"{each.column}: {certain} with a single value; best guess "
                 f"{each.expected_confidence:.1%} instead of {each.baseline:.1%}."
             )
         )

@@ -19,7 +19,16 @@ import numpy.typing as npt
 from kanopy._arrays import Longs
 from kanopy._errors import DataError, JobError, some
 from kanopy._shown import Plain, Short
-from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
+from kanopy.metrics.risk.class_sizes import (
+    THRESHOLDS,
+    Risk,
+    SizeBin,
+    people_at_risk,
+    risk,
+    risk_of_people,
+    rows_at_risk,
+    size_histogram,
+)
 from kanopy.metrics.risk.disclosure import Disclosure, attribute_disclosure
 from kanopy.metrics.risk.identifying import Identifying, identifying_columns
 from kanopy.metrics.risk.population import (
@@ -226,6 +235,7 @@ def assess_risk(
     grouped = number_rows(frame, quasi, suppressed, units)
     answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0)
     sizes = grouped.sizes
+    own = None if units is None else units.smallest(grouped.class_of_row, sizes)
     journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     attacks: tuple[Attack, ...] = ()
@@ -244,8 +254,8 @@ def assess_risk(
         quasi=tuple(quasi),
         suggested_quasi=suggested,
         threshold=threshold,
-        rows_above_threshold=rows_at_risk(sizes, threshold),
-        sizes=risk(sizes, THRESHOLDS),
+        rows_above_threshold=rows_at_risk(sizes, threshold) if own is None else people_at_risk(own, threshold),
+        sizes=risk(sizes, THRESHOLDS) if own is None else risk_of_people(sizes, own, THRESHOLDS),
         histogram=size_histogram(sizes),
         journalist=journalist,
         marketer=marketer,

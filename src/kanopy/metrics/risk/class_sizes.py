@@ -12,7 +12,7 @@ suppressing more rows can never make the rest look safer than it is. A release w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -188,6 +188,35 @@ def risk(sizes: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk
         unique_share=unique_share(classes),
         rows_above=tuple((float(threshold), rows_at_risk(classes, threshold)) for threshold in thresholds),
     )
+
+
+def risk_of_people(sizes: npt.ArrayLike, own: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk:
+    """All risks of a table whose classes hold people: who is in several classes is counted once, by the smallest.
+
+    `own` is, per person of whom something is published, the size of the smallest class that holds a row of theirs.
+
+    >>> found = risk_of_people([1, 2, 2], [1, 2])
+    >>> found.rows, found.unique_rows, found.unique_share, found.rows_above[0], risk([1, 2, 2]).rows
+    (2, 1, 0.5, (0.5, 1), 5)
+    """
+    people, least = class_sizes(sizes), np.asarray(own, np.int64)
+    alone = int((least == 1).sum())
+    return replace(
+        risk(people, thresholds),
+        rows=len(least),
+        unique_rows=alone,
+        unique_share=alone / len(least) if len(least) else 0.0,
+        rows_above=tuple((float(threshold), people_at_risk(least, threshold)) for threshold in thresholds),
+    )
+
+
+def people_at_risk(own: npt.ArrayLike, threshold: float) -> int:
+    """People whose risk, one over the size of the smallest class that holds a row of theirs, lies above `threshold`.
+
+    >>> people_at_risk([1, 4, 5, 10], 0.2)
+    2
+    """
+    return int((np.asarray(own, np.int64) * threshold < 1.0 - 1e-9).sum())
 
 
 def class_sizes(sizes: npt.ArrayLike) -> Longs:

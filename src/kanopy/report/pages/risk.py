@@ -52,7 +52,7 @@ def _page(
     return shell(
         "Risk assessment", source,
         good=good, verdict=sentence("risk.safe" if good else "risk.unsafe", **limit),
-        sentences=[judged, sentence("risk.alone", **found)],
+        sentences=[judged, sentence("risk.alone", **{**found, "rows": found.get("units", found["rows"])})],
         warning=sentence("risk.warning", names=bool(values or found["every"] or any(given_away.values()))),
         tiles=tiles(found), parts=parts, footer=told("risk.footer"),
     )  # fmt: skip

@@ -40,7 +40,8 @@ def groups(found: Found, after: Found | None = None) -> str:
         picture = drawing(chart, "sizes", told("risk.groups.described"))
         return part("risk.groups", pair(picture, listing), change="")
     described = sentence("risk.groups.described_both", before=found, after=after)
-    change = sentence("risk.groups.change", before=found, after=after, one=after["unique_rows"] == 1)
+    before = {**found, "rows": found.get("units", found["rows"])}
+    change = sentence("risk.groups.change", before=before, after=after, one=after["unique_rows"] == 1)
     picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
     return part("risk.groups", pair(picture, listing), change=change)
 
