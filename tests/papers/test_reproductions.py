@@ -47,6 +47,19 @@ def test_campan_means_over_row_orders_come_from_orders_that_differ(campan):
     assert least < most and mean == pytest.approx(0.0218, rel=0.02), "near the value in file order"
 
 
+def test_campan_under_other_models_costs_more_and_is_judged_by_its_numbers(campan):
+    from kanopy_papers.campan2011 import OTHER_MODELS_K, _model_claim
+
+    curves, models = campan.data["curves"], campan.data["other_models_NTIL"]
+    alone = {s: each["NTIL"][QUICK_K.index(OTHER_MODELS_K)] for s, each in curves.items()}
+    assert all(losses[s] >= alone[s] for losses in models.values() for s in losses)
+    assert len(verdicts(campan, "Under other models")) == 1
+    scaled = {"a model": {s: 3 * alone[s] for s in ("IOTF", "OTF", "Predefined", "Chu", "Han")}}
+    assert _model_claim(curves, QUICK_K, scaled).verdict == "holds"
+    scaled["a model"]["Chu"] *= 2
+    assert _model_claim(curves, QUICK_K, scaled).verdict == "does not hold"
+
+
 def test_verdicts_follow_from_numbers(campan):
     """Other numbers, other verdicts: nothing is written down beforehand."""
     from kanopy_papers import campan2011
