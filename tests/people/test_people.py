@@ -268,6 +268,20 @@ def test_risk_counts_everybody_once_however_many_classes_they_are_in(tmp_path: P
     assert f"{found.sizes.unique_rows} people" in told
 
 
+def test_assess_says_of_how_many_people_something_is_published() -> None:
+    table, wanted = visits(), job(suppress=0.4, suppressed_rows="drop")
+    for kept in (wanted, wanted.replaced(suppressed_rows="keep")):
+        released = kanopy.anonymize(table, kept)
+        shown = len(set(table["patient"].filter(pl.Series(released.solution.recoding.group_of_row >= 0))))
+        there = np.flatnonzero(released.solution.recoding.group_of_row >= 0)
+        rows = there if kept.suppressed_rows == "drop" else np.arange(table.height)
+        after = released.data.with_columns(pl.Series("row", rows))
+        found = kanopy.assess(table.with_row_index("row"), after, job=kept, key="row", learn=False, queries=0)
+        said = f"The rows are about 80 people; of {shown} of them a row is in the release"
+        assert any(note.startswith(said) for note in found.notes), found.notes
+        assert said in found.to_html()
+
+
 def test_an_attack_finds_people_by_any_row() -> None:
     table = pl.DataFrame({"p": [0, 0, 1, 1], "q": ["a", "b", "b", "b"]})
     found = kanopy.assess_risk(table, ["q"], released=table, unit="p", largest_subset=0)

@@ -7,7 +7,7 @@ The two tables are matched first: columns by name, rows by order or by a key. Pu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ from kanopy.metrics.utility.queries import QueryErrors, query_errors
 from kanopy.study.match import Matched, match_tables
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from kanopy._job.job import Job
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.utility.learning import LearnerUtility
@@ -131,9 +133,25 @@ def assess(
             raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
         known = {**resolve_hierarchies(frame, job), **known}
     matched = match_tables(frame, released, quasi=quasi, hierarchies=known, key=key, disturbed=disturbed)
-    return assess_matched(
+    found = assess_matched(
         matched, hierarchies=known, job=job, target=target, learn=learn, queries=queries, seed=seed
     )  # fmt: skip
+    return found if job is None else replace(found, notes=(*found.notes, *_about_people(frame, job, matched)))
+
+
+def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str, ...]:
+    """Of how many people something is published, where the job says whose rows these are."""
+    from kanopy._table.grouping import units_in
+
+    units = units_in(frame, job.unit) if set(job.unit) <= set(frame.columns) else None
+    if units is None:
+        return ()
+    kept = np.flatnonzero(matched.partner >= 0)
+    shown = len(np.unique(units.of_row[kept[~matched.hidden[matched.partner[kept]]]]))
+    return (
+        f"The rows are about {units.count:,} {units.called}; of {shown:,} of them a row is in the release that is not "
+        "hidden. Losses, distributions and count queries are of rows.",
+    )
 
 
 def assess_matched(
