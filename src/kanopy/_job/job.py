@@ -308,6 +308,8 @@ class Job(Declared):
     def _wrong_lists(self) -> Iterator[str]:
         if strangers := [name for name in self.separators if name not in self.quasi]:
             yield f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
+        if wrong := [text for text in self.separators.values() if len(text) > 5 or any(map(str.isalnum, text))]:
+            yield f"{some(wrong)} does not separate values: name what stands between them, such as ';' or ' | '."
 
     def _wrong_columns(self) -> Iterator[str]:
         for name in ("min_levels", "max_levels", "weights"):
