@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEVELS = {"numeric": 8, "date": 6, "mask": 6}
 """So many levels has a hierarchy of that kind, about; others have two or three."""
 FEW_LEVELS = 3
-MOST_CANDIDATES = 1_000_000
+MOST_CANDIDATES = 200_000
 """Up to so many choices of levels the optimum is proved in seconds."""
 MOST_ODD_TEXTS = 20
 MOST_IN_A_FILE = 20_000
