@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -46,7 +47,8 @@ def ask(
     }  # fmt: skip
     guard = guard or Guard(behind, host=host, port=PORT, key=KEY, password=password, upload_limit=limit)
     guard.app = behind
-    asyncio.run(guard(scope, receive, send))
+    with ThreadPoolExecutor(1) as elsewhere:  # a browser of other tests may have a loop running here
+        elsewhere.submit(asyncio.run, guard(scope, receive, send)).result()
     if kind == "websocket":
         return (101 if sent[0]["type"] == "websocket.accept" else 403), {}, b""
     told = {name.decode(): value.decode() for name, value in sent[0]["headers"]}

@@ -356,8 +356,7 @@ def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bo
     """The second opinion on what replaced rare answers; whether only frequent ones may."""
     from kanopy.verify.answers import verify_answers
 
-    table = prepared.table
-    if job.targets == "any" or not isinstance(table, Substitutable):
+    if job.targets == "any" or not isinstance(table := prepared.table, Substitutable):
         return False
     texts = [column.name for column in table.columns if column.is_text and column.name in job.text]
     verify_answers(prepared.frame, published, prepared.names, job.k, texts=texts, terms=table.terms, allowed=job.allow)
@@ -462,9 +461,8 @@ def verified_labels(
 def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
     """The labels that the hierarchy of a column gives to a value."""
     leaf = hierarchy.index.get(value)
-    if leaf is None:
-        return []
-    return [hierarchy.label(int(node)) for node in dict.fromkeys(hierarchy.table[:, leaf].tolist())]
+    nodes = [] if leaf is None else dict.fromkeys(hierarchy.table[:, leaf].tolist())
+    return [hierarchy.label(int(node)) for node in nodes]
 
 
 def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
