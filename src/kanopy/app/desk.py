@@ -77,7 +77,8 @@ class Desk:
         if mark not in self._kept:
             if len(self._kept) > 200:
                 self._kept.clear()
-            self._kept[mark] = await self.short(name, **self.asked, **arguments)
+            found = self._kept[mark] = await self.short(name, **self.asked, **arguments)
+            return found  # others may have cleared what is kept meanwhile
         return self._kept[mark]
 
     async def kept_of_table(self, name: str, **arguments: Any) -> Any:
@@ -87,7 +88,8 @@ class Desk:
                    decimals=job.decimals)  # fmt: skip
         mark = json.dumps([self.project.work.source, read.to_toml(), name, arguments], sort_keys=True)
         if mark not in self._kept:
-            self._kept[mark] = await self.short(name, **self.asking(read), **arguments)
+            found = self._kept[mark] = await self.short(name, **self.asking(read), **arguments)
+            return found
         return self._kept[mark]
 
     async def preview(self, job: Job | None = None) -> Any:

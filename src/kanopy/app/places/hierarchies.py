@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from nicegui import events, ui
 
 from kanopy._errors import HierarchyError
+from kanopy.app.desk import Superseded
 from kanopy.app.places.edits import EditPanel
-from kanopy.app.places.place import Place
+from kanopy.app.places.place import Overtaken, Place
 from kanopy.app.project import safe_name
 from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, title
 from kanopy.app.widgets.tree import Tree
@@ -84,15 +86,25 @@ class HierarchiesPlace(Place):
     # ---- loading ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        await self._draw()
+        with contextlib.suppress(Overtaken, Superseded):
+            await self._draw()
         self.here()
         await self._offer()
         self._offer_meaning()
 
-    async def _draw(self) -> None:
-        text = hierarchy_json(self.hierarchy)
-        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=text)
+    def _shown(self) -> Any:
+        return self.state(), self.column
+
+    def _still(self, shown: Any) -> None:
+        """Go on only if the place is there and shows the same job and column: answers may overtake one another."""
         self.here()
+        if shown != self._shown():
+            raise Overtaken
+
+    async def _draw(self) -> None:
+        text, shown = hierarchy_json(self.hierarchy), self._shown()
+        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=text)
+        self._still(shown)
         k = self.desk.project.work.job.k
         self._drawn = found
         self._tree.fill(found["nodes"], k=k)
@@ -107,8 +119,9 @@ class HierarchiesPlace(Place):
         with self._effect:
             heading("Effect on the release")
             ui.label("Looking …").classes("muted")
+        shown = self._shown()
         found = await self.desk.preview()
-        self.here()
+        self._still(shown)
         before, self._last_effect = getattr(self, "_last_effect", None), found
         self._effect.clear()
         with self._effect:

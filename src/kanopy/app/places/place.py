@@ -17,6 +17,10 @@ class Left(Exception):
     """The place was left before what it waited for was there: nothing is to be said."""
 
 
+class Overtaken(Left):
+    """What was waited for is no longer what the place shows: somebody else is already asking anew."""
+
+
 class Place:
     """One place of a window. `build` writes it; `changed` is called when the project has changed."""
 
