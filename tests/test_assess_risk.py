@@ -130,3 +130,11 @@ def test_the_page_is_self_contained_and_escapes() -> None:
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/", "")
     for words in ("Three attackers", "unique in the population", "Which columns identify people", "give away"):
         assert words in page
+
+
+def test_nobody_is_found_where_everything_is_suppressed() -> None:
+    """With a population beside it, a release without a class ended in a division by zero."""
+    people = pl.DataFrame({"age": [31, 34], "town": ["Bonn", "Kiel"]})
+    released = people.with_columns(pl.lit("*").alias(name) for name in people.columns)
+    found = assess_risk(released, people.columns, population=people, suppressed=np.ones(2, bool))
+    assert (found.sizes.classes, found.journalist.highest, found.marketer) == (0, 0.0, 0.0)

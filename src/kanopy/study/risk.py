@@ -307,6 +307,8 @@ def _population(
     if population is not None:
         if size is not None or fraction is not None:
             raise JobError("A population table says how large the population is: leave its size and fraction out.")
+        if not rows:  # everything is suppressed: nobody can be found
+            return Journalist("counted", 0.0, 0.0), 0.0, None
         within = population_class_sizes(frame, quasi, grouped, population)
         presence = sizes / within
         risks = 1.0 / within
