@@ -118,3 +118,8 @@ def test_other_machines_need_a_password() -> None:
     guard._locked_until = 0.0
     status, told, _ = ask(far, **right)
     assert status == 303 and KEY in told["set-cookie"]
+
+
+def test_a_port_that_is_none_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match="There is no port 99999"):
+        serve("unused", port=99999)

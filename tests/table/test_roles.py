@@ -263,3 +263,11 @@ def test_values_decide_what_a_word_of_two_meanings_says() -> None:
     assert found["years_exp"] == "quasi-identifier" and found["cp"] != "quasi-identifier"
     assert found["fin_indy_num"] != "identifier" and found["change"] != "identifier"
     assert found["capital-gains"] == "sensitive" and found["agent"] != "quasi-identifier"
+
+
+def test_dates_are_known_to_others_whatever_happened() -> None:
+    """The day a patient was drawn into a trial was published as it is, because `random` speaks of treatment."""
+    days = [f"1989-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(200)]
+    for name in ("random", "diagnosis", "treatment"):
+        (guess,) = guess_roles(pl.DataFrame({name: days}))
+        assert guess.role == Role.QUASI_IDENTIFIER, guess

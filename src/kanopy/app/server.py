@@ -82,6 +82,8 @@ def application(project: Project, *, data: str | None = None) -> Any:
 
 def _bound(host: str, port: int | None) -> socket.socket:
     """A listening place: the port asked for, or the first free one of a few, so that addresses stay the same."""
+    if port is not None and not 0 <= port <= 65535:
+        raise InputError(f"There is no port {port}: ports are numbers from 1 to 65535, and 0 takes any that is free.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = [port] if port is not None else [*range(FIRST_PORT, FIRST_PORT + TRIED_PORTS), 0]
     for number in tried:

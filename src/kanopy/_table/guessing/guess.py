@@ -309,6 +309,8 @@ def _by_name(
     hint = meaning.hint
     if seen.dates:
         hint = "date"
+        if meaning.role in (Role.SENSITIVE, Role.INSENSITIVE):  # when it happened is known, whatever it was
+            return Guess(name, Role.QUASI_IDENTIFIER, f"{says}; its dates others may know", hint, LIKELY)
     elif hint == "date" or (seen.numeric and hint not in ("mask", None)):
         hint = "numeric" if seen.numeric else "grouping"
     return Guess(name, meaning.role, says, hint, certainty)
