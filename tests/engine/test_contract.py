@@ -50,8 +50,6 @@ def _folder(folder: Path, wanted: kanopy.Job) -> Opened:
 def _database(address: str) -> Callable[[Path, kanopy.Job], Any]:
     @contextlib.contextmanager
     def made(folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
-        if wanted.missing_tokens:
-            pytest.skip("tokens are read in memory or piece by piece")
         place = f"{folder}/{address}"
         _fill(place, people())
         with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
@@ -79,8 +77,6 @@ def _postgres(folder: Path, wanted: kanopy.Job) -> Any:
 
 @contextlib.contextmanager
 def _server(wanted: kanopy.Job) -> Iterator[Opened]:
-    if wanted.missing_tokens:
-        pytest.skip("tokens are read in memory or piece by piece")
     address = SERVER[0]
     with contextlib.closing(DatabaseEngine(f"{address}::people", f"{address}::release", overwrite=True)) as engine:
         yield engine, lambda: read_table(f"{address}::release")
@@ -123,6 +119,8 @@ def opened(engine: str, folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
 def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_path: Path) -> None:
     meant = in_memory(name, engine in TEXTS)
     with opened(engine, tmp_path, job(name)) as (holder, published):
+        if job(name).missing_tokens and not holder.reads_batches:
+            meant = "A table that stays where it is cannot be read as 'missing_tokens' say. Use the engine 'memory'."
         if isinstance(meant, str):
             with pytest.raises(kanopy.KanopyError) as refused:
                 anonymize_where_it_is(holder, job(name))

@@ -20,8 +20,8 @@ from kanopy._errors import DataError, MissingDependency, shown_address
 from kanopy._table.databases import arrow_frame, bracketed, listed_tables, quoted, refused, split_postgres, sqlite_frame
 from kanopy._table.sources import KINDS, POSTGRES, split_source
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import ROWS, Recoded, Seen, counted
-from kanopy.engine.statements import COUNT, PAIRS, PIECES, Dialect, Statements
+from kanopy.engine.contract import ROWS, Recoded, Seen
+from kanopy.engine.statements import PAIRS, PIECES, Dialect, Statements
 
 
 class Connection(Protocol):
@@ -301,21 +301,9 @@ class DatabaseEngine:
                 own.run(f"drop table {PIECES}")
 
     def _seen(self, asked: Statements) -> Seen:
-        own, recoded = self.connection, asked.recoded
+        own = self.connection
         columns = own.fetch(f"select * from {self.output} limit 0").columns
-        classes = own.fetch(asked.classes(str(self.output)))
-        classes.columns = [*recoded.shown, ROWS]
-        table = own.fetch(f"select * from {PAIRS}")
-        rows, pairs = table[COUNT].cast(pl.Int64), {}
-        for place, name in enumerate(recoded.quasi):
-            value, label = table[f"o{asked.keys.index(name)}"], table[f"l{place}"]
-            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
-        units = None
-        if recoded.unit:
-            labels = [table[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
-            whose = [table[f"o{asked.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
-            units = counted([*labels, *whose], rows)
-        return Seen(tuple(columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
+        return asked.seen(columns, own.fetch(asked.classes(str(self.output))), own.fetch(f"select * from {PAIRS}"))
 
     def _fetch(self, query: str) -> pl.DataFrame:
         with self._told():

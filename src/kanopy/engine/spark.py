@@ -20,8 +20,8 @@ import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import ROWS, Recoded, Seen, counted
-from kanopy.engine.statements import COUNT, PIECES, Statements
+from kanopy.engine.contract import ROWS, Recoded, Seen
+from kanopy.engine.statements import PIECES, Statements
 
 LEAST_JAVA = 17
 ORDER = "kanopy_order"
@@ -119,7 +119,8 @@ class SparkEngine:
                     published.write.mode("overwrite").parquet(aside)
                     published = self.session.read.parquet(aside)
             published.createOrReplaceTempView("kanopy_release")
-            yield self._seen(asked, published)
+            classes, paired = self._ask(asked.classes("kanopy_release")), self._ask(asked.paired())
+            yield asked.seen(published.columns, classes, paired)
             if aside is not None:
                 files, place = _file_system(self.session, aside)
                 if not files.rename(place, self._path):
@@ -130,23 +131,6 @@ class SparkEngine:
             if aside is not None:
                 files, place = _file_system(self.session, aside)
                 files.delete(place, True)
-
-    def _seen(self, asked: Statements, published: Any) -> Seen:
-        recoded = asked.recoded
-        classes = self._ask(asked.classes("kanopy_release"))
-        classes.columns = [*recoded.shown, ROWS]
-        table = self._ask(asked.paired())
-        rows = table[COUNT].cast(pl.Int64)
-        pairs = {}
-        for place, name in enumerate(recoded.quasi):
-            value, label = table[f"o{asked.keys.index(name)}"], table[f"l{place}"]
-            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
-        units = None
-        if recoded.unit:
-            labels = [table[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
-            whose = [table[f"o{asked.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
-            units = counted([*labels, *whose], rows)
-        return Seen(tuple(published.columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
 
     def restore(self, frame: pl.DataFrame, kept: Any = None) -> Any:
         """The release as a frame of Spark."""

@@ -14,7 +14,7 @@ import polars as pl
 
 from kanopy._errors import MissingDependency
 from kanopy._table.databases import quoted
-from kanopy.engine.contract import Recoded
+from kanopy.engine.contract import ROWS, Recoded, Seen, counted
 
 COUNT = "kanopy_rows"
 PIECES = "kanopy_pieces"
@@ -120,6 +120,20 @@ class Statements:
     def classes(self, release: str) -> str:
         """The published combinations, counted on the release itself."""
         return count_statement(release, self.recoded.shown, self.dialect)
+
+    def seen(self, columns: Sequence[str], classes: pl.DataFrame, paired: pl.DataFrame) -> Seen:
+        """What a place has published: its columns, and the answers to `classes` and `paired`."""
+        recoded, rows, pairs = self.recoded, paired[COUNT].cast(pl.Int64), {}
+        classes.columns = [*recoded.shown, ROWS]
+        for place, name in enumerate(recoded.quasi):
+            value, label = paired[f"o{self.keys.index(name)}"], paired[f"l{place}"]
+            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
+        units = None
+        if recoded.unit:
+            labels = [paired[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
+            whose = [paired[f"o{self.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
+            units = counted([*labels, *whose], rows)
+        return Seen(tuple(columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
 
 
 def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> str:
