@@ -52,6 +52,8 @@ def test_every_number_is_what_the_changed_job_loses(poor: Any) -> None:
         table(), job(quasi=["age", "sex"], identifiers=["zip"], hierarchies={"age": job().hierarchies["age"]})
     )
     assert by_option["without zip among --quasi"] == pytest.approx(without.losses["loss"])
+    home = next(each for each in poor.advice if each.settings == {"at_home": "zip"})
+    assert kanopy.anonymize(table(), room.advised(job(), home.settings)).losses == without.losses
     losses = [each.loss for each in poor.advice]
     assert losses == sorted(losses) and max(losses) < poor.losses["loss"]
 
@@ -108,4 +110,4 @@ def test_the_terminal_says_it_first(tmp_path: Path) -> None:
     shown = " ".join(CliRunner().invoke(app, options).stdout.split())
     assert shown.startswith("! Most of the detail is gone") and shown.index("--local") < shown.index("✓")
     printed = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)
-    assert printed["advice"][0].keys() == {"change", "option", "loss"}
+    assert printed["advice"][0].keys() == {"change", "option", "settings", "loss"}

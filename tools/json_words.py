@@ -38,7 +38,7 @@ MEANINGS = {
     "judged": "candidates that were judged",
     "candidates": "candidates that there are",
     "verified": "whether the published labels were checked again",
-    "advice": "what would help where a column is wiped or most of the detail is gone: change, option, loss",
+    "advice": "what would help where a column is wiped or most of the detail is gone: change, option, settings, loss",
     "wiped": "quasi-identifiers of which nothing is left",
     "notes": "remarks, also on standard error",
     "seconds": "time per stage, and in total",

@@ -47,11 +47,32 @@ class MissingDependency(InputError):
     """An optional library is needed for what was asked; the message says how to install it."""
 
 
+class Hint(str):
+    """A change that would help, in words; `settings` are those of the job that make it, where that is all it takes.
+
+    >>> hint = Hint("lower k to 3", k=3)
+    >>> print(hint, hint.settings)
+    lower k to 3 {'k': 3}
+    """
+
+    settings: dict[str, Any]
+
+    def __new__(cls, words: str, **settings: Any) -> Hint:
+        """Words, and what they stand for."""
+        made = super().__new__(cls, words)
+        made.settings = settings
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as of the advice that a release comes with; nothing was tried, so no loss is known."""
+        return {"change": str(self), "settings": self.settings, "loss": None}
+
+
 class NoSolution(KanopyError):
     """No release satisfies the job. This is an answer, not a crash.
 
     `best` is the candidate that came closest (or `None`), `reason` says which model it violates and by how
-    much, and `advice` lists changes to the job that would make it feasible.
+    much, and `advice` lists changes to the job that would make it feasible (see `Hint`).
     """
 
     exit_status = 1
@@ -59,7 +80,7 @@ class NoSolution(KanopyError):
     def __init__(self, reason: str, *, best: Any = None, advice: Sequence[str] = ()) -> None:
         self.reason = reason
         self.best = best
-        self.advice = tuple(advice)
+        self.advice = tuple(each if isinstance(each, Hint) else Hint(each) for each in advice)
         hint = "".join(f"\n  - {line}" for line in self.advice)
         super().__init__(reason + (f"\nWhat would help:{hint}" if hint else ""))
 

@@ -5,17 +5,25 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import Cancelled, KanopyError
+from kanopy._errors import Cancelled, KanopyError, shown_address
 from kanopy._job.job import Job
 from kanopy._progress import Step
 from kanopy.app.project import Project, Work
 from kanopy.app.worker import Task, Worker
 
+SCRIPT = """{os}import kanopy
+
+job = kanopy.Job.read({job!r})
+result = kanopy.anonymize({source!r}, job{key})
+result.write({output!r}, like={source!r})
+print(result)
+"""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -150,28 +158,38 @@ class Desk:
         """Give a column a role; one that becomes a quasi-identifier gets a hierarchy."""
         project = self.project
         job = project.work.job.with_role(column, role)
-        if column in job.quasi and column not in job.hierarchies:
-            built = await self.short("table.build_columns", **self.asking(job), columns=[column])
-            file = self._keep_text(column, built[column])
-            job = job.replaced(hierarchies={**job.hierarchies, column: file})
-        hierarchies = job.hierarchies
+        missing = column in job.quasi and column not in job.hierarchies
+        built = await self._built(job, [column] if missing else [])
 
         def change(work: Work) -> Work:
             changed = work.job.with_role(column, role)
-            own = {column: hierarchies[column]} if column in changed.quasi else {}
-            return replace(work, job=changed.replaced(hierarchies={**changed.hierarchies, **own}))
+            return replace(work, job=changed.replaced(hierarchies={**changed.hierarchies, **built}))
 
         project.change(f"{column} is {role}", change)
 
-    async def with_built(self, hierarchies: dict[str, Any], columns: list[str]) -> dict[str, Any]:
-        """Hierarchies in which some columns have a method, with those columns' hierarchies built and kept."""
-        asked = self.project.work.job.replaced(hierarchies=hierarchies)
-        built = await self.short("table.build_columns", **self.asking(asked), columns=columns)
-        return {**hierarchies, **{column: self._keep_text(column, built[column]) for column in columns}}
+    async def _built(self, job: Job, columns: list[str]) -> dict[str, str]:
+        """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""
+        if not columns:
+            return {}
+        built = await self.short("table.build_columns", **self.asking(job), columns=columns)
+        return {column: self._keep_text(column, built[column]) for column in columns}
 
     def set_job(self, words: str, **settings: Any) -> None:
         """Change settings of the job."""
         self.project.change(words, lambda work: replace(work, job=work.job.replaced(**settings)))
+
+    async def take_advice(self, words: str, settings: Mapping[str, Any]) -> None:
+        """Change the job as the library advises; hierarchies that are asked for by a method are built and kept."""
+        from kanopy.release.advice import advised
+
+        changed = advised(self.project.work.job, settings)
+        built = await self._built(changed, list(settings.get("hierarchies", {})))
+
+        def change(work: Work) -> Work:
+            job = advised(work.job, settings)
+            return replace(work, job=job.replaced(hierarchies={**job.hierarchies, **built}))
+
+        self.project.change(words, change)
 
     def set_hierarchy(self, column: str, hierarchy: Any, words: str) -> None:
         """Give a column another hierarchy."""
@@ -188,6 +206,23 @@ class Desk:
             return replace(work, senses={**work.senses, column: own})
 
         self.project.change(f"{word} means {sense}", change)
+
+    # ---- without the page -----------------------------------------------------------------------------------
+
+    @property
+    def command(self) -> str:
+        """The command that makes the release of the present job, with the same bytes."""
+        source, job = shown_address(self.project.source), str(self.project.job_file)
+        return shlex.join(["kanopy", "anonymize", source, "--job", job, "-o", f"release{self.suffix}"])
+
+    @property
+    def script(self) -> str:
+        """The same in Python."""
+        secret = bool(self.project.work.job.pseudonymize)
+        return SCRIPT.format(
+            job=str(self.project.job_file), source=shown_address(self.project.source), output=f"release{self.suffix}",
+            os="import os\n\n" if secret else "", key=', key=os.environ["KANOPY_KEY"].encode()' if secret else "",
+        )  # fmt: skip
 
     # ---- releases -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ tables is tried on a part of their rows, which is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +40,32 @@ FIRST_COLUMNS = 2
 
 @dataclass(frozen=True)
 class Advice(Plain):
-    """A change of the job and the loss that the release would then have; `option` is how the command line says it."""
+    """A change of the job and the loss that the release would then have.
+
+    `option` is how the command line says it, `settings` what `advised` makes of a job.
+    """
 
     change: str
     option: str
+    settings: dict[str, Any]
     loss: float
+
+
+def advised(job: Job, settings: Mapping[str, Any]) -> Job:
+    """A job with the settings of some advice: `hierarchies` are those of single columns, `at_home` names a column
+    that becomes an identifier.
+
+    >>> advised(Job(quasi=["age", "zip"], k=5), {"at_home": "zip"}).quasi
+    ('age',)
+    >>> advised(Job(quasi=["age", "zip"]), {"hierarchies": {"zip": {"method": "prefix"}}}).hierarchies
+    {'zip': {'method': 'prefix'}}
+    """
+    plain = dict(settings)
+    if name := plain.pop("at_home", None):
+        job = job.with_role(name, "identifier")
+    if given := plain.pop("hierarchies", None):
+        plain["hierarchies"] = {**job.hierarchies, **given}
+    return job.replaced(**plain)
 
 
 def wiped(result: Result) -> tuple[str, ...]:
@@ -78,9 +99,9 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
-            other = job.replaced(suppress=share)
-            words, option = f"up to {share:.0%} of rows may be suppressed", f"--suppress {share:.0%}"
-            for each in _loss_of(make_problem(prepared.domain, other), other, words, option):
+            change = f"up to {share:.0%} of rows may be suppressed", f"--suppress {share:.0%}", {"suppress": share}
+            other = advised(job, change[2])
+            for each in _loss_of(make_problem(prepared.domain, other), other, *change):
                 if each.loss < least - NOTICED:
                     least = each.loss
                     yield each
@@ -110,30 +131,27 @@ def _local(prepared: Prepared, job: Job) -> Iterator[Advice]:
             change += f" (about: tried on {problem.domain.rows:,} rows)"
     except KanopyError:
         return
-    yield from _loss_of(problem, local, change, "--local")
+    yield from _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
 
 
 def _with_groups(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
     """A column that is published as it is or not at all, with groups between: parts of codes, or runs of values."""
     for method in ("prefix", "order"):
-        other = job.replaced(hierarchies={**job.hierarchies, name: {"method": method}})
         words = f"{name} has a hierarchy with groups (tried: method {method})"
-        yield from _again(prepared, other, words, f'[columns.{name}] hierarchy = {{ method = "{method}" }}')
+        option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
+        yield from _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
 
 
 def _without(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
     """The job without a column: the loss is that of the columns that remain."""
-    changes: dict[str, Any] = {"quasi": [each for each in job.quasi if each != name]}
-    for key in ("hierarchies", "min_levels", "max_levels", "weights"):
-        changes[key] = {each: value for each, value in getattr(job, key).items() if each != name}
-    changes["identifiers"] = [*job.identifiers, name]
-    yield from _again(prepared, job.replaced(**changes), f"{name} stays at home", f"without {name} among --quasi")
+    yield from _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
 
 
-def _again(prepared: Prepared, job: Job, change: str, option: str) -> Iterator[Advice]:
+def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
     if prepared.rows_of is not None:  # the other columns are not here
         return
+    job = advised(job, settings)
     built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
     kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     try:
@@ -142,10 +160,10 @@ def _again(prepared: Prepared, job: Job, change: str, option: str) -> Iterator[A
         )
     except KanopyError:
         return
-    yield from _loss_of(make_problem(fresh.domain, job), job, change, option)
+    yield from _loss_of(make_problem(fresh.domain, job), job, change, option, settings)
 
 
-def _loss_of(problem: Problem, job: Job, change: str, option: str) -> Iterator[Advice]:
+def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
     from kanopy.metrics.release import release_losses
     from kanopy.search.algorithms import make_algorithm
 
@@ -154,4 +172,4 @@ def _loss_of(problem: Problem, job: Job, change: str, option: str) -> Iterator[A
     except KanopyError:  # no such release, or the algorithm cannot keep a model
         return
     losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)
-    yield Advice(change, option, losses["loss"])
+    yield Advice(change, option, settings, losses["loss"])

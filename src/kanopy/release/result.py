@@ -352,6 +352,42 @@ class Result:
 
         return solution_json(self)
 
+    def write(
+        self,
+        table: str | Path,
+        *,
+        like: str | Path | None = None,
+        report: str | Path | None = None,
+        mapping: str | Path | None = None,
+        manifest: str | Path | None = None,
+        solution: str | Path | None = None,
+    ) -> list[str]:
+        """Write the release, and what is wanted beside it, as the command line does: all of it, or nothing.
+
+        `like` is the table that was read: a text file gets its separator, quotes and encoding, and it is never
+        overwritten. Returns what is to be said of what was written. Mapping and solution hold original values.
+
+        >>> import tempfile
+        >>> from kanopy import Job, anonymize
+        >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+        >>> _ = file.write_text("age;sex\\n31;f\\n34;f\\n")
+        >>> result = anonymize(file, Job(quasi=["sex"], insensitive=["age"], k=2))
+        >>> result.write(file.with_name("out.csv"), like=file)
+        []
+        >>> file.with_name("out.csv").read_text().splitlines()[0]
+        'age;sex'
+        """
+        from kanopy._table.sources import local_path, read_source
+        from kanopy.release.writing import Files, write_files
+
+        own = None if like is None else local_path(like)
+        beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
+        dialect = None if like is None or own is None else read_source(like).dialect
+        return write_files(
+            self, Files(str(table), *beside), dialect=dialect, read_from=own,
+            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=[own] if own else [],
+        )  # fmt: skip
+
     def apply(
         self, rows: Any, *, unknown: str = "error", progress: Callback | None = None, key: bytes | None = None
     ) -> Result:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import JobError, NoSolution
+from kanopy._errors import Hint, JobError, NoSolution
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
@@ -223,7 +223,11 @@ def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
     if drop_rows and not (found.recoding.group_of_row >= 0).any():
         raise NoSolution(
             "Every row would be suppressed and left out: nothing is left to publish.",
-            advice=["choose a smaller k", "keep suppressed rows, with * in them", "allow fewer rows to be suppressed"],
+            advice=[
+                "choose a smaller k",
+                Hint("keep suppressed rows, with * in them", suppressed_rows="keep"),
+                "allow fewer rows to be suppressed",
+            ],
         )
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
 

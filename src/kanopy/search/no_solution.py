@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kanopy._core.units import ALL
-from kanopy._errors import NoSolution
+from kanopy._errors import Hint, NoSolution
 from kanopy.privacy.models import failing
 from kanopy.search.problem import Problem
 
@@ -27,12 +27,13 @@ def no_solution(problem: Problem) -> NoSolution:
     if top.suppressed_rows <= allowed:
         reason = f"No release satisfies the job. {blamed}" if blamed else "No candidate that was judged is feasible."
     needed = math.ceil(1000 * top.suppressed_rows / rows) / 10
-    advice = []
+    advice: list[str] = []
     if top.suppressed_rows > allowed:
-        advice.append(f"allow at least {needed:g} % suppression (--suppress {needed:g}%)")
+        words = f"allow at least {needed:g} % suppression (--suppress {needed:g}%)"
+        advice.append(Hint(words, suppress=needed / 100))
     smallest = int(problem.tables.table(problem.lattice.highest).sizes.min())
     if 2 <= smallest < problem.k:
-        advice.append(f"lower k to {smallest}")
+        advice.append(Hint(f"lower k to {smallest}", k=smallest))
     if not problem.of_sizes:
         more = problem.people is not None and problem.people.judge.units.known != 1
         advice.append("loosen the model that is broken, or leave it out" + (", or let fewer rows be known" * more))
@@ -48,6 +49,15 @@ def no_solution(problem: Problem) -> NoSolution:
     elif capped:
         advice.append(f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)")
     return NoSolution(reason, best=top, advice=advice)
+
+
+def more_suppression(gone: int, rows: int) -> Hint:
+    """That so many of the rows would have to be suppressed.
+
+    >>> more_suppression(7, 1000).settings
+    {'suppress': 0.007}
+    """
+    return Hint(f"allow at least {gone:,} rows to be suppressed", suppress=math.ceil(1000 * gone / rows) / 1000)
 
 
 def _blamed(problem: Problem) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 from kanopy._arrays import Ints
 from kanopy._core.classes import Recoding, recoding_from_nodes
 from kanopy._core.numbering import number_rows
-from kanopy._errors import JobError, NoSolution
+from kanopy._errors import Hint, JobError, NoSolution
 from kanopy.metrics.release import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
+from kanopy.search.no_solution import more_suppression
 from kanopy.search.people import suppress_by_people
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
@@ -25,7 +26,10 @@ def check_k(k: int, rows: int) -> None:
     if rows < k:
         raise NoSolution(
             f"The table has {rows:,} usable rows, fewer than k = {k:,}: even one class of all rows is too small.",
-            advice=[f"Choose k of at most {rows:,}.", "Give more rows, or keep rows with missing values."][rows < 1 :],
+            advice=[
+                *([Hint(f"Choose k of at most {rows:,}.", k=rows)] if rows else []),
+                "Give more rows, or keep rows with missing values.",
+            ],
         )
 
 
@@ -74,7 +78,7 @@ def release(
             f"The release of {name!r} would suppress {gone:,} rows, and {problem.max_suppressed_rows:,} may be: "
             f"{wanted}",
             advice=[
-                "loosen the privacy models", f"allow at least {gone:,} rows to be suppressed", "allow higher levels",
+                "loosen the privacy models", more_suppression(gone, problem.domain.rows), "allow higher levels",
             ],
         )  # fmt: skip
     if score is None:

@@ -44,7 +44,8 @@ def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -
     try:
         found = search(prepared, wanted, Progress(tell))
     except NoSolution as nothing:
-        return {"feasible": False, "reason": nothing.reason, "advice": list(nothing.advice), **_drawn(before, (), {})}
+        advice = [each.to_dict() for each in nothing.advice]
+        return {"feasible": False, "reason": nothing.reason, "advice": advice, **_drawn(before, (), {})}
     assert isinstance(found, Solution)
     classes = domain.counted_classes(found.recoding)
     weights = [wanted.weights.get(name, 1.0) for name in domain.names]

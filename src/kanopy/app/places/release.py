@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from kanopy._errors import NoSolution
-from kanopy.app.places.advice import Advice, write_advice
+from kanopy.app.places.advice import write_advice
 from kanopy.app.places.place import Place
 from kanopy.app.places.result import ResultView
 from kanopy.app.widgets.parts import Slider, button, card, heading, labelled, named, number, picture, share, title
@@ -226,7 +226,7 @@ class ReleasePlace(Place):
                 ui.label(exact if found.get("exact") else quick).classes("muted small")
             if not found["feasible"]:
                 ui.label(found["reason"]).classes("verdict bad")
-                write_advice(self, [Advice(text) for text in found["advice"]])
+                write_advice(self, found["advice"])
             else:
                 gone = f"{found['suppressed']:,} ({share(found['suppressed'] / max(found['rows'], 1))})"
                 with ui.element("div").classes("tiles small-tiles"):
@@ -250,7 +250,7 @@ class ReleasePlace(Place):
             await self.desk.run()
         except NoSolution as nothing:
             self.here()
-            self.result.infeasible(nothing)
+            self.result.infeasible(nothing.reason, [each.to_dict() for each in nothing.advice])
         finally:
             if not self._run_button.is_deleted:
                 self._run_button.enable()

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from kanopy._errors import NoSolution
-from kanopy.app.places.advice import Advice, write_advice
+from kanopy.app.places.advice import write_advice
 from kanopy.app.widgets.parts import Grid, button, card, picture, share, tiles
 
 if TYPE_CHECKING:
@@ -44,9 +43,7 @@ class ResultView:
                 with card():
                     if found["wiped"]:
                         ui.label(f"Nothing is left of {', '.join(found['wiped'])}.").classes("chip bad")
-                    write_advice(
-                        self.place, [Advice(each["change"], each["option"], each["loss"]) for each in found["advice"]]
-                    )
+                    write_advice(self.place, found["advice"])
             with card():
                 with ui.tabs().props("no-caps align=left dense") as tabs:
                     for name in ("Rows", "Classes", "Mapping", "Pictures", "Notes"):
@@ -67,15 +64,15 @@ class ResultView:
                         for note in found["notes"] or ["Nothing is to be said of it."]:
                             ui.label(str(note)).style("overflow-wrap:anywhere")
 
-    def infeasible(self, nothing: NoSolution) -> None:
+    def infeasible(self, reason: str, advice: list[dict[str, Any]]) -> None:
         """Say that there is no such release, and what would help."""
         self.box.clear()
         with self.box:
             with ui.element("div").classes("verdict bad"):
                 ui.icon("block")
-                ui.label(nothing.reason)
+                ui.label(reason)
             with card():
-                write_advice(self.place, [Advice(text) for text in nothing.advice])
+                write_advice(self.place, advice)
 
     def _numbers(self, found: dict[str, Any]) -> None:
         judged = f"{found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "–"

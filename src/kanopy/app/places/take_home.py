@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,6 @@ from kanopy.app.pdf import print_page, printing_browser
 from kanopy.app.places.place import Place
 from kanopy.app.widgets.parts import button, card, heading, title
 
-SCRIPT = """import kanopy
-from kanopy._table.sources import read_source
-from kanopy._table.sinks import write_table
-
-job = kanopy.Job.read({job!r})
-source = read_source({source!r})
-result = kanopy.anonymize(source.frame, job, source={source!r})
-write_table(result.frame, {output!r}, dialect=source.dialect, neutralize=job.neutralize_formulas)
-print(result)
-"""
 ABOUT = {
     "release": ("The release", "verified; what may leave"),
     "manifest.json": ("Manifest", "what was done, without any value of the table; may leave"),
@@ -120,16 +109,10 @@ class TakeHomePlace(Place):
     # ---- without the page ---------------------------------------------------------------------------------
 
     def _again(self) -> None:
-        project = self.desk.project
-        output = f"release{self.desk.suffix}"
-        job = str(project.job_file)
-        command = shlex.join(
-            ["kanopy", "anonymize", project.source, "--job", job, "-o", output, "--report", "report.html"]
-        )
         for name, text, words in (
-            ("Command line", command, "the same bytes as the file on the left"),
-            ("Python", SCRIPT.format(job=job, source=project.source, output=output), ""),
-            ("Job file", project.work.job.to_toml(), "changes as you work"),
+            ("Command line", self.desk.command, "the same bytes"),
+            ("Python", self.desk.script, "the same bytes"),
+            ("Job file", self.desk.project.work.job.to_toml(), "changes as you work"),
         ):
             with card():
                 with ui.element("div").classes("row-flex"):

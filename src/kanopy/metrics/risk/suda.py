@@ -54,6 +54,25 @@ class SpecialUniques(Plain, Short):
         own = self.holding(column)
         return _added_up(self.row_of_set[own], self.points[own], self.rows)
 
+    def most_special(self, number: int) -> list[int]:
+        """The rows that stand out most, those with the highest score first; rows without any are never among them."""
+        order = np.argsort(-self.scores, kind="stable")[:number]
+        return [int(row) for row in order[self.scores[order] > 0]]
+
+    def sets_of(self, row: int) -> list[tuple[str, ...]]:
+        """The sets of columns that single a row out, the smallest first.
+
+        >>> found = special_uniques(["a", "b"], [np.array([0, 0, 1]), np.array([0, 1, 1])])
+        >>> found.most_special(5), found.sets_of(0)
+        ([0, 2], [('b',)])
+        """
+        own = np.flatnonzero(self.row_of_set == row)
+        own = own[np.argsort(self.size_of_set[own], kind="stable")]
+        return [
+            tuple(name for j, name in enumerate(self.names) if bits >> j & 1)
+            for bits in self.columns_of_set[own].tolist()
+        ]
+
     @property
     def shares(self) -> tuple[float, ...]:
         """Per column, the share of all scores that comes from sets with it."""

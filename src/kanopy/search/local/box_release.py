@@ -11,6 +11,7 @@ from kanopy._errors import NoSolution
 from kanopy._progress import Progress
 from kanopy.search.local.best.safety import BoxSpace
 from kanopy.search.local.boxes import FORBIDDEN, Layout, box_levels, class_runs, lay_out
+from kanopy.search.no_solution import more_suppression
 from kanopy.search.problem import Problem
 from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
@@ -46,7 +47,7 @@ def check_placeable(layout: Layout, problem: Problem) -> int:
             f"{problem.max_suppressed_rows:,} may be suppressed.",
             advice=[
                 f"let {', '.join(capped)} be generalized further (a higher level, or '*' on top)",
-                f"allow at least {lost:,} rows to be suppressed",
+                more_suppression(lost, domain.rows),
             ],
         )
     return lost

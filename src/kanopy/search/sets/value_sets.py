@@ -19,10 +19,11 @@ from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, says_missing
 from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding
 from kanopy._core.numbering import number_rows
-from kanopy._errors import NoSolution
+from kanopy._errors import Hint, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.utility.published_values import parse_interval, parse_moment, parse_number
 from kanopy.search.clustering.measure import leaf_order
+from kanopy.search.no_solution import more_suppression
 from kanopy.search.problem import Problem
 from kanopy.search.release import check_k, release
 from kanopy.search.solution import Solution
@@ -276,7 +277,9 @@ def sets_solution(
 def too_many_gone(name: str, problem: Problem, gone: int) -> NoSolution:
     """The error when even the coarsest sets leave too many rows in classes of fewer than k."""
     usable = problem.domain.rows - problem.domain.excluded_rows
-    advice = [f"allow at least {gone:,} rows to be suppressed", f"choose k of at most {usable:,}"]
+    advice: list[str] = [
+        more_suppression(gone, problem.domain.rows), Hint(f"choose k of at most {usable:,}", k=usable),
+    ]  # fmt: skip
     if any(len(h.roots) > 1 for h in problem.domain.hierarchies if h.nested):
         advice.append("give every hierarchy one top (`h.rooted()`), so that all its values can be joined")
     return NoSolution(
