@@ -197,7 +197,9 @@ MEANINGS = {
     "low": "the lowest it can be",
     "high": "the highest it can be",
     "estimate": "the middle of the release",
-    # mask
+    # mask and baseline
+    "baseline:columns": "the columns that are published",
+    "left_out": "columns that are not published",
     "groups": "groups of equal records",
     "smallest_group": "records of the smallest",
     "changed_records": "records with another answer",

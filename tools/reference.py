@@ -210,6 +210,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "1:3",
     ),
     "assess": ("people.csv", "release.csv", "-q", "age,sex", "--no-learn"),
+    "baseline": ("animals.csv", "--method", "pram", "-c", "animal", "-o", "randomized.csv"),
     "mask": ("animals.csv", "-t", "animal", "-k", "4", "-o", "masked.csv"),
     "compare": ("people.csv", "-q", "age,sex", "-k", "3", "--algorithms", "optimal"),
     "explore": ("people.csv", "-q", "age,sex", "-k", "3"),

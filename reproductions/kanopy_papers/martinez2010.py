@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kanopy._progress import SILENT, Progress
-from kanopy._table.frames import to_polars
 from kanopy._table.survey import ad_hoc_hierarchy, survey
-from kanopy.masking.encode import encode_columns, masking_tables
 from kanopy.masking.evaluation import CLUSTERS, Evaluation, unmasked
-from kanopy.masking.job import MaskJob
 from kanopy.masking.result import Masked
 from kanopy.masking.table import MaskingTable
-from kanopy.metrics.partitions import partition_distance
-from kanopy.report.charts.marks import lines, sheet
 from kanopy.report.drawings.dendrogram import dendrogram_svg
 from kanopy.report.drawings.tree import tree_svg
+from kanopy_papers.martinez_appended import one_question_papers
+from kanopy_papers.martinez_bench import (
+    CLUSTERING_K,
+    MEASURES,
+    RANDOM_SEEDS,
+    SIMILAR,
+    TEXT,
+    Bench,
+    Curve,
+    above,
+    curve_figure,
+    curve_table,
+    mean,
+    run,
+)
+from kanopy_papers.martinez_clusters import (
+    both_ontologies,
+    cluster_claims,
+    crossed_claims,
+    crossed_distances,
+    cut_claims,
+    variance_ratios,
+)
+from kanopy_papers.martinez_tables import thesis_tables
 from kanopy_papers.reproduction import Claim, Figure, Picture, Reproduction, Table, at_every, verdict
 
 ALL_K = tuple(range(2, 21))
 QUICK_K = (2, 5, 10, 15, 20)
-TEXT = ("reason1", "reason2")
-MEASURES = {"Wu & Palmer": "wu-palmer", "Leacock & Chodorow": "leacock-chodorow", "Path length": "path-length"}
 HEURISTICS = {"none": "", "H1": "1", "H1 + H2": "12", "H1 + H2 + H3": "123"}
-RANDOM_SEEDS = range(5)
 UNMASKED_LINKAGE = 21.641
-FUSION_TABLE_1 = {"semantic": 0.26, "discernibility": 0.57, "between": 0.56}
-"""Information Fusion paper (appended), Table 1, k = 5: distances to the original, and between the two maskings."""
-TABLE_6 = {"WordNet": 0.398, "VGH": 0.515, "discernibility": 0.560}
-CLUSTERING_K = 5
-
-Curve = list[float]
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """The survey, encoded once per measure and ontology."""
+def reproduce(*, quick: bool = False, progress: Progress = SILENT, ratings: Sequence[Path] = ()) -> Reproduction:
+    """Rerun the comparisons of sections 5.1 to 5.6, and of the appended papers, on surveys with the same profiles.
 
-    columns: dict[str, list[str]]
-
-    def table(self, measure: str = "wu-palmer", ontology: Any = "wordnet", text: Sequence[str] = TEXT) -> MaskingTable:
-        """The survey as a table to mask."""
-        frame, _ = to_polars(self.columns)
-        job = MaskJob(text=tuple(text), guide=measure, ontology=ontology, targets="any")
-        return masking_tables(frame, job, encode_columns(frame, job))[0]
-
-
-def run(table: MaskingTable, k: int, **options: Any) -> Masked:
-    """One masking by fusion."""
-    return MaskJob(text=table.names, k=k, **options).make().mask(table, k, {}, SILENT)
-
-
-def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
-    """Rerun the comparisons of sections 5.1 to 5.6 on a survey with the same repetition profile."""
+    `ratings` are files `word,word,rating` for Table 4: up to 30 pairs are Miller and Charles', more Rubenstein and
+    Goodenough's.
+    """
     ks = QUICK_K if quick else ALL_K
     bench = Bench(survey())
     tables = {name: bench.table(measure) for name, measure in MEASURES.items()}
@@ -83,32 +79,40 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
         "refined": [[run(main, k, search="refined")] for k in ks],
     }
     progress("masking the survey", 0.8, "clusterings")
-    quality = {name: _mean(main, runs, ks, "semantic_quality") for name, runs in guided.items()}
-    linkage = {name: _mean(main, runs, ks, "record_linkage_percent") for name, runs in guided.items()}
-    dm = {name: _mean(main, runs, ks, "dm") for name, runs in guided.items()}
-    distance = {name: _mean(judged["Path length"], runs, ks, "semantic_quality") for name, runs in guided.items()}
+    quality = {name: mean(main, runs, ks, "semantic_quality") for name, runs in guided.items()}
+    linkage = {name: mean(main, runs, ks, "record_linkage_percent") for name, runs in guided.items()}
+    dm = {name: mean(main, runs, ks, "dm") for name, runs in guided.items()}
+    distance = {name: mean(judged["Path length"], runs, ks, "semantic_quality") for name, runs in guided.items()}
     measured = {
-        scale: {name: _mean(table, [[m] for m in by_measure[name]], ks, "semantic_quality") for name in MEASURES}
+        scale: {name: mean(table, [[m] for m in by_measure[name]], ks, "semantic_quality") for name in MEASURES}
         for scale, table in judged.items()
     }
-    ablation = {name: _mean(main, runs, ks, "semantic_quality") for name, runs in by_heuristics.items()}
+    ablation = {name: mean(main, runs, ks, "semantic_quality") for name, runs in by_heuristics.items()}
     clusterings = {
         name: [float(np.mean([Evaluation(main, m, k).clustering.distance(CLUSTERS) for m in runs]))
                for k, runs in zip(ks, guided[name], strict=True)]
         for name in ("semantic", "VGH", "discernibility", "random", "refined")
     }  # fmt: skip
-    crossed = _crossed(main, guided, ks)
+    at_five = {name: guided[name][list(ks).index(CLUSTERING_K)][0] for name in ("semantic", "VGH", "discernibility")}
+    crossed = crossed_distances(main, at_five)
+    over_two = crossed_distances(both_ontologies(main, vgh), at_five)
+    cuts = variance_ratios(main, at_five)
     times = _times(bench, main, ks)
     before = Evaluation(main, unmasked(main), 1)
+    alone = one_question_papers(quick=quick, progress=progress)
+    stated, table_claims = thesis_tables(ratings)
     claims = (
         *_measure_claims(measured, by_measure, by_single, ks),
         *_heuristic_claims(ablation, ks),
         *_guide_claims(quality, dm, ks),
-        *_cluster_claims(clusterings, ks),
-        *_fusion_claims(crossed),
+        *cluster_claims(clusterings, ks),
+        *crossed_claims(crossed, over_two),
+        *cut_claims(cuts),
         *_linkage_claims(linkage, before, ks),
         *_time_claims(times),
         *_refined_claims(quality, linkage, ks),
+        *alone.claims,
+        *table_claims,
     )
     return Reproduction(
         key="martinez2010",
@@ -125,23 +129,31 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
             "Any answer may replace another, as in the thesis (`targets=any`); Kanopy's own default publishes only "
             "answers that k people gave.",
             "H3 looks at the size after that fusion; the printed equation 20 never decides anything.",
+            "The one-question survey of the IPMU and MDAI papers has its exact repetition profile too (975 records, "
+            "221 answers, 84 unique), over words of our own.",
             "k of the clusterings is 5, which the appended Information Fusion paper names.",
             "Random substitution by tuple moves all records of a group together; by record (Figure 8's naive "
             "replacement) each record goes where chance sends it.",
         ),
         tables=(
-            _table("measures", ks, {f"{n} judged by {s}": c for s, own in measured.items() for n, c in own.items()}),
-            _table("heuristics", ks, ablation),
-            _table("semantic_quality", ks, quality),
-            _table("path_length", ks, distance),
-            _table("discernibility", ks, dm),
-            _table("record_linkage_percent", ks, linkage),
-            _table("cluster_distance", ks, clusterings),
+            curve_table(
+                "measures", ks, {f"{n} judged by {s}": c for s, own in measured.items() for n, c in own.items()}
+            ),
+            curve_table("heuristics", ks, ablation),
+            curve_table("semantic_quality", ks, quality),
+            curve_table("path_length", ks, distance),
+            curve_table("discernibility", ks, dm),
+            curve_table("record_linkage_percent", ks, linkage),
+            curve_table("cluster_distance", ks, clusterings),
             Table("cluster_distance_between", ("first", "second", "distance"), crossed),
+            Table("cluster_distance_two_ontologies", ("first", "second", "distance"), over_two),
+            curve_table("variance_ratio", range(2, CLUSTERS + 1), cuts),
             Table("run_time", ("k", "seconds to mask"), tuple(zip(ks, times["mask"], strict=True))),
+            *alone.tables,
+            *stated,
         ),
         pictures=_pictures(main, guided, ks),
-        figures=_figures(ks, measured, ablation, quality, distance, dm, clusterings, linkage, times),
+        figures=_figures(ks, measured, ablation, quality, distance, dm, clusterings, linkage, times) + alone.figures,
         data={
             "k": list(ks), "semantic_quality": quality, "record_linkage_percent": linkage, "dm": dm,
             "heuristics": ablation, "measures": measured, "cluster_distance": clusterings,
@@ -154,31 +166,6 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
 
 def _seeds(heuristics: str) -> Sequence[int]:
     return (0,) if "2" in heuristics else RANDOM_SEEDS
-
-
-def _mean(table: MaskingTable, runs: Sequence[Sequence[Masked]], ks: Sequence[int], what: str) -> Curve:
-    def value(masked: Masked, k: int) -> float:
-        found = Evaluation(table, masked, k)
-        return float((found.sizes**2).sum()) if what == "dm" else float(getattr(found, what))
-
-    return [float(np.mean([value(masked, k) for masked in each])) for k, each in zip(ks, runs, strict=True)]
-
-
-def _crossed(
-    table: MaskingTable, guided: dict[str, list[list[Masked]]], ks: Sequence[int]
-) -> tuple[tuple[str, str, float], ...]:
-    """Table 6: the distances between clusterings of the original and of each masking."""
-    at = list(ks).index(CLUSTERING_K)
-    labels = {"original": Evaluation(table, unmasked(table), CLUSTERING_K).clustering.before.cut(CLUSTERS)}
-    for name in ("semantic", "VGH", "discernibility"):
-        both = Evaluation(table, guided[name][at][0], CLUSTERING_K).clustering
-        labels[name] = both.after.cut(CLUSTERS)[both.shown]
-    names = list(labels)
-    return tuple(
-        (a, b, partition_distance(labels[a], labels[b], table.counts))
-        for x, a in enumerate(names)
-        for b in names[x + 1 :]
-    )
 
 
 def _pictures(table: MaskingTable, guided: dict[str, list[list[Masked]]], ks: Sequence[int]) -> tuple[Picture, ...]:
@@ -206,10 +193,6 @@ def _times(bench: Bench, table: MaskingTable, ks: Sequence[int]) -> dict[str, An
         run(table, k)
         seconds.append(time.perf_counter() - started)
     return {"similarities": similarities, "mask": seconds}
-
-
-def _above(a: Curve, b: Curve) -> list[bool]:
-    return [x > y for x, y in zip(a, b, strict=True)]
 
 
 def _measure_claims(
@@ -268,9 +251,9 @@ def _heuristic_claims(ablation: dict[str, Curve], ks: Sequence[int]) -> list[Cla
 
 def _guide_claims(quality: dict[str, Curve], dm: dict[str, Curve], ks: Sequence[int]) -> list[Claim]:
     over_dm, over_random, over_records = (
-        _above(quality["semantic"], quality[name]) for name in ("discernibility", "random", "random by record")
+        above(quality["semantic"], quality[name]) for name in ("discernibility", "random", "random by record")
     )
-    lower = _above(dm["semantic"], dm["discernibility"])
+    lower = above(dm["semantic"], dm["discernibility"])
     gap = np.abs(np.array(quality["discernibility"]) - np.array(quality["random"]))
     lead = np.array(quality["semantic"]) - np.maximum(quality["discernibility"], quality["random"])
     return [
@@ -288,47 +271,9 @@ def _guide_claims(quality: dict[str, Curve], dm: dict[str, Curve], ks: Sequence[
     ]  # fmt: skip
 
 
-def _cluster_claims(clusterings: dict[str, Curve], ks: Sequence[int]) -> list[Claim]:
-    at = list(ks).index(CLUSTERING_K)
-    here = {"WordNet": "semantic", "VGH": "VGH", "discernibility": "discernibility"}
-    found = {name: clusterings[own][at] for name, own in here.items()}
-    published = ", ".join(f"{name} {value}" for name, value in TABLE_6.items())
-    ours = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-    over_vgh = [a < b for a, b in zip(clusterings["semantic"], clusterings["VGH"], strict=True)]
-    over_dm = [a < b for a, b in zip(clusterings["semantic"], clusterings["discernibility"], strict=True)]
-    why = "k = 5, as the appended Information Fusion paper says of its own comparison (its Table 1)."
-    return [
-        Claim("Clusters of the semantically masked data lie nearer to the original than those of the discernibility "
-              "metric (5.4, Table 6).", published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_dm, ks)}",
-              verdict(found["WordNet"] < found["discernibility"]), why=why),
-        Claim("Masking by WordNet keeps the clusters better than masking by an ad-hoc hierarchy (5.4, Table 6).",
-              published, f"k = {CLUSTERING_K}: {ours}; {at_every(over_vgh, ks)}",
-              verdict(found["WordNet"] < found["VGH"]), why=why),
-    ]  # fmt: skip
-
-
-def _fusion_claims(crossed: Sequence[tuple[str, str, float]]) -> list[Claim]:
-    """Table 1 of the appended paper, which says its k: 5."""
-    distance = {frozenset(pair): value for *pair, value in crossed}
-    own, theirs, between = (
-        distance[frozenset(pair)]
-        for pair in (("original", "semantic"), ("original", "discernibility"), ("semantic", "discernibility"))
-    )
-    published = "{semantic} and {discernibility}; {between} between the two".format(**FUSION_TABLE_1)
-    ours = f"{own:.2f} and {theirs:.2f}; {between:.2f} between the two (k = {CLUSTERING_K})"
-    why = "The survey is not public, so only the order can be compared."
-    return [
-        Claim("Clusters after semantic masking are nearer to the original than after discernibility (appended paper, "
-              "Table 1, k = 5).", published, ours, verdict(own < theirs), why),
-        Claim("The two maskings lie far apart: nearly as far as discernibility from the original (appended paper, "
-              "Table 1).", published, ours, verdict(between > own), why + " Far is read as: farther than semantic "
-              "masking from the original."),
-    ]  # fmt: skip
-
-
 def _linkage_claims(linkage: dict[str, Curve], before: Evaluation, ks: Sequence[int]) -> list[Claim]:
     falling = [b <= a for a, b in zip(linkage["semantic"], linkage["semantic"][1:], strict=False)]
-    under: Callable[[str], list[bool]] = lambda name: _above(linkage[name], linkage["semantic"])  # noqa: E731
+    under: Callable[[str], list[bool]] = lambda name: above(linkage[name], linkage["semantic"])  # noqa: E731
     return [
         Claim("Unmasked, record linkage by exact text is 211 of 975 records (Table 5, eq. 27).",
               f"{UNMASKED_LINKAGE} %", f"{before.record_linkage_percent:.3f} %",
@@ -368,18 +313,6 @@ def _refined_claims(quality: dict[str, Curve], linkage: dict[str, Curve], ks: Se
     ]  # fmt: skip
 
 
-def _table(name: str, ks: Sequence[int], curves: dict[str, Curve]) -> Table:
-    rows = tuple((k, *(curve[i] for curve in curves.values())) for i, k in enumerate(ks))
-    return Table(name, ("k", *curves), rows)
-
-
-def _figure(name: str, caption: str, ks: Sequence[int], curves: dict[str, Curve], title: str, axis: str) -> Figure:
-    rows = [{"k": k, "value": curve[i], "series": each} for each, curve in curves.items() for i, k in enumerate(ks)]
-    panel = lines(rows, list(curves), "k", "value", axis=axis, width=460)
-    panel["encoding"]["y"] |= {"scale": {"zero": False}, "title": None}  # the subtitle says what it is
-    return Figure(name, caption, sheet(title, axis, panel))
-
-
 def _figures(
     ks: Sequence[int],
     measured: dict[str, dict[str, Curve]],
@@ -393,24 +326,23 @@ def _figures(
 ) -> tuple[Figure, ...]:
     guides = ("semantic", "discernibility", "random", "random by record")
     pick: Callable[[dict[str, Curve]], dict[str, Curve]] = lambda own: {name: own[name] for name in guides}  # noqa: E731
-    similar = "mean Wu & Palmer similarity of original and published answers"
     return (
-        _figure("measures_wu_palmer", "Corresponds to Fig. 2.", ks, measured["Wu & Palmer"],
-                "Which measure guides", similar),
-        _figure("measures_path", "Corresponds to Fig. 3 (negated: 0 is equal, higher is better).", ks,
+        curve_figure("measures_wu_palmer", "Corresponds to Fig. 2.", ks, measured["Wu & Palmer"],
+                "Which measure guides", SIMILAR),
+        curve_figure("measures_path", "Corresponds to Fig. 3 (negated: 0 is equal, higher is better).", ks,
                 measured["Path length"], "Which measure guides", "mean of minus the path length"),
-        _figure("heuristics", "Corresponds to Fig. 4. Without H2 the mean of five seeds.", ks, ablation,
-                "What each heuristic adds", similar),
-        _figure("guides", "Corresponds to Fig. 5 and 8.", ks, pick(quality), "Meaning that is kept", similar),
-        _figure("guides_path", "Corresponds to Fig. 6 (negated).", ks, pick(distance), "Meaning that is kept",
+        curve_figure("heuristics", "Corresponds to Fig. 4. Without H2 the mean of five seeds.", ks, ablation,
+                "What each heuristic adds", SIMILAR),
+        curve_figure("guides", "Corresponds to Fig. 5 and 8.", ks, pick(quality), "Meaning that is kept", SIMILAR),
+        curve_figure("guides_path", "Corresponds to Fig. 6 (negated).", ks, pick(distance), "Meaning that is kept",
                 "mean of minus the path length"),
-        _figure("discernibility", "Corresponds to Fig. 7.", ks, pick(dm), "Discernibility",
+        curve_figure("discernibility", "Corresponds to Fig. 7.", ks, pick(dm), "Discernibility",
                 "sum of squared group sizes"),
-        _figure("clusters", "Corresponds to Table 6, for every k.", ks, clusterings, "Distance of clusterings",
+        curve_figure("clusters", "Corresponds to Table 6, for every k.", ks, clusterings, "Distance of clusterings",
                 f"distance to the original's {CLUSTERS} clusters; 0 is equal"),
-        _figure("linkage", "Corresponds to Fig. 14.", ks, linkage, "Record linkage", "records found, in percent"),
-        _figure("run_time", "Corresponds to Fig. 15.", ks, {"masking": [1000 * s for s in times["mask"]]},
+        curve_figure("linkage", "Corresponds to Fig. 14.", ks, linkage, "Record linkage", "records found, in percent"),
+        curve_figure("run_time", "Corresponds to Fig. 15.", ks, {"masking": [1000 * s for s in times["mask"]]},
                 "Run time", "milliseconds to mask the survey"),
-        _figure("refined", "Not in the thesis: the refined search.", ks,
-                {"greedy": quality["semantic"], "refined": quality["refined"]}, "Beyond the greedy algorithm", similar),
+        curve_figure("refined", "Not in the thesis: the refined search.", ks,
+                {"greedy": quality["semantic"], "refined": quality["refined"]}, "Beyond the greedy algorithm", SIMILAR),
     )  # fmt: skip

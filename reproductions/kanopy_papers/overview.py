@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._progress import SILENT, Progress
 from kanopy.report.shell import Tile, fold, section, shell, table
 from kanopy.report.words import Markup, esc, plural
-from kanopy_papers.reproduction import PAPERS, VERDICTS, Claim, Reproduction, reproduce_paper
+from kanopy_papers.reproduction import PAPERS, RATED, VERDICTS, Claim, Reproduction, reproduce_paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,9 +149,10 @@ class Overview:
         return written
 
 
-def reproduce_all(*, quick: bool = False, progress: Progress = SILENT) -> Overview:
+def reproduce_all(*, quick: bool = False, progress: Progress = SILENT, ratings: Sequence[Path] = ()) -> Overview:
     """Rerun the four papers."""
-    return Overview({key: reproduce_paper(key, quick=quick, progress=progress) for key in PAPERS})
+    given = {key: ratings if key == RATED else () for key in PAPERS}
+    return Overview({key: reproduce_paper(key, quick=quick, progress=progress, ratings=given[key]) for key in PAPERS})
 
 
 def markdown(overview: Overview) -> str:

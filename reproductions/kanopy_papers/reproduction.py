@@ -144,12 +144,19 @@ PAPERS = ("ayala2014", "campan2011", "martinez2010", "yaseen2018")
 """The modules beside this one, each with a function `reproduce`."""
 
 
-def reproduce_paper(key: str, *, quick: bool = False, progress: Progress = SILENT) -> Reproduction:
-    """Rerun a paper's experiments on bundled or generated data."""
+RATED = "martinez2010"
+
+
+def reproduce_paper(
+    key: str, *, quick: bool = False, progress: Progress = SILENT, ratings: Sequence[Path] = ()
+) -> Reproduction:
+    """Rerun a paper's experiments on bundled or generated data; `ratings` of word pairs are for the thesis."""
     if key not in PAPERS:
         raise InputError(f"No paper is called {key!r}. {near_miss(key, PAPERS)}")
     rerun: Callable[..., Reproduction] = importlib.import_module(f"kanopy_papers.{key}").reproduce
-    return rerun(quick=quick, progress=progress)
+    if ratings and key != RATED:
+        raise InputError(f"Ratings of word pairs are compared in {RATED} only. Leave --ratings out for {key}.")
+    return rerun(quick=quick, progress=progress, **({"ratings": ratings} if ratings else {}))
 
 
 def number_columns(frame: pl.DataFrame, names: Sequence[str]) -> tuple[list[Any], Ints, Longs, Ints]:

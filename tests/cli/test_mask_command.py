@@ -246,3 +246,22 @@ def test_any_target_says_what_it_shows(shell: Shell) -> None:
     assert "given by fewer than 2 people" in " ".join(done.out.split())
     wrong = shell("mask", data, "-t", "why", "--targets", "all", "-o", shell.folder / "o.csv")
     assert wrong.status != 0 and "frequent" in wrong.error
+
+
+def test_plain_methods_say_that_they_promise_nothing(shell: Shell, answers: Path) -> None:
+    out = shell.folder / "out.csv"
+    done = shell("baseline", answers, "-o", out, "--method", "pram", "-c", "reason1", "--amount", "0.5")
+    assert done.status == 0 and "promises no k" in done.out and "Left out: reason2" in done.out
+    assert len(rows_of(out)) == 975
+    assert shell("baseline", answers, "-o", out, "--method", "pram", "-c", "reason1", "-k", "5").status == 2
+    assert shell("baseline", answers, "-o", out, "--method", "noise", "-c", "reason1").status == 2
+
+
+def test_representatives_stand_for_k_people_each(shell: Shell, answers: Path) -> None:
+    out = shell.folder / "out.csv"
+    done = shell("baseline", answers, "-o", out, "--method", "representatives", "-c", "reason1,reason2", "-k", "7")
+    assert done.status == 0 and "stands for at least 7 people" in done.out
+    people = [int(row["people"]) for row in rows_of(out)]
+    assert sum(people) == 975 and min(people) >= 7
+    shown = [(row["reason1"], row["reason2"]) for row in rows_of(out)]
+    assert len(set(shown)) == len(shown)

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from kanopy._errors import JobError
+from kanopy._errors import JobError, KanopyError
 from kanopy.masking import baselines as b
+from kanopy.release.baseline import baseline
 
 NUMBERS = np.random.default_rng(1).normal(50, 10, 4000)
 
@@ -57,3 +59,36 @@ def test_what_each_keeps() -> None:
 def test_what_is_refused(work: Callable[[], Any], message: str) -> None:
     with pytest.raises(JobError, match=message):
         work()
+
+
+def test_rank_swapping_stays_within_its_range_and_keeps_the_values() -> None:
+    shown = b.swap_ranks(NUMBERS, 2, seed=1)
+    assert sorted(shown.tolist()) == sorted(NUMBERS.tolist()) and (shown != NUMBERS).mean() > 0.9
+    rank = np.argsort(np.argsort(NUMBERS))
+    assert np.abs(np.argsort(np.argsort(shown)) - rank).max() <= 0.02 * len(NUMBERS)
+    with_gap = b.swap_ranks([1.0, np.nan, 2.0], 100)
+    assert np.isnan(with_gap[1]) and with_gap[[0, 2]].tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("method", b.BASELINES)
+def test_every_method_runs_on_a_table_seeded_and_leaves_other_columns_out(method: str) -> None:
+    frame = pl.DataFrame({"a": ["1", "7", "12", "30"], "b": [4.0, 2.0, 9.0, 1.0], "name": list("wxyz")})
+    first = baseline(frame, method, ["a", "b"], 5 if method == "rounding" else None, seed=2)
+    assert first.columns == ["a", "b"] and len(first) == (0 if method == "sampling" else 4)
+    assert first.equals(baseline(frame, method, ["a", "b"], 5 if method == "rounding" else None, seed=2))
+
+
+@pytest.mark.parametrize(
+    ("method", "columns", "amount", "message"),
+    [
+        ("noice", ["a"], None, "Did you mean 'noise'"),
+        ("rounding", ["a"], None, "needs a number: the base"),
+        ("noise", ["word"], None, "no numbers: 'x', 'y'"),
+        ("noise", [], None, "Name the columns"),
+        ("resampling", ["a"], 2.5, "at least once"),
+        ("rank-swapping", ["a"], 0, "above 0"),
+    ],
+)
+def test_what_tables_cannot_be_asked(method: str, columns: list[str], amount: Any, message: str) -> None:
+    with pytest.raises(KanopyError, match=message):
+        baseline(pl.DataFrame({"a": [1, 2], "word": ["x", "y"]}), method, columns, amount)

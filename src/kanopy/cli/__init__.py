@@ -46,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "count": large.count,
     "check": check.check,
     "mask": mask.mask,
+    "baseline": mask.baseline,
     "similarity": ontologies.similarity,
     "reproduce": reproduce.reproduce,
     "explore": many.explore,

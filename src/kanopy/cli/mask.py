@@ -1,4 +1,4 @@
-"""`kanopy mask`: substitute rare answers by answers of similar meaning."""
+"""`kanopy mask`: substitute rare answers by answers of similar meaning; `kanopy baseline`: plain methods beside it."""
 
 from __future__ import annotations
 
@@ -107,6 +107,76 @@ def mask(
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
     publish(data, output, job, encoding, given, run, read=[given["job"], vgh, senses])
+
+
+@o.command("k", seed=0)
+def baseline(
+    data: o.Data,
+    output: o.Output,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="noise, correlated-noise, rounding, resampling, rank-swapping, pram, sampling, representatives."
+        ),
+    ],
+    columns: Annotated[list[str], typer.Option("--columns", "-c", help=f"Columns to publish, {o.SEVERAL}.")],
+    amount: Annotated[
+        float | None,
+        typer.Option(
+            help="noise: a share of the spread (0.1); rounding: the base; resampling: draws (3); rank-swapping: "
+            "percent of the rows (5); pram: the probability to stay (0.8); sampling: a share of the rows (0.1)."
+        ),
+    ] = None,
+    encoding: o.Encoding = None,
+    **given: Any,
+) -> None:
+    """Mask a table by a plain method of statistical offices, to compare with. None of them promises a k.
+
+    `representatives` masks texts in groups of -k people (5 if not said) and publishes each group once.
+    """
+    from kanopy._table.sinks import staged
+    from kanopy.cli.console import emit, note, progress_bar
+    from kanopy.cli.files import check_outputs, inputs_of, read_data
+    from kanopy.masking.job import MaskJob
+    from kanopy.release.baseline import baseline as run
+    from kanopy.release.baseline import one_per_group
+    from kanopy.release.run import mask as run_mask
+
+    inputs, named = inputs_of(data), o.columns(columns)
+    check_outputs(inputs, table=output)
+    by_group = method == "representatives"
+    if given["k"] is not None and not by_group:
+        raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
+    if by_group and amount is not None:
+        raise JobError("representatives takes -k, the people in each group, and no amount.")
+    source = read_data(data, encoding)
+    with progress_bar() as show:
+        if by_group:
+            job = MaskJob(text=named, k=given["k"] or 5, algorithm="semantic-microaggregation", seed=given["seed"])
+            masked = run_mask(source.frame, job, progress=show)
+            for line in masked.notes:
+                note(line)
+            published = one_per_group(masked.frame, named)
+        else:
+            published = run(source.frame, method, named, amount, seed=given["seed"])
+    with staged(forbidden=inputs) as release:
+        release.table(published, output, dialect=source.dialect)
+    alone = 0 if by_group else int((published.group_by(list(named)).len()["len"] == 1).sum())
+    left = [name for name in source.frame.columns if name not in named]
+
+    def show_it(out: Any) -> None:
+        if by_group:
+            out.print(f"Each of {counted(len(published), 'record')} stands for at least {given['k'] or 5} people.")
+        else:
+            out.print(
+                f"[bold yellow]![/] {method} promises no k: {counted(alone, 'row')} of {len(published):,} "
+                f"{'has a combination' if alone == 1 else 'have combinations'} of {', '.join(named)} that no other has."
+            )
+        if left:
+            out.print(f"Left out: {', '.join(left)}.", markup=False)
+
+    facts = {"method": method, "columns": list(named), "rows": len(published), "unique_rows": alone, "left_out": left}
+    emit({**facts, "seed": given["seed"], "guarantees_k": False}, show_it)
 
 
 def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:

@@ -21,6 +21,10 @@ def reproduce(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for tables, figures and page [default: PAPER].")
     ] = None,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(help="CSV files word,word,rating for Table 4 of martinez2010, one per benchmark; repeatable."),
+    ] = None,
 ) -> None:
     """Rerun a paper on bundled or generated data: tables (CSV), figures (PNG, SVG) and a page with every claim.
 
@@ -34,7 +38,8 @@ def reproduce(
     written: list[Path] = []
     with progress_bar() as callback:
         progress = Progress(callback)
-        found = (reproduce_all if paper == "all" else partial(reproduce_paper, paper))(quick=quick, progress=progress)
+        rerun = reproduce_all if paper == "all" else partial(reproduce_paper, paper)
+        found = rerun(quick=quick, progress=progress, ratings=ratings or ())
         if output is not None or not wants_json():
             written = found.write(output or Path(paper), progress)
 

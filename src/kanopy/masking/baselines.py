@@ -7,6 +7,7 @@ one seeded function of a column; none of them makes anybody share a combination 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -95,6 +96,31 @@ def resample(values: npt.ArrayLike, times: int = 3, *, seed: int = 0) -> Floats:
     return out
 
 
+def swap_ranks(values: npt.ArrayLike, percent: float = 5.0, *, seed: int = 0) -> Floats:
+    """Rank swapping: sorted, each number is swapped with one at most `percent` of the rows further on (Moore 1996).
+
+    Missing ones (NaN) stay where they are.
+
+    >>> sorted(swap_ranks([5.0, 1.0, 3.0, 2.0], 50).tolist())
+    [1.0, 2.0, 3.0, 5.0]
+    """
+    numbers = _numbers(values)
+    if not 0 < percent <= 100:
+        raise JobError(f"Ranks are swapped within a percentage of the rows above 0 and up to 100, not {percent}.")
+    present = np.flatnonzero(np.isfinite(numbers))
+    order = present[np.argsort(numbers[present], kind="stable")]
+    within = max(1, int(len(order) * percent / 100))
+    rng = np.random.default_rng(seed)
+    free, out = np.ones(len(order), bool), numbers.copy()
+    for at in range(len(order)):
+        others = at + 1 + np.flatnonzero(free[at + 1 : at + 1 + within])
+        if free[at] and len(others):
+            other = int(rng.choice(others))
+            free[at] = free[other] = False
+            out[order[at]], out[order[other]] = numbers[order[other]], numbers[order[at]]
+    return out
+
+
 def sample(rows: int, share: float, *, seed: int = 0) -> Longs:
     """Sampling: which rows are published, in their order, if only a share of them is.
 
@@ -111,3 +137,27 @@ def _numbers(values: Any) -> Floats:
     if numbers.ndim != 1:
         raise JobError("Give the numbers of one column.")
     return numbers
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A method by name: what it does, what its one number (`amount`) is, and what it is if not said."""
+
+    does: str
+    amount: str
+    usual: float | None
+    for_numbers: bool = True
+
+
+BASELINES: dict[str, Baseline] = {
+    "noise": Baseline("adds normal noise to each number", "the noise as a share of the column's spread", 0.1),
+    "correlated-noise": Baseline(
+        "adds noise that keeps the correlations of the columns", "the noise as a share of the spread", 0.1
+    ),
+    "rounding": Baseline("rounds each number to a multiple", "the base", None),
+    "resampling": Baseline("gives each rank the mean of several draws", "how many draws", 3),
+    "rank-swapping": Baseline("swaps numbers of near ranks", "how far, in percent of the rows", 5),
+    "pram": Baseline("replaces categories by chance", "the probability that a value stays", 0.8, for_numbers=False),
+    "sampling": Baseline("publishes some of the rows", "the share of the rows", 0.1, for_numbers=False),
+}
+"""The methods of Martínez 2010, Table 1, that stand beside ours and promise no k."""
