@@ -90,6 +90,8 @@ def test_values_speak_too() -> None:
             "when": [f"2020-01-{i % 28 + 1:02d}" for i in range(100)],
             "same": ["x"] * 100,
             "measure": [i + 0.25 for i in range(100)],
+            "qn": [48.1 + i / 7000 for i in range(100)],
+            "qc": [100 + i // 2 for i in range(100)],
             "void": pl.Series([None] * 100, dtype=pl.String),
             "many": [[[1], [2]]] * 100,
             "bought": [[1, 2]] * 100,
@@ -101,7 +103,10 @@ def test_values_speak_too() -> None:
     assert guesses["remark"].role == Role.IDENTIFIER and "free text" in guesses["remark"].reason
     assert guesses["when"].role == Role.QUASI_IDENTIFIER and guesses["when"].hierarchy_hint == "date"
     assert guesses["same"].role == Role.INSENSITIVE and "same value" in guesses["same"].reason
-    assert guesses["measure"].role == Role.UNDECIDED and "may tell people apart" in guesses["measure"].reason
+    assert guesses["measure"].role == Role.SENSITIVE and "measured, not counted" in guesses["measure"].reason
+    assert "100 records have a value of their own" in guesses["measure"].reason
+    for name in ("qn", "qc"):  # numbers that may be degrees of a place, and counts of many kinds
+        assert guesses[name].role == Role.UNDECIDED and "may tell people apart" in guesses[name].reason
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
     assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.SENSITIVE
     assert guesses["bought"].role == Role.QUASI_IDENTIFIER and "lists of 2 different" in guesses["bought"].reason
@@ -233,7 +238,7 @@ def test_few_values_of_unknown_meaning_are_undecided_where_they_may_be_what_othe
         {
             "qa": [0, 1, 2, 3] * 50,  # as many as children
             "qb": ["nord", "zentrum", "hafen", "berg"] * 50,  # kinds of something
-            "qc": [1, 2, 3, 4, 5] * 40,  # a scale
+            "qc": [1, 2, 5, 4, 3] * 40,  # a scale
             "qd": ["never", "rarely", "very often", "always"] * 50,  # answers
             "qe": ["x", "y"] * 100,
             "class": ["good", "bad"] * 100,  # an outcome, no social class
@@ -271,3 +276,70 @@ def test_dates_are_known_to_others_whatever_happened() -> None:
     for name in ("random", "diagnosis", "treatment"):
         (guess,) = guess_roles(pl.DataFrame({name: days}))
         assert guess.role == Role.QUASI_IDENTIFIER, guess
+
+
+def test_numbers_of_unknown_meaning_are_judged_by_their_company() -> None:
+    def numbers(place: int) -> list[int]:
+        return [i * i * (place + 3) // 7 % 97 for i in range(400)]
+
+    marks = ["skilful_qa", "skilful_qb", "skilful_qc", "skilful_qd", "skilful_qe"]
+    found = roles_of({name: numbers(place) for place, name in enumerate([*marks, "zq"])})
+    assert [found[name] for name in marks] == ["sensitive"] * 5 and found["zq"] == "undecided"
+    ill = {name: [i * 7 % 3 for i in range(400)] for name in ("diabetes", "stroke", "asthma", "cancer")}
+    clinic = ill | {"age": numbers(1), "zq": numbers(2), "zr": [3001 + 7 * each for each in numbers(3)]}
+    found = roles_of(clinic)  # and codes of four digits may be those of places
+    assert found["zq"] == "sensitive" and found["zr"] == "undecided"
+
+
+def test_names_of_people_are_known_by_first_names() -> None:
+    surnames = ["Koch", "Weber", "Moreau", "García", "Klein", "Wolf", "Simon"]
+    first = ["Anna", "Peter", "Maria", "Hans", "Claire", "Sabine"]
+    found = roles_of(
+        {
+            "qa": [f"{surnames[i % 7]}, {first[i % 6]}" for i in range(210)],  # each several times
+            "qb": [first[i % 6] for i in range(210)],
+            "qc": [
+                ["North Bay", "San Jose", "Port Ann", "Lake View", "New Haven", "Santa Fe"][i % 6] for i in range(210)
+            ],
+            "EMERG_CONT": [f"{first[i % 6]} {surnames[i % 7]}" for i in range(210)],
+            "judge": [f"Hon. {surnames[i % 7]}" for i in range(210)],
+        }
+    )
+    assert {found[name] for name in ("qa", "qb", "EMERG_CONT", "judge")} == {"identifier"}
+    assert found["qc"] != "identifier"
+
+
+def test_words_that_say_a_unit_a_form_or_another_thing() -> None:
+    rows = range(300)
+    found = roles_of(
+        {
+            "PT_SEX_CD": ["F", "M", "U"] * 100,  # a code, nothing of the blood
+            "CD4": [200 + i * 7 % 300 for i in rows],
+            "sentence_months": [i * 7 % 240 for i in rows],
+            "exp_years": [i % 40 for i in rows],
+            "time": [i * 13 % 290 for i in rows],
+            "accident_time": [f"{i % 24:02}:{i % 60:02}" for i in rows],
+            "years": [i / 20 for i in rows],
+            "default_next_month": [int(i % 3 == 0) for i in rows],
+            "review": [i % 14 for i in rows],  # no free text
+            "english": [i * 7 % 80 for i in rows],  # marks, no origin
+            "cosign": [i % 2 for i in rows],  # no sign of the zodiac
+            "value_eur": [1000 * (i % 90) for i in rows],
+        }
+    )
+    assert found["PT_SEX_CD"] == found["exp_years"] == "quasi-identifier" and found["accident_time"] != "sensitive"
+    for name in ("CD4", "sentence_months", "time", "years", "default_next_month", "english", "value_eur"):
+        assert found[name] == "sensitive", name
+    assert found["review"] == "undecided" and found["cosign"] == "sensitive"
+
+
+def test_running_numbers_are_not_published() -> None:
+    """The number of an interview or within a household was taken for a scale and published."""
+    found = roles_of(
+        {
+            "enum": [1 + i % 4 for i in range(200)],
+            "pernum": [1 + i * 7 % 5 for i in range(200)],
+            "scale": [1 + i * i % 5 for i in range(200)],
+        }
+    )
+    assert found == {"enum": "undecided", "pernum": "undecided", "scale": "sensitive"}

@@ -86,7 +86,8 @@ def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     untouched = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)]
     if not untouched:
         return []
-    from kanopy._table.guessing.guess import UNSURE, guess_roles
+    from kanopy._table.guessing.company import UNSURE
+    from kanopy._table.guessing.guess import guess_roles
     from kanopy._table.roles import identifying_column
 
     some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))

@@ -8,56 +8,64 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from kanopy._table.guessing.company import (
+    FEW_VALUES,
+    HALF,
+    LIKELY,
+    NOTHING,
+    SURE,
+    UNSURE,
+    coarser,
+    groups,
+    measures,
+    relatives,
+)
 from kanopy._table.guessing.lexicon import (
     BODY,
     COORDINATES,
+    DATE,
+    DURATION,
+    FREE_TEXT,
     HEALTH,
     MONEY,
+    ORIGIN,
     PERSON_NAME,
     POST_CODE,
     RECORD_NUMBER,
     RESULTS,
     SURVEY_WEIGHT,
     WORK,
+    YEAR,
     Meaning,
     lexicon,
 )
 from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, STEM, WORD, Spoken, meanings_of, words_of
-from kanopy._table.guessing.structure import (
-    coarser_form,
-    dummy_groups,
-    exclude,
-    hangs_on,
-    of_another,
-    same_thing,
-    yes_no_runs,
-)
+from kanopy._table.guessing.personal import first_names
+from kanopy._table.guessing.structure import hangs_on
 from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
-SURE, LIKELY, UNSURE = "sure", "likely", "unsure"
-NOTHING = "nothing in its name or values says what it is"
-FEW_VALUES = 12
-"""A column of so few different values tells few people apart."""
 LONG_TEXT = 40
 WEIGHT_WORDS = ("weight", "wt", "gewicht", "poids", "peso")
 HEAVY, LIGHT, SKEWED = 300.0, 5.0, 6.0
 """Weights of more or less than people have, or that differ so many times, count people of a population."""
+FEWEST_NAMES = 5
 MOST_WORDS = 60
 """The values of a column of at most so many different texts are looked up as words."""
-HALF, FEW_PER_ROW = 0.5, 0.1
+FEW_PER_ROW = 0.1
 NUMBERS = "its values number them"
-FEWEST_OF_BATTERY = 4
-"""So many columns of yes and no in a row that others know, and at least half of the row, speak for the rest of it."""
 FEWEST_UNITS, MOST_UNITS = 20, 0.95
 """People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
 MOST_COUNTED = 0.05
 """What is counted has few different values for its rows; numbers of people have many."""
+LANGUAGES = frozenset({"english", "german", "french", "spanish", "latin", "language"})
 GRADES, LIMITS = frozenset({"grade", "gradelevel"}), frozenset({"limit", "limits"})
 EXPENSES, MOST_EXPERIENCE = frozenset({"exp"}), 100
 """Experience is counted in years; larger numbers are expenses."""
 LARGEST_DIGIT, COUNTED_ON_FINGERS = 9, 10
 PARTS_OF_DATES = ("yr", "year", "mon", "mois", "mes", "maand", "day", "dow", "week", "date", "dato", "datum")
+FARTHEST, NEAR, FINE = 180.0, 30.0, 1000
+"""Degrees of longitude, of a region, and parts of a degree that name a street."""
 NOTES, LONGEST_MARK = frozenset({"note", "notes"}), 3
 """What is longer is no mark such as B+, but a word."""
 LETTERS_OF_SEX = frozenset("mfwvkdxu")
@@ -91,11 +99,12 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     """
     values = {name: Values(frame[name].rename("")) for name in frame.columns}
     found = {name: _guess(frame, name, values) for name in frame.columns}
-    alike = [each(frame, values, found) for each in (_coarser, _groups, _relatives)]
+    alike = [each(frame, values, found) for each in (coarser, groups, relatives)]
     for name, (other, why) in {name: why for each in alike for name, why in each.items()}.items():
         reason = f"{why} {other!r}, which is {_a(found[other].role)}"
         like = found[other]
         found[name] = replace(found[name], role=like.role, reason=reason, hierarchy_hint=like.hierarchy_hint)
+    found |= measures(values, found)
     unit = _unit(frame, values, found)
     if unit is not None:
         whose = found[unit].reason.partition(";")[0]
@@ -136,82 +145,6 @@ def _alone(guess: Guess, seen: Values) -> str:
     )
 
 
-def _relatives(
-    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
-) -> dict[str, tuple[str, str]]:
-    """Columns that say the same as another, or are the same of somebody else (`ht` and `dht`, `agew` and `ageh`)."""
-    relatives: dict[str, tuple[str, str]] = {}
-    for name, other in of_another(frame.columns, values).items():
-        if _open(found[name]) and not _open(found[other]) and found[other].role != Role.IDENTIFIER:
-            relatives[name] = (other, "is named like")
-    for name, other in same_thing(frame, values).items():
-        certain = found[other].role != Role.IDENTIFIER or found[other].certainty == SURE
-        if _weaker(found[name], found[other]) and certain:
-            relatives[name] = (other, "says the same as")
-    return relatives
-
-
-def _coarser(
-    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
-) -> dict[str, tuple[str, str]]:
-    """Columns that say less of what another says (`mature` and `mage`, `d81` and `year`)."""
-    known = [name for name, guess in found.items() if guess.role == Role.QUASI_IDENTIFIER and not values[name].nested]
-    finer = {
-        name: coarser_form(frame, name, known, values)
-        for name, guess in found.items()
-        if _open(guess) and values[name].distinct <= FEW_VALUES
-    }
-    return {name: (other, "is a coarser form of") for name, other in finer.items() if other is not None}
-
-
-def _groups(
-    frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]
-) -> dict[str, tuple[str, str]]:
-    """Columns of which at most one is true in each row (`white`, `black`, `asian`) share the role of those known."""
-    members: dict[str, tuple[str, str]] = {}
-    for group in dummy_groups(frame, values):
-        known = [name for name in group if not _open(found[name]) and found[name].role == Role.QUASI_IDENTIFIER]
-        if known:
-            members |= {name: (known[0], "excludes") for name in group if _open(found[name])}
-    runs = yes_no_runs(frame, values)
-    answers = [name for run in runs for name in run]
-    told = [name for name in answers if found[name].role == Role.QUASI_IDENTIFIER and not _open(found[name])]
-    for name in answers:
-        if _open(found[name]) and name not in members:
-            apart = [other for other in told if exclude(frame, name, other, values)]
-            alike = [
-                other
-                for other in apart
-                if any(
-                    _same_topic(found, other, each) and exclude(frame, other, each, values)
-                    for each in apart
-                    if each != other
-                )
-            ]
-            if alike:
-                members[name] = (alike[0], "excludes")
-    for battery in runs:
-        known = [name for name in battery if found[name].role == Role.QUASI_IDENTIFIER]
-        if len(known) >= max(FEWEST_OF_BATTERY, HALF * len(battery)):
-            members |= {name: (known[0], "stands among answers such as") for name in battery if _open(found[name])}
-    return members
-
-
-def _same_topic(found: Mapping[str, Guess], one: str, other: str) -> bool:
-    """Whether two names speak of the same thing."""
-    return found[one].reason.partition(";")[0] == found[other].reason.partition(";")[0]
-
-
-def _open(guess: Guess) -> bool:
-    """Whether nothing but the number of its values was known of a column."""
-    return guess.certainty == UNSURE and guess.reason.startswith(NOTHING)
-
-
-def _weaker(guess: Guess, other: Guess) -> bool:
-    """Whether a column is thought more harmless than another that says the same."""
-    return guess.role in (Role.INSENSITIVE, Role.UNDECIDED) and other.role not in (Role.INSENSITIVE, Role.UNDECIDED)
-
-
 def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Guess:
     seen = values[name]
     shape = f"{seen.distinct:,} different values in {seen.rows:,} records"
@@ -235,13 +168,20 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     if seen.free_text or (seen.length > LONG_TEXT and seen.text and not seen.dates and seen.distinct > 50):
         reason = f"is free text ({seen.length:.0f} characters on average): it may say anything about a person"
         return Guess(name, Role.IDENTIFIER, reason, None, SURE)
-    if seen.full_names and not _about_places(name):
+    if (seen.full_names or _first_names(seen)) and not _about_places(name):
         return Guess(name, Role.IDENTIFIER, f"its values look like names of people; {shape}", None, LIKELY)
     for meaning in spoken:
         guess = _by_name(frame, name, seen, meaning, values, shape)
         if guess is not None:
             return guess
     return _by_values(frame, name, seen, values, shape)
+
+
+def _first_names(seen: Values) -> bool:
+    """Whether half of the values hold a first name of a person and hardly anything else."""
+    if not seen.text or seen.distinct < FEWEST_NAMES or seen.length > LONG_TEXT:
+        return False
+    return first_names(seen.sample.to_list()) >= HALF
 
 
 def _constant(name: str, seen: Values) -> Guess:
@@ -267,6 +207,13 @@ def _by_name(
         return _record_number(frame, name, seen, values, says)
     if meaning.role == Role.INSENSITIVE and spoken.strength < WORD:
         return None  # a part of its name is too little to call a column harmless
+    if meaning.says == FREE_TEXT and seen.numeric:
+        return None
+    if meaning.says in (DATE, YEAR, DURATION) and not _can_be_time(meaning, name, seen):
+        return None
+    if meaning.says == ORIGIN and LANGUAGES & set(words_of(name)) and seen.numeric and seen.distinct > FEW_VALUES:
+        meaning = next(each for each in lexicon().meanings if each.says == RESULTS)
+        says = f"its name and values speak of {RESULTS} in a language; {shape}"
     if meaning.says == PERSON_NAME and not (seen.text and _names_people(name, seen)):
         return None
     if meaning.role == Role.IDENTIFIER and _counts(name, seen):
@@ -304,8 +251,6 @@ def _by_name(
         return None
     if meaning.alone & set(words_of(name)) and len(words_of(name)) == 1 and seen.distinct == 2:
         return None  # one of two classes is an outcome, not a social class
-    if meaning.says == "a date" and not (seen.dates or (seen.numeric and _can_be_dates(name, seen))):
-        return None
     hint = meaning.hint
     if seen.dates:
         hint = "date"
@@ -338,8 +283,17 @@ def _above(seen: Values, limit: float) -> bool:
     return isinstance(high, float) and high > limit
 
 
-def _can_be_dates(name: str, seen: Values) -> bool:
-    """Whether numbers can be dates: not small ones, unless the name speaks of a part of a date."""
+def _can_be_time(meaning: Meaning, name: str, seen: Values) -> bool:
+    """Whether values can be dates, years or durations: numbers of yes and no are none of them, texts no durations,
+    years no small fractions, and dates no small numbers unless the name speaks of a part of a date."""
+    if seen.dates:
+        return meaning.says != DURATION
+    if seen.numeric and set(seen.numbers.unique().to_list()) <= {0.0, 1.0}:
+        return False
+    if meaning.says == YEAR:
+        return not (seen.fractions and not _above(seen, MOST_EXPERIENCE))
+    if meaning.says == DURATION or not seen.numeric:
+        return seen.numeric and meaning.says == DURATION
     high = seen.numbers.max()
     return any(part in name.lower() for part in PARTS_OF_DATES) or not isinstance(high, float) or high >= 1000
 
@@ -423,6 +377,9 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
         reason = f"its value occurs only once in {seen.alone:,} of {seen.rows:,} records: there it points at one person"
         return Guess(name, Role.IDENTIFIER, reason, None, LIKELY if seen.nearly_unique else UNSURE)
     reason = f"{NOTHING}; {shape}"
+    if _running_number(frame, name, seen):
+        why = f"numbers records one after the other, as a number within a household or of a visit does; {shape}: decide"
+        return Guess(name, Role.UNDECIDED, why, "numeric", UNSURE)
     if _kinds_of_people(seen):
         why = f"{reason}; it may count or name what others know: decide what it is"
         return Guess(name, Role.UNDECIDED, why, "numeric" if seen.numeric else "grouping", UNSURE)
@@ -431,8 +388,32 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
         return Guess(name, Role.SENSITIVE, f"{reason}: taken as sensitive until you know better", None, UNSURE)
     if seen.text and seen.share(BANDS) >= MOSTLY:
         return Guess(name, Role.UNDECIDED, f"holds bands of numbers, of what is not clear; {shape}", "grouping", UNSURE)
+    if seen.fractions and not _may_be_coordinates(seen):
+        why = f"{reason}: measured, not counted, and taken as sensitive until you know better"
+        return Guess(name, Role.SENSITIVE, why, "numeric", UNSURE)
     telling = f"{reason}; but with so many values it may tell people apart: decide what it is"
     return Guess(name, Role.UNDECIDED, telling, "numeric" if seen.numeric else "grouping", UNSURE)
+
+
+def _running_number(frame: pl.DataFrame, name: str, seen: Values) -> bool:
+    """Whether whole numbers go up by one from record to record and begin anew at one, or their name says that they
+    number something: which record it is of a person or a household, others may know."""
+    if not seen.numeric or seen.fractions or seen.distinct <= 2 or float(seen.numbers.min() or 0) != 1:  # type: ignore[arg-type]
+        return False
+    if any(each.meaning.says == RECORD_NUMBER and each.strength >= WORD for each in meanings_of(name)):
+        return True
+    numbers = frame[name].cast(pl.Float64, strict=False)
+    steps = (numbers.diff() == 1) | (numbers == 1)
+    return numbers.null_count() == 0 and bool(steps[1:].all()) and bool((numbers.diff() == 1).any())
+
+
+def _may_be_coordinates(seen: Values) -> bool:
+    """Whether numbers may be degrees of a place: written to four decimals or more, on the globe, near each other."""
+    low, high = seen.numbers.min(), seen.numbers.max()
+    if not isinstance(low, float) or not isinstance(high, float) or max(-low, high) > FARTHEST or min(-low, high) >= 0:
+        return False
+    finer = seen.numbers * FINE
+    return high - low < NEAR and float((finer != finer.round()).mean() or 0) >= MOSTLY  # type: ignore[arg-type]
 
 
 def _kinds_of_people(seen: Values) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kanopy._table.guessing.lexicon import PERSON_NAME, PLACE, RECORD_NUMBER, Meaning, lexicon
+from kanopy._table.guessing.lexicon import DURATION, PERSON_NAME, PLACE, RECORD_NUMBER, Meaning, lexicon
 from kanopy._table.roles import Role
 
 WHOLE, PAIR, WORD, STEM, DERIVED, INSIDE = 100, 60, 50, 30, 25, 15
@@ -17,6 +17,9 @@ WHOLE, PAIR, WORD, STEM, DERIVED, INSIDE = 100, 60, 50, 30, 25, 15
 word that another begins or ends with."""
 LATER = 4
 """What comes later in a name says more: `patient_age` is an age, `age_group` is one too."""
+BESIDE = 20
+"""Numbers and units say less than any other word of a name: `sentence_months` is a sentence."""
+UNITS = frozenset({"months", "years", "yrs", "weeks", "days", "hours", "minutes", "monate", "jahre", "mois", "meses"})
 SHORTEST_STEM = 5
 VOWELS = "aeiou"
 SHORTEST_CORE = 3
@@ -88,7 +91,8 @@ def _matches(words: tuple[str, ...]) -> Iterator[tuple[Meaning, int]]:
         found = index.get(word, ()) or _singular(word) or _named_after(word)
         for meaning in found:
             weight = WORD + LATER * place
-            yield meaning, weight - 20 if meaning.says == RECORD_NUMBER and len(words) > 1 else weight
+            said = meaning.says in (RECORD_NUMBER, DURATION) or (word in UNITS and place == len(words) - 1)
+            yield meaning, weight - BESIDE if said and len(words) > 1 else weight
         if not found:
             yield from _within(word)
 

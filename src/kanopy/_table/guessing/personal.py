@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,7 @@ KINDS = dict(zip(
     strict=True,
 ))  # fmt: skip
 """What may be found in a text: short names, and in words."""
-MOST_WORDS = 10
+MOST_WORDS, MOST_NAMES = 10, 4
 LONGEST_ANSWER = 80
 """More words or letters are a text of somebody's own, not an answer that others give too."""
 LONGEST_WINDOW = 6
@@ -40,6 +41,18 @@ _HONOURED = re.compile(r"[^\W\d_]+")
 def given_names() -> frozenset[str]:
     """First names that are hardly ever anything else, in lower case."""
     return frozenset(NAMES.read_text(encoding="utf-8").split())
+
+
+def first_names(texts: Sequence[str]) -> float:
+    """The share of texts that are a first name, alone or with one to three other words: `Ann`, `Ann Lee`, `Lee, Ann`.
+
+    >>> first_names(["Anna Müller", "Weber, Hans", "Hans", "New York"]), first_names([])
+    (0.75, 0.0)
+    """
+    names = given_names()
+    parts = [[word.strip(".,") for word in text.split()] for text in texts]
+    named = [words for words in parts if len(words) <= MOST_NAMES and any(word.casefold() in names for word in words)]
+    return sum(all(word[:1].isupper() for word in words) for words in named) / max(len(texts), 1)
 
 
 def folded(text: str) -> str:

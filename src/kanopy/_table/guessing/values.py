@@ -45,7 +45,7 @@ BANDS = (
     r"^\s*[$€£]?\s?[\d.,]+\s*[kK]?\s*(-|–|to|bis)\s*[$€£]?\s?[\d.,]+\s*[kK]?.*$|^\s*([<>≤≥]|under|over|below).*\d.*$"
 )
 FULL_NAME = r"^(\p{Lu}[\p{Ll}'’-]+\.?,?\s){1,3}\p{Lu}[\p{L}'’-]+\d*$"
-HONOURED = r"^(Dra?|Prof|Mrs?|Ms|Herr|Frau|Mme|Sra?|Dott|Dhr|Mevr)\.?\s+(\p{Lu}[\p{L}.'’-]*\s?){1,4}$"
+HONOURED = r"^(Dra?|Prof|Mrs?|Ms|Hon|Judge|Herr|Frau|Mme|Sra?|Dott|Avv|Dhr|Mevr)\.?\s+(\p{Lu}[\p{L}.'’-]*\s?){1,4}$"
 MISSING_WORDS = frozenset({
     "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "..", "?", "??", "unknown", "unk", "missing",
     "(missing)", "[missing]", "<na>", "not available", "not applicable", "not known", "not stated", "not recorded",
