@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from kanopy._table.guessing.lexicon import (
     COORDINATES,
     DATE,
     DURATION,
+    EDUCATION,
     FREE_TEXT,
     HEALTH,
     MONEY,
@@ -39,7 +41,7 @@ from kanopy._table.guessing.lexicon import (
     Meaning,
     lexicon,
 )
-from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, STEM, WORD, Spoken, meanings_of, words_of
+from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, Spoken, meanings_of, words_of
 from kanopy._table.guessing.personal import first_names
 from kanopy._table.guessing.structure import hangs_on
 from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
@@ -47,8 +49,8 @@ from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 LONG_TEXT = 40
 WEIGHT_WORDS = ("weight", "wt", "gewicht", "poids", "peso")
-HEAVY, LIGHT, SKEWED = 300.0, 5.0, 6.0
-"""Weights of more or less than people have, or that differ so many times, count people of a population."""
+HEAVY, LIGHT, SKEWED, ABOUT_ONE = 300.0, 5.0, 6.0, 0.25
+"""Weights of more or less than people have, that differ so many times or are one on average, count people."""
 FEWEST_NAMES = 5
 MOST_WORDS = 60
 """The values of a column of at most so many different texts are looked up as words."""
@@ -58,11 +60,14 @@ FEWEST_UNITS, MOST_UNITS = 20, 0.95
 """People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
 MOST_COUNTED = 0.05
 """What is counted has few different values for its rows; numbers of people have many."""
+MOTHERS, MOST_YEARS_OF_SCHOOL = frozenset({"med"}), 25
 LANGUAGES = frozenset({"english", "german", "french", "spanish", "latin", "language"})
 GRADES, LIMITS = frozenset({"grade", "gradelevel"}), frozenset({"limit", "limits"})
 EXPENSES, MOST_EXPERIENCE = frozenset({"exp"}), 100
 """Experience is counted in years; larger numbers are expenses."""
-LARGEST_DIGIT, COUNTED_ON_FINGERS = 9, 10
+LARGEST_DIGIT = 9
+LONGEST_SCALE, RARE = 5, 0.01
+"""Longer scales of which hardly anybody takes the highest step are counts, as of people in a home."""
 PARTS_OF_DATES = ("yr", "year", "mon", "mois", "mes", "maand", "day", "dow", "week", "date", "dato", "datum")
 FARTHEST, NEAR, FINE = 180.0, 30.0, 1000
 """Degrees of longitude, of a region, and parts of a degree that name a street."""
@@ -207,8 +212,14 @@ def _by_name(
         return _record_number(frame, name, seen, values, says)
     if meaning.role == Role.INSENSITIVE and spoken.strength < WORD:
         return None  # a part of its name is too little to call a column harmless
-    if meaning.says == FREE_TEXT and seen.numeric:
+    if (meaning.says == FREE_TEXT and seen.numeric) or (meaning.says == PERSON_NAME and seen.dates):
         return None
+    if meaning.role == Role.SENSITIVE and _kinds_of_people(seen) and seen.text and _only_short(name, meaning):
+        why = f"{says}; but so short a word may mean another thing: decide what it is"
+        return Guess(name, Role.UNDECIDED, why, "grouping", UNSURE)
+    if meaning.says == HEALTH and MOTHERS & set(words_of(name)) and _years_of_school(seen):
+        meaning = next(each for each in lexicon().meanings if each.says == EDUCATION)
+        says = f"its name and values may speak of a mother's {EDUCATION}; {shape}"
     if meaning.says in (DATE, YEAR, DURATION) and not _can_be_time(meaning, name, seen):
         return None
     if meaning.says == ORIGIN and LANGUAGES & set(words_of(name)) and seen.numeric and seen.distinct > FEW_VALUES:
@@ -268,6 +279,20 @@ def _counts(name: str, seen: Values) -> bool:
     return len(words_of(name)) > 1 and few and isinstance(high, float) and high < 1000
 
 
+def _only_short(name: str, meaning: Meaning) -> bool:
+    """Whether nothing but a word of at most three letters speaks of a meaning: `rep` may be a party or a department."""
+    words = words_of(name)
+    parts = (*words, "".join(words), *("".join(pair) for pair in itertools.pairwise(words)))
+    found = [part for part in parts if meaning in lexicon().index.get(part, ())]
+    return bool(found) and max(map(len, found)) <= SHORTEST_STEM - 2
+
+
+def _years_of_school(seen: Values) -> bool:
+    """Whether numbers can be years of school: whole, many of them, up to some twenty."""
+    whole = seen.numeric and not seen.fractions and not bool((seen.numbers < 0).any())
+    return whole and seen.distinct > FEW_VALUES and not _above(seen, MOST_YEARS_OF_SCHOOL)
+
+
 def _grades_of_people(seen: Values) -> bool:
     """Whether grades are years of school (whole numbers up to thirteen, some above six) or ranks (words), not marks."""
     if seen.text:
@@ -319,7 +344,8 @@ def _counts_population(name: str, seen: Values) -> bool:
     if not isinstance(middle, float) or not isinstance(most, float) or middle <= 0:
         return False
     birth = any(word.startswith(("birth", "bw", "b")) for word in words_of(name))
-    return (middle > HEAVY and not birth) or most < LIGHT or most > SKEWED * middle
+    about_one = abs(float(seen.numbers.mean() or 0) - 1) < ABOUT_ONE  # type: ignore[arg-type]
+    return (middle > HEAVY and not birth) or most < LIGHT or about_one or most > SKEWED * middle
 
 
 def _could_be_body(seen: Values) -> bool:
@@ -423,7 +449,10 @@ def _kinds_of_people(seen: Values) -> bool:
         return False
     if seen.numeric:
         numbers = set(seen.numbers.to_list())
-        return min(numbers) == 0 and numbers <= {float(each) for each in range(COUNTED_ON_FINGERS)}
+        rare = float((seen.numbers == max(numbers)).mean() or 0) < RARE
+        digits = numbers <= {float(each) for each in range(LARGEST_DIGIT + 1)}
+        counts = len(numbers) > LONGEST_SCALE and rare and min(numbers) == 1 and max(numbers) <= FEW_VALUES
+        return counts or (digits and min(numbers) != 1)
     answers = sum(bool(lexicon().answers & set(words_of(text))) for text in seen.sample.to_list())
     return seen.text and answers < HALF * len(seen.sample)
 

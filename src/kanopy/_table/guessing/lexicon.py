@@ -17,7 +17,7 @@ COORDINATES = "a street address"
 HEALTH, MONEY, RESULTS = "health", "money", "results"
 SURVEY_WEIGHT = "a survey weight"
 DATE, YEAR, DURATION = "a date", "a year", "how long something took"
-FREE_TEXT, ORIGIN = "free text", "origin"
+EDUCATION, FREE_TEXT, ORIGIN = "education", "free text", "origin"
 PLACE, POST_CODE, WORK = "a place", "a post code", "work"
 
 
