@@ -156,6 +156,19 @@ def test_categories_with_a_hierarchy_go_to_the_nearest_that_k_people_have() -> N
     assert "Lyon" not in shown and min(Counter(shown).values()) >= 3
 
 
+def test_enough_names_numbers_and_addresses_are_called_what_they_are() -> None:
+    names = ["Maria Lopez", "Juan Vidal", "Petra Schmidt"]
+    contact = ["a@b.org", "12 Elm Street", "call +34 600 100 300"]
+    result = why([*names, *contact, "17", "18", "19", "guide", "guide", "guide"])
+    assert result.data["why"] == ["person"] * 3 + ["address"] * 3 + ["number"] * 3 + ["guide"] * 3
+    assert result.evaluation.similarity_of_changes == 0.0  # what names somebody has no meaning that could be kept
+    few = why([*names[:2], "heron", "egret", "stork", "17", *["beach"] * 3]).data["why"]
+    assert few == ["*"] * 2 + ["wading bird"] * 3 + ["*"] + ["beach"] * 3
+    own = why([*names, "person", "person", "beach", "beach", "beach"]).data["why"]
+    assert "person" not in own  # two people wrote it: it would look like their answer
+    assert why([f"no {name}" for name in names] + ["beach"] * 3).data["why"][:3] == ["*"] * 3
+
+
 def test_kinds_can_be_allowed() -> None:
     values = ["Barcelona"] * 4 + ["beach"] * 4
     assert why(values).data["why"] == ["*"] * 4 + ["beach"] * 4 or "Barcelona" not in why(values).data["why"]
@@ -195,7 +208,7 @@ class TestBadInput:
         values = ["7", "8", "9", "beach", "beach", "beach", "a@b.org", "", None, "3.5.2020"]
         result = why(values)
         assert result.data["why"][3:6] == ["beach"] * 3
-        assert set(result.data["why"]) <= {"beach", "*", None}
+        assert set(result.data["why"]) <= {"beach", "number", "*", None}
 
     def test_a_star_is_no_answer(self) -> None:
         assert why(["*", "*", "beach", "beach", "beach", "n/a"]).data["why"][2:5] == ["beach"] * 3

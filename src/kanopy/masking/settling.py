@@ -14,7 +14,7 @@ from kanopy._arrays import Ints, Longs
 from kanopy._core.numbering import distinct_tuples
 from kanopy._progress import Progress
 from kanopy.masking.result import Masked, Masking
-from kanopy.masking.table import MaskingTable
+from kanopy.masking.table import MaskingTable, Plan
 
 Values = tuple[int, ...]
 
@@ -37,7 +37,7 @@ def mask_by_plan(
     )
     found = masking.masked(replaced, k, needed, progress)
     rows = found.codes_of_rows(replaced).copy()
-    _keep_apart(table, rows, plan.neutral)
+    _keep_apart(table, rows, plan)
     if masking.guarantees_k:
         rng = np.random.default_rng(getattr(masking, "seed", 0))
         _settle(table, rows, plan.neutral, k, needed, rng)
@@ -53,14 +53,17 @@ def mask_by_plan(
     )
 
 
-def _keep_apart(table: MaskingTable, rows: Ints, neutral: tuple[int, ...]) -> None:
-    """Put the neutral value where a row would publish something that is not at all like what it had."""
-    for j, attribute in enumerate(table.attributes):
+def _keep_apart(table: MaskingTable, rows: Ints, plan: Plan) -> None:
+    """Put the neutral value where a row would publish something that is not at all like what it had.
+
+    What the plan says is true, even of what has no meaning of its own: a name is a person's.
+    """
+    for j, (attribute, target, neutral) in enumerate(zip(table.attributes, plan.target, plan.neutral, strict=True)):
         before = table.tuples[table.tuple_of_row, j].astype(np.int64)
         pairs, inverse = np.unique(np.column_stack([before, rows[:, j]]), axis=0, return_inverse=True)
         alike = attribute.similarities(pairs[:, 0], pairs[:, 1].astype(np.int64)) > 0
-        alike |= (pairs[:, 0] == pairs[:, 1]) | (pairs[:, 1] == neutral[j])
-        rows[~alike[inverse.reshape(-1)], j] = neutral[j]
+        alike |= (pairs[:, 0] == pairs[:, 1]) | (pairs[:, 1] == neutral) | (pairs[:, 1] == target[pairs[:, 0]])
+        rows[~alike[inverse.reshape(-1)], j] = neutral
 
 
 def _settle(

@@ -10,15 +10,16 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, Mask
-from kanopy._table.guessing.personal import folded
+from kanopy._table.guessing.personal import DATE, KINDS, NUMBER, PERSON, PLACE, folded
 from kanopy.masking.meanings import Vectors
 from kanopy.masking.reading import NO_ANSWER, Reading, names_one
 from kanopy.masking.table import Attribute
+from kanopy.ontology.senses.labels import find_label
 from kanopy.ontology.similarity.measures import Measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
@@ -29,6 +30,16 @@ TARGETS = {
 }
 NEUTRAL = SUPPRESSED_LABEL
 MISSING = -2
+KIND_TERMS = {
+    PERSON: "person",
+    PLACE: "location",
+    DATE: "date",
+    NUMBER: "number",
+    KINDS["address"]: "address",
+    KINDS["email"]: "address",
+    KINDS["phone"]: "address",
+}
+"""What a text that is never published as it is may be called, where at least `k` people wrote one."""
 FARTHEST = 0.75
 """A frequent answer that is less similar than this is another answer: a broader term is true at least."""
 
@@ -69,6 +80,7 @@ def plan_answers(
     spelled = reading.means.astype(np.int64)
     target[stays[spelled]] = spelled[stays[spelled]]
     _no_answers(reading, stays, target, k)
+    reading = _with_kinds(reading, taxonomy) if terms else reading
     open_ = [
         code
         for code in np.flatnonzero(target < 0).tolist()
@@ -117,6 +129,17 @@ def _by_vectors(reading: Reading, target: Longs, frequent: Longs, vectors: Vecto
             target[code] = others[int(np.argmax(near[at]))]
 
 
+def _with_kinds(reading: Reading, taxonomy: Taxonomy) -> Reading:
+    """The reading with a meaning for what points at somebody: a name is one of a person, whoever that is."""
+    known = {kind: find_label(taxonomy, word, suggest=False) for kind, word in KIND_TERMS.items()}
+    said = {
+        label: replace(match, label=label, concepts=match.concepts[:1])
+        for label, kind in zip(reading.labels, reading.kind, strict=True)
+        if label is not None and label not in reading.matches and (match := known.get(kind)) and match.how == "exact"
+    }
+    return replace(reading, matches={**said, **reading.matches})
+
+
 def _concept(reading: Reading, code: int) -> int:
     match = reading.matches.get(reading.labels[int(reading.means[code])] or "")
     return match.concepts[0] if match is not None and match.known else -1
@@ -149,7 +172,10 @@ def _nearest(
     people = reading.counts[rare].astype(np.float64)
     own = np.array([_concept(reading, code) for code in rare], np.int64)
     stance = reading.stance[rare]
+    kinds = np.array([reading.kind[code] in KIND_TERMS and reading.kind[code] != PLACE for code in rare], bool)
     value, concept, labels = _broader(reading, own, (stance == 0) & terms, taxonomy)
+    fits = ~kinds[value] | (own[value] == concept)  # a name is a person's; that it is some matter says nothing
+    value, concept = value[fits], concept[fits]
     above = np.asarray(measure(taxonomy, own[value], concept), np.float64) if len(value) else np.zeros(0)
     beside = np.zeros((len(rare), 0))
     if frequent:
@@ -161,6 +187,7 @@ def _nearest(
     answer, near = np.full(len(rare), -1, np.int64), np.zeros(len(rare))
     if frequent:
         beside[stance[:, None] != reading.stance[frequent][None, :]] = 0.0
+        beside[kinds] = 0.0  # nobody's name becomes an answer
         top = np.argmax(beside, axis=1)
         near = beside[np.arange(len(rare)), top]
         near[near < farthest] = 0.0
