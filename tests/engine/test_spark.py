@@ -12,7 +12,7 @@ import pytest
 
 import kanopy
 from kanopy._errors import DataError, MissingDependency
-from kanopy.engine import spark as engine
+from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, spark_session
 from kanopy.release.large import anonymize_where_it_is
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
@@ -65,7 +65,7 @@ def test_output_is_committed_whole_or_not_at_all(session: Any, tmp_path: Path, m
     frame, out = session.createDataFrame(people().to_arrow()), f"{tmp_path}/release"
     wanted = job("suppressing")
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "counted", lambda columns, rows: pl.DataFrame({"wrong": [1]}))
+        patch.setattr(statements, "counted", lambda columns, rows: pl.DataFrame({"wrong": [1]}))
         with pytest.raises(kanopy.KanopyError):
             anonymize_where_it_is(SparkEngine(frame, out), wanted)
     assert list(tmp_path.iterdir()) == []
