@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import re
 import sqlite3
 from pathlib import Path
@@ -18,12 +19,12 @@ from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.sources import read_table
 from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
-from kanopy.engine import finding
+from kanopy.engine import publishing
 from kanopy.engine.contract import Recoded, require_same
 from kanopy.engine.database import DatabaseEngine
-from kanopy.engine.finding import Finder
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
+from kanopy.engine.tally import Tally
 from kanopy.release.counts import read_counts
 from kanopy.release.large import anonymize_where_it_is, recode_only
 from kanopy.release.where import choose_engine, open_engine
@@ -169,13 +170,13 @@ def test_a_lost_connection_leaves_no_table(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people().write_parquet(tmp_path / "p.parquet")
-    publish = finding.Publisher.publish
+    publish = publishing.Publisher.publish
 
-    def wrong(self: finding.Publisher, batch: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-        found = publish(self, batch, others)
+    def wrong(self: publishing.Publisher, kinds: Any, others: pl.DataFrame) -> pl.DataFrame:
+        found = publish(self, kinds, others)
         return found.with_columns(found["age"].reverse())
 
-    monkeypatch.setattr(finding.Publisher, "publish", wrong)
+    monkeypatch.setattr(publishing.Publisher, "publish", wrong)
     with pytest.raises(VerificationFailed, match="not what was found"):
         anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
     assert _left(tmp_path) == ["p.parquet"]
@@ -191,14 +192,49 @@ def test_wrong_labels_of_a_value_are_noticed() -> None:
         require_same(meant, swapped.expected())
 
 
-def test_combinations_of_very_many_columns_are_found() -> None:
-    draw = np.random.default_rng(3)
-    codes = [draw.integers(0, 5_000, 400) for _ in range(9)]
-    finder = Finder(codes, [5_000] * 9, np.arange(400, dtype=np.int32))
-    assert finder.find(codes).tolist() == list(range(400))
-    strange = [*codes[:-1], (codes[-1] + 1) % 5_000]
-    assert (finder.find(strange) == -1).all()
-    assert (finder.find([(codes[0] + 1) % 5_000, *codes[1:]]) == -1).all()
+def test_rows_of_every_type_are_numbered_and_come_back() -> None:
+    moment = dt.datetime(2020, 1, 2, 3, 4, 5, 678)
+    table = pl.DataFrame(
+        {
+            "text": ["a", None, "", "a"],
+            "enum": pl.Series(["x", None, "y", "x"], dtype=pl.Enum(["y", "x"])),
+            "category": pl.Series(["x", None, "y", "x"], dtype=pl.Categorical),
+            "whole": pl.Series([-(2**63), None, 0, -(2**63)], dtype=pl.Int64),
+            "large": pl.Series([2**64 - 1, None, 0, 2**64 - 1], dtype=pl.UInt64),
+            "small": pl.Series([1, None, 0, 1], dtype=pl.Int8),
+            "float": [0.0, None, 1.5, -0.0],
+            "single": pl.Series([0.1, None, float("inf"), 0.1], dtype=pl.Float32),
+            "truth": [True, None, False, True],
+            "day": [dt.date(1900, 1, 1), None, dt.date(2020, 1, 1), dt.date(1900, 1, 1)],
+            "moment": pl.Series([moment, None, moment, moment], dtype=pl.Datetime("ms", "Europe/Paris")),
+            "time": [dt.time(1, 2), None, dt.time(0), dt.time(1, 2)],
+            "span": [dt.timedelta(1), None, dt.timedelta(0), dt.timedelta(1)],
+            "exact": pl.Series(["1.10", None, "0.05", "1.10"]).cast(pl.Decimal(38, 2)),
+            "nothing": pl.Series([None] * 4, dtype=pl.Null),
+        }
+    )
+    tally = Tally(list(table.schema.values()))
+    assert tally.add(table.get_columns()).tolist() == [0, 1, 2, 0]
+    assert tally.add(table[2:].get_columns()).tolist() == [2, 0]
+    found = tally.frame(table.columns)
+    assert found["\0rows"].to_list() == [3, 1, 2]
+    assert found.drop("\0rows").equals(table[:3], null_equal=True)
+    assert found.drop("\0rows").schema == table.schema
+    with pytest.raises(DataError, match="Only single numbers"):
+        Tally([pl.List(pl.Int64)]).add([pl.Series([[1]])])
+
+
+def test_no_space_for_what_kind_rows_are_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people().write_parquet(tmp_path / "p.parquet")
+
+    class Full:
+        def write(self, data: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda *_, **__: Full())
+    with pytest.raises(DataError, match=r"no space in .* for what kind every row is"):
+        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
+    assert _left(tmp_path) == ["p.parquet"]
 
 
 # ---- choosing, counts, statements ------------------------------------------------------------------------------

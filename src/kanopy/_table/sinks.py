@@ -151,7 +151,8 @@ def _like_formula(column: pl.Series) -> pl.Series:
     if not is_text(column):
         return pl.Series([False])
     texts = _unnamed(column).cast(pl.String)
-    return (texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)).fill_null(False)
+    signed = texts.str.contains(_FORMULA).fill_null(False)
+    return signed & ~texts.str.contains(_NUMBER) if signed.any() else signed
 
 
 # ---- formats ------------------------------------------------------------------------------------------------

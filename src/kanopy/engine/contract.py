@@ -57,10 +57,15 @@ class Recoded:
         """Which pieces are in the release."""
         return ~self.gone if self.drop else np.ones(len(self.gone), np.bool_)
 
-    @property
+    @cached_property
+    def begins(self) -> Mask:
+        """Which pieces are the first of their kind."""
+        return np.append(True, np.diff(self.kind) > 0)
+
+    @cached_property
     def whole(self) -> bool:
         """Whether every kind is one piece, so that equal rows are published alike."""
-        return bool((np.diff(self.kind) > 0).all())
+        return bool(self.begins.all())
 
     @cached_property
     def shown(self) -> list[str]:

@@ -69,7 +69,7 @@ class Statements:
     def pieces(self) -> pl.DataFrame:
         """The small table: original values k0, k1, … beside the labels l0, l1, …, and which rows of a kind it is."""
         recoded = self.recoded
-        begins = np.append(True, np.diff(recoded.kind) > 0)
+        begins = recoded.begins
         end = np.cumsum(recoded.rows)
         start = end - recoded.rows
         base = np.repeat(start[begins], np.diff(np.append(np.flatnonzero(begins), len(begins))))

@@ -1,23 +1,30 @@
 """The engine for files larger than memory, on one machine: read piece by piece, only different rows are kept.
 
-Counting is one pass over the columns that decide, in which texts are numbers; publishing is a second pass, in which
-every batch is looked up and written, rows in their order; looking again is a pass over the labels that were written.
+Counting is one pass over the columns that decide, in which every row gets the number of its kind, kept in a file;
+publishing is a pass over the other columns, in which what was found for every kind is written beside them, rows in
+their order; looking again is a pass over the labels that were written.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
+from kanopy._arrays import Ints
 from kanopy._errors import DataError
-from kanopy._table.streams.scans import Scan
+from kanopy._table.streams.scans import BATCH_ROWS, Scan
 from kanopy._table.streams.sinks import Sink
-from kanopy.engine.contract import ROWS, Recoded, Seen
-from kanopy.engine.finding import Publisher, changed
+from kanopy.engine.contract import Recoded, Seen
+from kanopy.engine.publishing import Publisher, changed, tally_of_kinds
+from kanopy.engine.tally import Tally
 
+KEPT_BYTES = 64_000_000
+"""So much of what kind every row is stays in memory; more is kept in a file."""
 Said = Callable[[pl.DataFrame], pl.DataFrame]
 
 
@@ -39,6 +46,7 @@ class StreamEngine:
 
     def __init__(self, table: Scan, sink: Sink | None = None, said: Said | None = None, skip: int = 0) -> None:
         self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
+        self._counted: _Counted | None = None
         if skip:
             self.scan = replace(table, lazy=table.lazy.slice(skip))
 
@@ -63,72 +71,121 @@ class StreamEngine:
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The different rows in the order in which they first appear, with how often each occurs."""
-        found = self._count(columns)
-        checked = self.scan.checked(int(found["\0empty"].sum()))
-        if checked.blank:
-            self.scan = checked
-            found = self._count(columns)
-        if not found.height:
+        counted = self._count(columns)
+        if counted.blank:
+            self.scan = counted.blank
+            counted = self._count(columns)
+        if not len(counted.tally):
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
-        found = found.sort("\0first").drop("\0first", "\0empty")
-        found.columns = [*columns, ROWS]
-        return found
+        self._counted = counted
+        return counted.tally.frame(columns)
 
-    def _count(self, columns: Sequence[str]) -> pl.DataFrame:
-        keys = [_key(place, self.schema[name]) for name, place in zip(columns, self.scan.places(columns), strict=True)]
+    def _count(self, columns: Sequence[str]) -> _Counted:
+        """Count, and if there is something to publish, keep of every row what kind it is."""
+        places, kept = self.scan.places(columns), Numbers() if self.sink is not None else None
+        tally, stamp, empty = Tally([self.schema[name] for name in columns]), self.scan.stamp(), 0
         # Only text can have blank lines and records that are too short.
-        last = pl.nth(len(self.scan.columns)).is_null() if self.scan.kind == "csv" else pl.lit(False)
-        table = self.scan.rows().select("\0row", last.alias("\0empty"), *keys)
-        names = [f"c{place}" for place in range(len(columns))]
-        table = table.rename({f"k{place}": name for place, name in zip(self.scan.places(columns), names, strict=True)})
-        counted = table.group_by(names).agg(
-            pl.len().cast(pl.Int64).alias(ROWS),
-            pl.col("\0row").min().alias("\0first"),
-            pl.col("\0empty").sum().alias("\0empty"),
-        )
+        last = [pl.nth(len(self.scan.columns) - 1).is_null().alias("last")] if self.scan.kind == "csv" else []
         with self.scan.told():
-            found = counted.collect(engine="streaming")
-        texts = [name for name, own in zip(names, columns, strict=True) if self.schema[own] == pl.String]
-        return found.with_columns(found[name].cast(pl.String) for name in texts)
+            for numbers, batch in tally.add_all(self.scan.records(), places, *last):
+                empty += int(batch["last"].sum()) if last else 0
+                if kept is not None:
+                    kept.add(numbers)
+        checked = self.scan.checked(empty)
+        return _Counted(tuple(columns), tally, kept, stamp, None if checked is self.scan else checked)
 
     @contextmanager
     def write(self, recoded: Recoded) -> Iterator[Seen]:
         """Publish every batch and count on what was written."""
         assert self.sink is not None, "an engine without a sink only counts"
-        publisher = Publisher(recoded, self.source)
-        rows = 0
+        others = [name for name in self.scan.columns if name in recoded.columns and name not in recoded.quasi]
+        counted, rows = self._counted, 0
+        if counted is None or counted.columns != tuple(recoded.keys.columns) or self.scan.stamp() != counted.stamp:
+            counted = None
+        kinds = tally_of_kinds(recoded) if counted is None else counted.tally
+        publisher = Publisher(recoded, kinds, self.source)
 
         def frames() -> Iterator[pl.DataFrame]:
             nonlocal rows
-            needed = list(dict.fromkeys((*recoded.keys.columns, *recoded.columns)))
-            for batch in self.scan.batches([name for name in self.scan.columns if name in needed]):
-                rows += batch.height
-                yield publisher.publish(batch, _texts(self.said(batch)))
+            for numbers, batch in self._numbered(kinds, counted, list(recoded.keys.columns), others):
+                rows += len(numbers)
+                yield publisher.publish(numbers, _texts(self.said(batch)))
 
-        schema = publisher.publish(head := self.head(1), _texts(self.said(head))).schema
-        publisher = Publisher(recoded, self.source)
-        with self.sink.writing(frames, schema) as written:
-            if rows != int(recoded.rows.sum()):
+        looks = {**_texts(self.said(self.head(1)[others])).schema, **recoded.labels.schema}
+        with self.sink.writing(frames, pl.Schema({name: looks[name] for name in recoded.columns})) as written:
+            if rows != int(recoded.rows.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
                 raise changed(self.source)
-            shown = recoded.shown
-            places = [written.collect_schema().names().index(name) for name in shown]
+            schema = written.collect_schema()
+            places = [schema.names().index(name) for name in recoded.shown]
+            again = Tally([schema[name] for name in recoded.shown])
+            for _ in again.add_all(written, places):
+                pass
             yield Seen(
-                tuple(written.collect_schema().names()),
-                _regrouped(written, places, shown),
+                tuple(schema.names()),
+                again.frame(recoded.shown),
                 publisher.pair_tables(),
                 publisher.unit_table(),
                 self.sink.as_text,
             )
 
+    def _numbered(
+        self, kinds: Tally, counted: _Counted | None, keys: list[str], others: list[str]
+    ) -> Iterator[tuple[Ints, pl.DataFrame]]:
+        """Batches of the columns that are published as they are, beside the kind of every row."""
+        if counted is not None and counted.kept is not None:
+            yield from counted.kept.beside(self.scan.batches(others) if others else None, self.source)
+            return
+        known, names = len(kinds), [f"o{place}" for place in range(len(others))]
+        more = [pl.nth(place).alias(name) for place, name in zip(self.scan.places(others), names, strict=True)]
+        with self.scan.told():
+            for numbers, batch in kinds.add_all(self.scan.records(), self.scan.places(keys), *more):
+                if len(kinds) > known:
+                    raise changed(self.source)
+                batch = batch[names]
+                batch.columns = others
+                yield numbers, batch
 
-def _key(place: int, dtype: pl.DataType) -> pl.Expr:
-    """A column as a key of a group: texts as numbers, and not a number is missing."""
-    column = pl.nth(place + 1)
-    if dtype == pl.String:
-        column = column.cast(pl.Categorical)
-    elif dtype.is_float():
-        column = column.fill_nan(None)
-    return column.alias(f"k{place}")
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What counting some columns leaves: the different rows, of every row which it is, and what the files were then."""
+
+    columns: tuple[str, ...]
+    tally: Tally
+    kept: Numbers | None
+    stamp: tuple[tuple[int, int], ...]
+    blank: Scan | None
+    """How the table must be read instead, where it has blank lines."""
+
+
+class Numbers:
+    """The kind of every row, four bytes each, in a file that is gone when nobody needs it."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(KEPT_BYTES, prefix="kanopy-")  # noqa: SIM115
+        self._rows = 0
+
+    def add(self, numbers: Ints) -> None:
+        """More rows."""
+        self._rows += len(numbers)
+        try:
+            self._file.write(numbers.tobytes())
+        except OSError as error:
+            raise DataError(
+                f"There is no space in {tempfile.gettempdir()} for what kind every row is, four bytes each "
+                f"({error.strerror}). Make room there, or let TMPDIR name a larger place. Nothing was written."
+            ) from None
+
+    def beside(self, batches: Iterator[pl.DataFrame] | None, source: str) -> Iterator[tuple[Ints, pl.DataFrame]]:
+        """The rows again, beside batches of the same table, or alone."""
+        self._file.seek(0)
+        if batches is None:
+            batches = (pl.DataFrame(height=min(BATCH_ROWS, self._rows - at)) for at in range(0, self._rows, BATCH_ROWS))
+        for batch in batches:
+            numbers = np.frombuffer(self._file.read(4 * batch.height), np.int32)
+            if len(numbers) != batch.height:
+                raise changed(source)
+            yield numbers, batch
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -138,16 +195,3 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
         for name, dtype in frame.schema.items()
         if isinstance(dtype, (pl.Categorical, pl.Enum))
     )
-
-
-def _regrouped(written: pl.LazyFrame, places: Sequence[int], names: Sequence[str]) -> pl.DataFrame:
-    """The different published rows, counted from what was written."""
-    keys = [f"c{place}" for place in range(len(places))]
-    schema = list(written.collect_schema().values())
-    columns = [
-        (pl.nth(place).cast(pl.Categorical) if schema[place] == pl.String else pl.nth(place)).alias(key)
-        for key, place in zip(keys, places, strict=True)
-    ]
-    found = written.select(columns).group_by(keys).agg(pl.len().cast(pl.Int64).alias(ROWS)).collect(engine="streaming")
-    found.columns = [*names, ROWS]
-    return found

@@ -53,15 +53,21 @@ class Scan:
             raise DataError(f"{self.name} has no column {some(absent)}. {near_miss(absent[0], self.columns)}")
         return [self.columns.index(name) for name in names]
 
-    def rows(self) -> pl.LazyFrame:
-        """The rows that are records, each with its number in the column `"\\0row"`."""
-        numbered = self.lazy.with_row_index("\0row")
-        return numbered.filter(~pl.col("\0row").is_in(self.blank)) if self.blank else numbered
+    def records(self) -> pl.LazyFrame:
+        """The rows that are records."""
+        if not self.blank:
+            return self.lazy
+        return self.lazy.with_row_index("\0row").filter(~pl.col("\0row").is_in(self.blank)).drop("\0row")
+
+    def stamp(self) -> tuple[tuple[int, int], ...]:
+        """The size of every file and when it was last written: another one means that the table changed."""
+        with self.told():
+            return tuple((found.st_size, found.st_mtime_ns) for found in (file.stat() for file in self.files))
 
     def batches(self, names: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
         """Some columns, piece by piece in the order of the table."""
         wanted = self.columns if names is None else list(names)
-        chosen = self.rows().select([pl.nth(place + 1).alias(f"c{place}") for place in self.places(wanted)])
+        chosen = self.records().select([pl.nth(place).alias(f"c{place}") for place in self.places(wanted)])
         with self.told():
             for batch in chosen.collect_batches(maintain_order=True, chunk_size=rows, engine="streaming"):
                 batch.columns = wanted
@@ -70,7 +76,7 @@ class Scan:
     def head(self, rows: int) -> pl.DataFrame:
         """The first rows."""
         with self.told():
-            frame = self.rows().head(rows).drop("\0row").collect(engine="streaming")
+            frame = self.records().head(rows).collect(engine="streaming")
         frame.columns = self.columns
         return frame
 
