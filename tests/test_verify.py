@@ -65,6 +65,13 @@ def test_false_claims_are_noticed() -> None:
         verify(frame, ["x"], [KAnonymity(2)], identifiers=["y"], **good)
 
 
+def test_rows_of_the_broadest_labels_that_nobody_suppressed_are_a_class() -> None:
+    frame = frame_of([("a", "a"), ("a", "a"), ("*", "*"), ("*", "*")])
+    assert verify(frame, ["x", "y"], [KAnonymity(2)], rows=4, suppressed_rows=0, classes=2).suppressed_rows == 0
+    with pytest.raises(VerificationFailed):
+        verify(frame, ["x", "y"], [KAnonymity(3)], rows=4, suppressed_rows=2, classes=1)
+
+
 def test_numbers_and_names_used_inside() -> None:
     frame = pl.DataFrame({"\0rows": [1, 1, 2, 2], "\0hidden": [1.5, 1.5, None, None], "\0000": ["x"] * 4})
     assert regroup(frame, frame.columns) == Verification(4, 0, 2, 2)

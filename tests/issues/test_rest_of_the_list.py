@@ -38,6 +38,7 @@ Found by hostile input
     a DuckDB source given as COPY                       issues/test_what_leaves.py: test_a_database_runs_one_*
     wrong types in jobs, nesting, digits, 1e999999999   cli/hostile_settings.py: wrong_jobs
     the year 9999                                       here: test_the_last_year_of_the_calendar
+    1e999999999 in a column                             here: test_numbers_beyond_all_measure
     corrupt gzip and Parquet                            cli/hostile_files.py: broken_tables
     loops of links, long names, not UTF-8, NUL          cli/hostile_files.py: paths
     no rows left after missing ones                     cli/hostile_files.py: rows_that_are_missing
@@ -88,7 +89,7 @@ import polars as pl
 import pytest
 
 import kanopy
-from kanopy._errors import DataError, NoSolution
+from kanopy._errors import DataError, HierarchyError, NoSolution
 from kanopy._table.sinks import write_table
 from kanopy._table.sources import read_source, read_table
 
@@ -292,6 +293,15 @@ def test_the_last_year_of_the_calendar() -> None:
     tree = kanopy.build_hierarchy(moments, "dates", granularities=["minute", "hour", "day", "year"])
     assert sorted(tree.labels_at(1)) == ["0001-01-01T00:00", "9999-12-31T23:59"]
     assert kanopy.build_hierarchy(days, "dates").intervals_at(3)[-1][1] == dt.date.max.toordinal()
+
+
+def test_numbers_beyond_all_measure() -> None:
+    """A text such as 1e999999999 among numbers ended in an overflow."""
+    for beyond in ("1e999999999", "1e-999999999", "-1e400"):
+        with pytest.raises(HierarchyError, match=f"beyond all measure: '{beyond}'"):
+            kanopy.build_hierarchy([beyond, "5", "6"], "round")
+        job = kanopy.Job(quasi="n", k=2)
+        assert len(kanopy.anonymize({"n": [beyond, "5", "6", "7"]}, job).data["n"]) == 4
 
 
 # ---- the second look -------------------------------------------------------------------------------------------------

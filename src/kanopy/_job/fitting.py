@@ -11,7 +11,9 @@ on every machine.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -50,9 +52,10 @@ def fitted_hierarchies(problem: Problem, columns: Mapping[str, Column]) -> dict[
     """
     names = problem.domain.names
     found: list[tuple[float, Fitting]] = []
-    for parts in (*FINENESS, FINE_FOR_FEW) if problem.domain.width <= FEW_COLUMNS else FINENESS:
+    finest = (*FINENESS, FINE_FOR_FEW) if problem.domain.width <= FEW_COLUMNS else FINENESS
+    for strict, parts in itertools.product((True, False), finest):
         builder = Round(k=problem.k, parts=parts)
-        scales = {names.index(name): builder.scale(column) for name, column in columns.items()}
+        scales = {names.index(name): replace(builder.scale(column), strict=strict) for name, column in columns.items()}
         fitting = Fitting(problem, scales)
         found.append((fitting.run(), fitting))
     least = min(loss for loss, _ in found)
@@ -125,7 +128,7 @@ class Fitting:
             assert not isinstance(chosen, int)
             rows = scale.column.rows
             least = [max(self.k, rows // 64, 1) << i for i in range(rows.bit_length())]
-            finer = [np.union1d(cuts, chosen) for cuts in scale.nested(least)]
+            finer = [np.union1d(cuts, chosen) for cuts in scale.levels(least)]
             coarser = [np.intersect1d(cuts, chosen) for cuts in scale.nested(least, chosen)]
             ladder = [cuts for cuts in finer if len(cuts) > len(chosen)]
             ladder += [chosen] if len(chosen) else []
@@ -159,7 +162,13 @@ class Fitting:
             top = self.problem.lattice.highest[j]
             return [level for level in dict.fromkeys((division + 1, top)) if division < level <= top]
         none: list[Division] = [division[:0]] if len(division) else []
-        return [division[1::2], *none] if len(division) > 1 else none
+        scale = self.scales[j]
+        half = (
+            scale.nested([1 + (3 * scale.column.rows) // (2 * len(division) + 2)], division)
+            if len(division) > 1
+            else []
+        )
+        return [*half, *none]
 
     # ---- better divisions ---------------------------------------------------------------------------------
 
@@ -207,14 +216,15 @@ class Fitting:
         small = ((below > 0) & (below < self.k)) | ((above > 0) & (above < self.k))
         possible = ~small.any(axis=1)
         possible[division] = False
-        if not possible.any():
-            return None
         rows, values = scale.running
         cells = len(rows) - 1
         edges = np.concatenate([[0], division + 1, [cells]])
         at = np.arange(1, cells)
         place = np.searchsorted(edges, at, side="right")
         low, high = edges[place - 1], edges[place]
+        possible &= scale.readable[low, at] & scale.readable[at, high]
+        if not possible.any():
+            return None
         left, right = (rows[at] - rows[low]) * (values[high] - values[at]), (rows[high] - rows[at])
         gain = (left + right * (values[at] - values[low])) / (rows[-1] * values[-1]) - self._price(j)
         best = int(np.argmax(np.where(possible, gain, -np.inf)))
@@ -270,12 +280,13 @@ class Fitting:
                 price[a, a + 1 :] = (held_rows - number) * held_values + lost @ extra
         if extra is None:
             price[0, cells] = rows[-1] * values[-1]  # all in one is always possible: the groups of the others are
-            found = divide(scale.rows, scale.values, self._price(j), price=price)
+            found = divide(scale.rows, scale.values, self._price(j), price=price, allowed=scale.readable)
             return [] if found is None else [found]
         per_row = values[-1] / max(self.weights[j], 1e-9)
         proposals: list[Longs] = []
         for more in ROW_PRICES:
-            found = divide(scale.rows, scale.values, self._price(j), price=price + more * per_row * gone)
+            dearer = price + more * per_row * gone
+            found = divide(scale.rows, scale.values, self._price(j), price=dearer, allowed=scale.readable)
             if found is not None:
                 proposals.append(found)
                 ends = np.concatenate([[0], found + 1, [cells]])
@@ -365,9 +376,9 @@ class Fitting:
 
 
 def _quantiles(scale: Scale, parts: int) -> Longs:
-    """Cuts into parts of about equal numbers of rows."""
-    before = np.cumsum(scale.rows)[:-1]
-    shares = np.arange(1, parts) * scale.column.rows / max(parts, 1)
-    if not len(before) or not len(shares):
+    """Cuts into about so many parts of about equal numbers of rows."""
+    if parts < 2 or not len(scale.rank):
         return np.zeros(0, np.int64)
-    return np.unique(np.abs(before[:, None] - shares[None, :]).argmin(axis=0))
+    least = 3 * scale.column.rows // (4 * parts)
+    found = divide(scale.rows, scale.values, np.zeros(len(scale.rank)), least=least, allowed=scale.readable)
+    return np.zeros(0, np.int64) if found is None else found

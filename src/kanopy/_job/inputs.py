@@ -91,15 +91,24 @@ def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
     from kanopy._table.roles import identifying_column
 
     some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
-    looks = []
+    looks, alone = [], []
     for guess in guess_roles(some_rows):
         if guess.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) and guess.certainty != UNSURE:
             looks.append(f"{guess.column!r} ({guess.role}: {guess.reason.partition(';')[0]})")
         elif (meaning := identifying_column(some_rows[guess.column])) is not None:
             looks.append(f"{guess.column!r} (its name speaks of {meaning})")
-    if not looks:
-        return []
-    return [f"Published as it is, though it looks as if others may know it: {'; '.join(looks)}. Check the roles."]
+        elif guess.alone:
+            alone.append(guess.column)
+    notes = []
+    if looks:
+        why = "though it looks as if others may know it"
+        notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
+    if alone:
+        notes.append(
+            f"Published as it is: {some(alone)}. Most rows have a value of their own there, and whoever knows one "
+            "finds its row: leave it out, round it, or make it a quasi-identifier."
+        )
+    return notes
 
 
 def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:

@@ -213,7 +213,9 @@ def show_masking(out: Any, result: Any, output: str, report: Path | None) -> Non
 
     found = result.summary()
     columns = result.job.columns
-    as_they_are = [name for name in result.frame.columns if name not in (*columns, *result.job.pseudonymize)]
+    guarded = {name for model in result.job.models for name in model.sensitive}
+    looked_after = {*columns, *result.job.pseudonymize, *guarded}
+    as_they_are = [name for name in result.frame.columns if name not in looked_after]
     if as_they_are:
         out.print(
             Text("! ", style="bold yellow").append(

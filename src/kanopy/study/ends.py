@@ -56,7 +56,7 @@ def exposed_ends(
     found = []
     for name in columns:
         labels = as_labels(published[name]).rename("").drop_nulls().unique().to_list()
-        ends = {end for label in labels for end in label_ends(label)}
+        ends = {pair for label in labels for pair in zip(label_ends(label), _closing(label), strict=False)}
         if ends:
             if units is None:
                 values = column_values(original[name], rows_of=rows_of)
@@ -65,7 +65,8 @@ def exposed_ends(
                 having = people_of_values(original[name], units.of_row)
             rare = {value for value, many in having.items() if many < k}
             known = {_plain(value): value for value in rare}
-            own = sorted({known[_plain(end)] for end in ends if _plain(end) in known and not is_round(end)}, key=_order)
+            told = {end for end, closes in ends if _plain(end) in known and not is_round(end, closes)}
+            own = sorted({known[_plain(end)] for end in told}, key=_order)
             if own:
                 found.append(ExposedEnds(name, k, tuple(own), "rows" if units is None else units.called))
     return tuple(found)
@@ -85,6 +86,13 @@ def label_ends(label: str) -> tuple[str, ...]:
         if between and low and high:
             return low.strip(), high.strip()
     return ()
+
+
+def _closing(label: str) -> tuple[bool, bool]:
+    """Which of the ends of an interval closes it: the greatest value in it, not the first of the next."""
+    if _SIGNS.fullmatch(label):
+        return label[0] == "≤" or label[:2] == "<=", False
+    return False, not label.endswith(")")
 
 
 def _plain(text: str) -> str | float:

@@ -81,7 +81,8 @@ class Guess:
     """A guess at a column's role: why, how sure (`sure`, `likely`, `unsure`), and what kind of hierarchy would suit.
 
     `hierarchy_hint` is one of `numeric`, `date`, `mask` (codes cut from the right), `grouping` (few named values),
-    `semantic` (words with a meaning) or `None`. `missing` are values that seem to stand for missing ones.
+    `semantic` (words with a meaning) or `None`. `missing` are values that seem to stand for missing ones; `alone`: most
+    records have a value of their own.
     """
 
     column: str
@@ -90,6 +91,7 @@ class Guess:
     hierarchy_hint: str | None
     certainty: str = LIKELY
     missing: tuple[str, ...] = ()
+    alone: bool = False
 
 
 def guess_roles(frame: pl.DataFrame) -> list[Guess]:
@@ -116,7 +118,12 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
         reason = f"{whose}; several rows have the same: the promise counts its values, not rows"
         found[unit] = replace(found[unit], role=Role.UNIT, reason=reason)
     return [
-        replace(guess, reason=guess.reason + _alone(guess, values[name]), missing=values[name].missing_codes)
+        replace(
+            guess,
+            reason=guess.reason + _alone(guess, values[name]),
+            missing=values[name].missing_codes,
+            alone=values[name].many_alone,
+        )
         for name, guess in found.items()
     ]
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
 from kanopy._kinds import Flag, Text, Whole
@@ -46,7 +47,8 @@ class Scale:
 
     `first[i]` is the first value at or above a point, `rank[i]` is 0 for the roundest points, and `write(i, j)` is the
     label of what lies from point i to before point j (`None`: everything below, everything above). `points` are the
-    numbers at which groups begin; `closed` groups end one before the next point.
+    numbers at which groups begin; `closed` groups end one before the next point. Where it is `strict`, wide groups end
+    at rounder points only.
     """
 
     column: Column
@@ -55,6 +57,7 @@ class Scale:
     points: Bounds
     closed: bool
     write: Callable[[int | None, int | None], str]
+    strict: bool = True
 
     @cached_property
     def rows(self) -> Longs:
@@ -71,6 +74,25 @@ class Scale:
         """Rows and values below each point, with 0 before and all after them."""
         rows, values = (np.append(0, np.cumsum(each)).astype(np.float64) for each in (self.rows, self.values))
         return rows, values
+
+    @cached_property
+    def readable(self) -> npt.NDArray[np.bool_]:
+        """Which groups read well, from the cell a to before the cell b (see `step_of`); all in one always does.
+
+        Where a group is open, it counts as reaching as far as the values do, and only its other end must be round.
+        """
+        numbers, points = self.column.numbers, np.asarray(self.points, np.float64)
+        assert numbers is not None
+        found = np.ones((len(points) + 2, len(points) + 2), np.bool_)
+        if not self.strict or self.column.kind in TIMED or not len(points):
+            return found
+        low, high = np.append(numbers[0], points)[:, None], np.append(points, numbers[-1])[None, :]
+        step = step_of(low, high, self.column.kind == "integer")
+        begins, stops = (np.abs(end / step - np.round(end / step)) < 1e-6 for end in (low, high))
+        begins[0], stops[:, -1] = True, True
+        found[:-1, 1:] = (begins & stops) | (high <= low)
+        found[0, -1] = True
+        return found
 
     def _between(self, before: Longs) -> Longs:
         return np.asarray(np.diff(before[np.concatenate([[0], self.first, [self.column.size]])]), np.int64)
@@ -129,7 +151,11 @@ class Scale:
             edges = np.append(0, kept + 1)
             rows, values = (np.add.reduceat(each, edges) for each in (self.rows, self.values))
             price = PRICE_OF_A_CUT * (number / max(self.column.rows, 1)) ** 2
-            chosen = divide(rows, values, np.asarray(self.rank[kept] * price, np.float64), least=number)
+            edges = np.append(edges, len(self.rank) + 1)
+            allowed = self.readable[np.ix_(edges, edges)]
+            chosen = divide(
+                rows, values, np.asarray(self.rank[kept] * price, np.float64), least=number, allowed=allowed
+            )
             if chosen is None or not len(chosen):
                 break
             if len(chosen) < len(kept) or not found:
@@ -137,12 +163,26 @@ class Scale:
                 found.append(kept)
         return found
 
+    def levels(self, least: Iterable[int]) -> list[Longs]:
+        """Cuts of ever coarser levels (see `nested`): at any points, if no choice of the rounder ones is possible."""
+        sizes = list(least)
+        return self.nested(sizes) or replace(self, strict=False).nested(sizes)
 
-def divide(rows: Longs, values: Longs, cut: Floats, *, least: int = 1, price: Floats | None = None) -> Longs | None:
+
+def divide(
+    rows: Longs,
+    values: Longs,
+    cut: Floats,
+    *,
+    least: int = 1,
+    price: Floats | None = None,
+    allowed: npt.NDArray[np.bool_] | None = None,
+) -> Longs | None:
     """The cuts between cells that lose least: every group holds `least` rows; `None` if there is no such choice.
 
     A group loses its rows times its values; `price[a, b]`, if given, is what a group of the cells a to before b costs
-    instead (infinite: it may not be). A cut costs `cut`, as a share of what all cells in one group would lose.
+    instead (infinite: it may not be), `allowed[a, b]` whether it may be. A cut costs `cut`, as a share of what all
+    cells in one group would lose.
 
     >>> divide(np.array([5, 5, 1, 1]), np.array([1, 1, 1, 1]), np.zeros(3), least=2).tolist()
     [0, 1]
@@ -157,7 +197,8 @@ def divide(rows: Longs, values: Longs, cut: Floats, *, least: int = 1, price: Fl
     for b in range(1, cells + 1):
         held = row[b] - row[:b]
         cost = held * (value[b] - value[:b]) if price is None else price[:b, b]
-        cost = np.where(held >= least, best[:b] + cost, np.inf)
+        may = held >= least if allowed is None else (held >= least) & allowed[:b, b]
+        cost = np.where(may, best[:b] + cost, np.inf)
         before[b] = a = int(np.argmin(cost))
         best[b] = cost[a] + cut[b - 1]
     if not math.isfinite(best[-1]):
@@ -179,7 +220,7 @@ class Round(NumericBuilder):
 
     >>> h = Round(k=2).build([17, 18, 19, 22, 25, 31, 40, 44, 58, 63, 71, 90])
     >>> h.labels_at(1), h.labels_at(2)
-    (('≤ 19', '20–39', '40–49', '50–69', '≥ 70'), ('≤ 39', '≥ 40'))
+    (('≤ 19', '20–39', '40–49', '50–69', '≥ 70'), ('≤ 49', '≥ 50'))
     >>> Round(k=3).build([0.51, 0.52, 0.58, 1.7, 1.83, 1.99, 2.03, 7.5]).labels_at(1)
     ('< 1.8', '≥ 1.8')
     """
@@ -195,7 +236,7 @@ class Round(NumericBuilder):
     def build_numbers(self, column: Column) -> Hierarchy:
         scale = self.scale(column)
         least = max(self.k, column.rows // (2 * self.parts), 1)
-        return scale.hierarchy(scale.nested(least << i for i in range(column.rows.bit_length())))
+        return scale.hierarchy(scale.levels(least << i for i in range(column.rows.bit_length())))
 
     def scale(self, column: Column) -> Scale:
         """The round points among the values of a column."""
@@ -210,7 +251,7 @@ class Round(NumericBuilder):
         closed = column.kind == "integer" and all(abs(point) <= 100 for point in kept)
         few, timed = column.numbers[column.holders < self.k], column.kind in TIMED
         safe = [
-            timed or all(is_round(str(end)) or float(end) not in few for end in (point, point - closed))
+            timed or all(is_round(str(end), end < point) or float(end) not in few for end in (point, point - closed))
             for point in kept
         ]
         order, kept = order[safe], list(itertools.compress(kept, safe))
@@ -261,6 +302,25 @@ def _steps(extent: float, finest: float) -> list[Decimal]:
     return [step for step in steps if float(step) <= extent and float(step) >= finest * 0.999]
 
 
+def step_of(low: Floats, high: Floats, whole: bool) -> Floats:
+    """The step on which both ends of an interval must lie to read well: the wider it is, the rounder they are.
+
+    From 10 to 50 wide ends are multiples of 5, so that all widths from there are usual ones (10, 15, 20, 25, …); from 5
+    to 10 wide, too, so that 5 is the only one; and so on by powers of ten. Whole numbers up to 20 may be parted anyhow
+    into less than five of them, greater ones by twos.
+
+    >>> step_of(np.array([20.0, 20.0, 24.0, 2.0, 1500.0]), np.array([30.0, 29.0, 26.0, 5.0, 4000.0]), True).tolist()
+    [5.0, 5.0, 2.0, 1.0, 500.0]
+    """
+    width = np.where(high > low, high - low, 1.0)
+    power = 10.0 ** np.floor(np.log10(width) + 1e-9)
+    step = np.where(width / power > 5 - 1e-6, 5 * power, power / 2)
+    if whole:
+        short = np.where((width < 1.5) | (np.maximum(np.abs(low), np.abs(high)) <= 20), 1.0, 2.0)
+        step = np.where(width < 5 - 1e-6, short, step)
+    return np.asarray(step, np.float64)
+
+
 def _multiples(step: Decimal, low: Decimal, high: Decimal) -> list[Decimal]:
     """The multiples of a step from low to high."""
     start, stop = math.ceil(low / step), math.floor(high / step)
@@ -277,21 +337,23 @@ def _significant(point: Decimal) -> bool:
     return len(digits) <= 2 or (len(digits) == 3 and digits[-1] == 5)
 
 
-def is_round(end: str) -> bool:
+def is_round(end: str, closes: bool = False) -> bool:
     """Whether the end of an interval is a round number: one that is cut at whatever the data are.
 
     That is two digits that count, or three of which the last is 5. Of the numbers from 10 to 99 all have two: there the
-    last must be 0 or 5, or 4 or 9 as before the next interval.
+    last must be 0 or 5, or 4 or 9 where it `closes` an interval before the next.
 
     >>> [is_round(end) for end in ("20", "29", "1250", "0.35", "17", "1234", "2024-03")]
-    [True, True, True, True, False, False, False]
+    [True, False, True, True, False, False, False]
+    >>> is_round("29", closes=True)
+    True
     """
     try:
         point = Decimal(end.replace(",", "").replace("−", "-"))
     except InvalidOperation:
         return False
     if point == point.to_integral_value() and 10 <= abs(point) < 100:
-        return int(point) % 5 in (0, 4)
+        return int(point) % 5 in ((0, 4) if closes else (0,))
     return _significant(point)
 
 
