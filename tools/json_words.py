@@ -265,6 +265,7 @@ MEANINGS = {
     "same": "whether they generalize every value alike",
     "weights": "how much each level counts",
     "algorithms:weights": "whether columns may have weights",
+    "too_close": "labels so near to a value that they may give it away, nearest first",
     "transitions": "each value with each label above it",
     "leaf": "the value",
     "ancestor": "the label above it",

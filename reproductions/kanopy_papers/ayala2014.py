@@ -18,6 +18,7 @@ from kanopy.ontology.senses.senses import SenseChoices
 from kanopy.ontology.similarity.subsumers import deepest_common_subsumer
 from kanopy.report.charts.marks import INK, mark, sheet
 from kanopy.report.charts.semantic import curve, loss_tree, stacked
+from kanopy_papers.ayala_utility import utility_experiment
 from kanopy_papers.reproduction import UNDECIDED, Claim, Figure, Reproduction, Table, verdict
 
 ANIMALS = (
@@ -122,6 +123,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
         for weights in ("constant", "level")
     }
     progress("proposing", 0.5)
+    _, utility, spoiled = utility_experiment(quick=quick)
     comparisons = {method.method: compare_with_hand_written(method) for method in (Ontology, SemanticClusters)}
     return Reproduction(
         key="ayala2014",
@@ -139,8 +141,8 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT) -> Reproducti
             "A level's score is its largest loss (`max`), as in their tables; their text names others.",
             "A leaf has the sense whose hypernyms contain most of its ancestors.",
         ),
-        claims=(*_table_1_claims(first), *_table_2_claims(second), *_beyond(comparisons)),
-        tables=(_table_1(first), _table_2(second), _comparison_table(comparisons)),
+        claims=(*_table_1_claims(first), *_table_2_claims(second), *utility, *_beyond(comparisons)),
+        tables=(_table_1(first), _table_2(second), spoiled, _comparison_table(comparisons)),
         figures=_figures(first, second),
         data=_data(first, second, comparisons),
         quick=quick,

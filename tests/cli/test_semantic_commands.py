@@ -27,7 +27,7 @@ def test_evaluate_prints_exactly_the_promised_shape(animals):
     assert set(result) == {"hierarchies", "ranking"}
     (judged,) = result["hierarchies"]
     assert set(judged) == {
-        "file", "score", "mean_score", "agreement", "weights", "levels", "transitions", "faults",
+        "file", "score", "mean_score", "agreement", "weights", "levels", "too_close", "transitions", "faults",
     }  # fmt: skip
     assert round(judged["score"], 4) == 0.2291
     assert judged["weights"] == pytest.approx([1 / 3] * 3)
@@ -36,6 +36,7 @@ def test_evaluate_prints_exactly_the_promised_shape(animals):
         {"leaf": "cat", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
         {"leaf": "dog", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
     ]
+    assert [(c["leaf"], c["ancestor"]) for c in judged["too_close"]] == [("parrot", "bird")]
     assert len(judged["transitions"]) == 21
     assert judged["transitions"][17] == {
         "leaf": "snake",

@@ -165,3 +165,19 @@ def test_other_ontologies_with_several_roots():
 def test_ranking_shares_ranks():
     ranking = rank_hierarchies([("a", 0.2), ("b", 0.1), ("c", 0.2), ("d", 0.3)])
     assert [entry["rank"] for entry in ranking] == [1, 2, 2, 4]
+
+
+def test_labels_too_close_to_their_value() -> None:
+    rows = [["crocodile", "crocodilian", "animal"], ["parrot", "bird", "animal"], ["stork", "bird", "animal"]]
+    quality = evaluate_hierarchy(Hierarchy.from_rows(rows), load_ontology("wordnet"))
+    close = quality.too_close()
+    assert [(c.leaf, c.ancestor, c.level, c.values) for c in close] == [
+        ("crocodile", "crocodilian", 1, 1),
+        ("parrot", "bird", 1, 2),
+    ]
+    assert all(c.loss == quality.transition(c.level, [r[0] for r in rows].index(c.leaf)).loss for c in close)
+    assert quality.too_close(0) == [] and len(quality.too_close(1)) == 6
+    with pytest.raises(InputError, match="from 0 to 1"):
+        quality.too_close(2)
+    unbalanced = Hierarchy.from_rows([["cat", "cat", "animal"], ["dog", "canine", "animal"]])
+    assert all(c.leaf != c.ancestor for c in evaluate_hierarchy(unbalanced, load_ontology("wordnet")).too_close(1))

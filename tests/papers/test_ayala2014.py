@@ -53,3 +53,23 @@ def test_files(tmp_path: Any, rerun: Any) -> None:
     written = {path.name for path in rerun.write(tmp_path)}
     assert {"table1.csv", "table2.csv", "figure4.svg", "figure4.png", "index.html"} <= written
     assert "VGH2" in (tmp_path / "figure4.svg").read_text(encoding="utf-8")
+
+
+def test_spoiling_a_hierarchy_keeps_its_shape_and_utility_is_judged_by_its_numbers(rerun: Any) -> None:
+    from dataclasses import replace
+
+    import numpy as np
+
+    from kanopy_papers.ayala_utility import Spoiled, spoiled_rows, utility_claims
+
+    rows = [[str(leaf), str(leaf // 3), "*"] for leaf in range(12)]
+    half = spoiled_rows(rows, 0.5, np.random.default_rng(0))
+    assert sorted(row[0] for row in half) == sorted(row[0] for row in rows)
+    assert [row[1:] for row in half] == [row[1:] for row in rows]
+    assert sum(a[0] != b[0] for a, b in zip(half, rows, strict=True)) == 6
+    found = [Spoiled("c", 0.0, seed, seed / 10, seed / 10, 1 - seed / 10) for seed in range(5)]
+    assert [claim.verdict for claim in utility_claims(found)] == ["holds", "holds"]
+    mixed = utility_claims([replace(each, gsl=-each.gsl) for each in found])
+    assert [claim.verdict for claim in mixed] == ["does not hold", "holds"]
+    table = next(table for table in rerun.tables if table.name == "gsl_and_utility")
+    assert {row[0] for row in table.rows} >= {"occupation", "education"} and all(0 <= row[5] <= 1 for row in table.rows)

@@ -84,8 +84,9 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
     emit(facts, show)
 
 
-@o.command()
+@o.command("depth_offset")
 def similarity(
+    depth_offset: int | None,
     words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,
     measure: Annotated[str, typer.Option(help="wu-palmer if not given.")] = "",
     ontologies: Annotated[
@@ -94,9 +95,6 @@ def similarity(
     pairs: Annotated[Path | None, typer.Option(help="A CSV file of two columns: all its pairs at once.")] = None,
     benchmark: Annotated[
         Path | None, typer.Option(help="A CSV file word,word,rating: how well every measure agrees with people.")
-    ] = None,
-    depth_offset: Annotated[
-        int | None, typer.Option(help="Wu-Palmer: what is added to a depth in links; 2 if not given, 0 counts links.")
     ] = None,
 ) -> None:
     """How similar words are in meaning: the best over their senses, unless a sense is given."""
@@ -118,10 +116,10 @@ def similarity(
         if len(words or []) < 2:
             raise InputError(f"Give at least two words, not only {(words or [''])[0]!r}.")
         wanted = list(combinations(words or [], 2))
-    _similarities(loaded, wanted, _measured(measure or "wu-palmer", depth_offset))
+    _similarities(loaded, wanted, measured(measure or "wu-palmer", depth_offset))
 
 
-def _measured(name: str, depth_offset: int | None) -> Measure:
+def measured(name: str, depth_offset: int | None) -> Measure:
     """The measure of a name, with another depth of the root if one is asked for."""
     from functools import partial
 

@@ -90,6 +90,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "target": (TEXT, "A column whose prediction is tried before and after."),
     "ontology": (str, "`wordnet`, or an ontology file; several joined by +."),
     "measure": (str, "A similarity measure."),
+    "depth_offset": (int | None, "Wu-Palmer: what is added to a depth in links; 2 if not given, 0 counts links."),
     "output": (FILE, "Where the result goes.", "--output", "-o"),
     "json": (FLAG, "Print one JSON object on standard output, nothing else.", "--json"),
 }

@@ -11,6 +11,7 @@ from kanopy._errors import InputError
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid
 from kanopy.cli.files import check_outputs
+from kanopy.cli.ontologies import measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +31,12 @@ SensesFile = Annotated[
 ]
 
 
-@o.command(ontology="wordnet", measure="wu-palmer")
+@o.command("depth_offset", ontology="wordnet", measure="wu-palmer")
 def evaluate(
     files: Annotated[list[Path], typer.Argument(help="Hierarchy files.")],
     ontology: str,
     measure: str,
+    depth_offset: int | None,
     weights: Weights = "constant",
     level_score: LevelScore = "mean",
     senses: SensesFile = None,
@@ -58,7 +60,7 @@ def evaluate(
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
     check_outputs(files, svg, html)
-    weighing = parse_weights(weights)
+    weighing, judging = parse_weights(weights), measured(measure, depth_offset)
     if write_senses and senses is not None and len(files) > 1:
         raise InputError("Several hierarchies cannot write one senses file. Leave out --senses, or give one hierarchy.")
     hierarchies = [read_hierarchy(file, require_nesting=False) for file in files]
@@ -68,7 +70,7 @@ def evaluate(
     chosen, differing = _all_choices([_choices(file, senses, may_be_new=write_senses) for file in files])
     one_set = senses_of_hierarchy(taxonomy, (row for h in hierarchies for row in h.rows()), chosen)
     for file, h in zip(files, hierarchies, strict=True):
-        quality = evaluate_hierarchy(h, taxonomy, measure=measure, weights=weighing, senses=one_set)
+        quality = evaluate_hierarchy(h, taxonomy, measure=judging, weights=weighing, senses=one_set)
         judged.append((str(file), h, quality))
         if write_senses:
             beside = senses or senses_path(file)
@@ -257,6 +259,10 @@ def _show_quality(console: Any, name: str, quality: SemanticQuality) -> None:
         for t in quality.worst(SHOWN_WORST)
     )
     console.print(grid(("value", "ancestor", ">level", ">loss", "senses"), losing, title="Worst transitions"))
+    if close := quality.too_close():
+        shown = ", ".join(f"{c.leaf} → {c.ancestor} ({c.loss:.4f})" for c in close[:SHOWN_WORST])
+        more = f" and {len(close) - SHOWN_WORST} more" if len(close) > SHOWN_WORST else ""
+        console.print(Text(f"Labels that may give their value away, because they are so near to it: {shown}{more}"))
     if quality.faults:
         console.print(Text(f"Faults ({len(quality.faults)}):", style="yellow"))
         for fault in quality.faults[:SHOWN_FAULTS]:

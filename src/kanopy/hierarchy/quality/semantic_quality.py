@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Floats
+from kanopy._errors import InputError
 from kanopy._shown import Drawn, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.hierarchy.quality.agreement import agreement
@@ -36,6 +37,8 @@ from kanopy.ontology.similarity.measures import Measure, find_measure
 from kanopy.ontology.taxonomy import Taxonomy
 
 EQUAL = 1e-12
+TOO_CLOSE = 0.05
+"""Ayala-Rivera et al. 2014, section 4, warn of such labels without a number: this one is ours."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,17 @@ class Transition:
     loss: float | None
     leaf_sense: str | None
     ancestor_sense: str | None
+
+
+@dataclass(frozen=True)
+class CloseLabel:
+    """A label that is very near to a value it stands for, at its level, and for how many values it stands there."""
+
+    leaf: str
+    ancestor: str
+    level: int
+    loss: float
+    values: int
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,27 @@ class SemanticQuality(Drawn):
         order = np.argsort(-self.losses[tuple(known.T)], kind="stable")[:count]
         return [self.transition(int(level) + 1, int(value)) for level, value in known[order]]
 
+    def too_close(self, share: float = TOO_CLOSE) -> list[CloseLabel]:
+        """The labels so near to their value that they may still give it away (crocodile → crocodilian), nearest first.
+
+        Near is a loss of at most `share` of the most that can be lost. Labels that stand for several values hide which
+        one it was: `values` counts them.
+
+        >>> from kanopy.ontology.load import load_ontology
+        >>> h = Hierarchy.from_rows([["crocodile", "crocodilian", "animal"], ["salmon", "fish", "animal"]])
+        >>> [(c.leaf, c.ancestor, c.values) for c in evaluate_hierarchy(h, load_ontology("wordnet")).too_close()]
+        [('crocodile', 'crocodilian', 1)]
+        """
+        if not 0 <= share <= 1:
+            raise InputError(f"A label is too close from 0 to 1 of the most that can be lost, not {share}.")
+        found = []
+        for level, value in np.argwhere(self.losses <= share * self.maximum + EQUAL).tolist():  # NaN compares false
+            leaf, ancestor = self.labels[0][value], self.labels[level + 1][value]
+            if leaf != ancestor:
+                loss, values = float(self.losses[level, value]), self.labels[level + 1].count(ancestor)
+                found.append(CloseLabel(leaf, ancestor, level + 1, loss, values))
+        return sorted(found, key=lambda close: (close.loss, close.values, close.level, close.leaf))
+
     def to_dict(self, file: str = "") -> dict[str, Any]:
         """The judgement as plain data, in the shape that `kanopy hierarchy evaluate --json` prints."""
         return {
@@ -133,6 +168,7 @@ class SemanticQuality(Drawn):
                 }
                 for level in self.levels
             ],
+            "too_close": [vars(close) for close in self.too_close()],
             "transitions": [vars(transition) for transition in self.transitions],
             "faults": [fault.to_dict() for fault in self.faults],
         }
