@@ -106,7 +106,7 @@ def utility_claims(found: Sequence[Spoiled]) -> list[Claim]:
         for column in dict.fromkeys(s.column for s in found):
             own = [s for s in found if s.column == column]
             lost, kept = np.array([getattr(s, name) for s in own]), np.array([s.kept for s in own])
-            found_in[column] = correlation(ranks(lost), ranks(kept)) if np.ptp(lost) and np.ptp(kept) else 0.0
+            found_in[column] = correlation(ranks(lost), ranks(kept)) or 0.0  # none where all are equal
         shown = ", ".join(f"{column} {value:+.2f}" for column, value in found_in.items())
         claims.append(
             Claim(text, "expected, not measured", f"rank correlations of loss and information about {TARGET}: {shown}",

@@ -36,7 +36,7 @@ def test_evaluate_prints_exactly_the_promised_shape(animals):
         {"leaf": "cat", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
         {"leaf": "dog", "ancestor": "mammal", "loss": pytest.approx(4 / 26)},
     ]
-    assert [(c["leaf"], c["ancestor"]) for c in judged["too_close"]] == [("parrot", "bird")]
+    assert [(c["leaf"], c["ancestor"]) for c in judged["too_close"]] == [("frog", "amphibian"), ("parrot", "bird")]
     assert len(judged["transitions"]) == 21
     assert judged["transitions"][17] == {
         "leaf": "snake",
