@@ -258,10 +258,6 @@ def _from_numbers(array: npt.NDArray[Any], weights: Longs | None, name: str) -> 
     return _floats(distinct, counted, name)
 
 
-MOST_DIGITS = 300
-"""Numbers with more digits before or after the point fit into no machine number."""
-
-
 def _infinite(name: str) -> str:
     return (
         f"The column{f' {name!r}' if name else ''} holds infinite values, which fit into no interval. "
@@ -464,14 +460,10 @@ def _decimals(items: list[tuple[Decimal, str, int]], name: str) -> Column:
     """Exact decimals, each with the label it had; equal numbers written differently stay apart."""
     if any(value.is_infinite() for value, _, _ in items):
         raise HierarchyError(_infinite(name))
-    beyond = [
-        label for value, label, _ in items if value and max(abs(value.adjusted()), -_exponent(value)) > MOST_DIGITS
-    ]
-    if beyond:
-        where = f"The column{f' {name!r}' if name else ''}"
-        raise HierarchyError(
-            f"{where} holds numbers beyond all measure: {some(beyond)}. Correct them or treat them as missing."
-        )
+    beyond = [label for value, label, _ in items if value and max(abs(value.adjusted()), -_exponent(value)) > 300]
+    if beyond:  # no machine number holds them
+        what = f"numbers beyond all measure: {some(beyond)}. Correct them or treat them as missing."
+        raise HierarchyError(f"The column{f' {name!r}' if name else ''} holds {what}")
     digits = max((max(0, -_exponent(value)) for value, _, _ in items), default=0)
     ordered = sorted(items)
     counts = np.array([number for _, _, number in ordered], np.int64)
