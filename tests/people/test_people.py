@@ -332,7 +332,7 @@ def test_what_counts_rows_refuses_a_unit() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "best", "li-sps"])
-@pytest.mark.parametrize("model", ["individual-risk:0.3", "household-risk:0.4", "subset-k:1:3"])
+@pytest.mark.parametrize("model", ["individual-risk:0.3", "household-risk:0.4"])
 def test_models_that_count_for_themselves_refuse_a_unit_and_say_how_to_go_on(model: str, algorithm: str) -> None:
     weighted = visits().with_columns(pl.lit(2.0).alias("w"), pl.col("patient").alias("home"))
     wanted = job(models=[model], sampling_weight="w", household="home", algorithm=algorithm)

@@ -232,15 +232,21 @@ class Domain(Short):
     @property
     def counted_before(self) -> Classes:
         """The classes of the original tuples in what promises count."""
-        sizes = self.counts if self.units is None else self.units.people(self.tuple_of_row, len(self.counts))
-        return Classes(sizes, suppressed_rows=self.excluded_rows)
+        if self.units is None:
+            return Classes(self.counts, suppressed_rows=self.excluded_rows)
+        return self._of_units(Classes(self.counts, suppressed_rows=self.excluded_rows), self.tuple_of_row)
 
     def counted_classes(self, recoding: Recoding) -> Classes:
         """The classes of a release in what promises count, suppressed rows left out."""
         if self.units is None:
             return recoding.classes
-        classes, class_of_row = recoding.classes, np.append(recoding.class_of_group, -1)[recoding.group_of_row]
-        return replace(classes, sizes=self.units.people(class_of_row, classes.count))
+        return self._of_units(recoding.classes, np.append(recoding.class_of_group, -1)[recoding.group_of_row])
+
+    def _of_units(self, classes: Classes, class_of_row: Ints) -> Classes:
+        """The same classes, counted in units."""
+        assert self.units is not None
+        fitting = self.units.fitting(class_of_row, classes.count)
+        return replace(classes, sizes=self.units.people(class_of_row, classes.count), fitting=fitting)
 
     @property
     def rows(self) -> int:
@@ -346,6 +352,10 @@ class Classes(Short):
     weights: Floats | None = None
     class_of_row: Ints | None = None
     household_of_row: Ints | None = None
+    units: Units | None = None
+    """Whose the rows of `class_of_row` are, for models that count units over several classes."""
+    fitting: Longs | None = None
+    """Where units were counted for a report: per published unit, how many fit what may be known of it."""
 
     @property
     def count(self) -> int:

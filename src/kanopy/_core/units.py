@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._compiler import for_size
+from kanopy._core.alike_kernel import count_alike
 from kanopy._core.numbering import number_keys
 from kanopy._core.traces_kernel import Traces, leave_if_rare, like_traces, room_for_combinations, sort_traces
 from kanopy._core.units_kernel import count_once
@@ -48,6 +49,14 @@ def known_rows(known: int | str) -> int:
     if isinstance(known, str) or known < 1:
         raise JobError(f"known must be a whole number of at least 1, or {KNOWN_ALL!r}, not {known!r}.")
     return int(known)
+
+
+def too_many_known(known: int, longest: int, said: str) -> JobError:
+    """What is wrong with a `known` that is more than the rows of anybody."""
+    return JobError(
+        f"known is {known:,}, and nobody has more than {longest:,} rows ({said}). Choose known of at most "
+        f"{longest:,}, or {KNOWN_ALL!r}."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +111,39 @@ class Units:
         for_size(count_once, len(cells))(cells, self._units, np.full(count, -1, np.int32), counts)
         return counts
 
-    def smallest(self, groups: Codes, sizes: Longs) -> Longs:
-        """The size of the smallest group that each unit has a row in; units without a row in any are left out.
+    def least(self, groups: Codes, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Per unit the least of the numbers of the groups it has rows in; units without a row in any are left out.
 
-        >>> Units(np.array([0, 0, 1, 2], np.int32)).smallest(np.array([0, 1, 1, -1]), np.array([1, 2])).tolist()
+        >>> Units(np.array([0, 0, 1, 2], np.int32)).least(np.array([0, 1, 1, -1]), np.array([1, 2])).tolist()
         [1, 2]
         """
-        there, none = groups >= 0, np.iinfo(np.int64).max
-        least = np.full(self.count, none, np.int64)
-        np.minimum.at(least, self.of_row[there], sizes[groups[there]])
-        return np.asarray(least[least < none])
+        there = groups >= 0
+        units, numbered = self.of_row[there], numbers[groups[there]]
+        least = np.full(self.count, numbers.max(initial=0), numbers.dtype)
+        np.minimum.at(least, units, numbered)
+        return np.asarray(least[np.bincount(units, minlength=self.count) > 0])
+
+    def fitting(self, groups: Codes, count: int) -> Longs:
+        """How many units fit what may be known of each; units without a row in any group are left out.
+
+        One over it is a unit's risk: for one known row the smallest group that it has a row in, for more the rarest
+        combination, for all those with an equal trace.
+
+        >>> groups = np.array([0, 1, 0, 1, 0])
+        >>> [Units(np.array([0, 0, 1, 1, 2], np.int32), known).fitting(groups, 2).tolist() for known in (1, 2, ALL)]
+        [[2, 2, 3], [2, 2, 3], [2, 2, 1]]
+        """
+        if self.known == 1:
+            return self.least(groups, self.people(groups, count))
+        traces = self._traces(groups)
+        there = np.diff(traces.starts) > 0
+        if self.known == ALL:
+            return np.asarray(_like(traces)[there], np.int64)
+        known = min(self.known, int(np.diff(traces.starts).max(initial=1)))
+        fits = np.full(self.count, self.count, np.int64)
+        work = room_for_combinations(int(traces.starts[-1]), self.count, count, known)
+        for_size(count_alike, len(groups), SMALL)(traces, known, fits, work)
+        return np.asarray(fits[there])
 
     def histogram(self, groups: Codes, values: Codes, count: int, width: int) -> Longs:
         """`[group, value]`: how many units of a group hold a value there; each counts once, however many its rows.
@@ -157,11 +189,8 @@ def leaving_units(traces: Traces, count: int, known: int, k: int, most: int | No
     """Which units leave, so that what is known of the others fits `k` of them; see `Units.leaving` for `most`."""
     rows, units = int(traces.starts[-1]), len(traces.gone)
     if known == ALL:
-        slots = np.full(1 << max(4, (2 * units - 1).bit_length()), -1, np.int32)
-        like, sizes = np.empty(units, np.int32), np.zeros(units + 1, np.int32)
-        for_size(like_traces, rows, SMALL)(traces, slots, like, sizes)
         # Equal traces stay equal whoever leaves.
-        return np.asarray((sizes[like] < k) & (like >= 0))
+        return np.asarray((_like(traces) < k) & (np.diff(traces.starts) > 0))
     work = room_for_combinations(rows, units, count, known)
     limit, lost = rows if most is None else most, -1
     while lost < int(work.lost[0]) <= limit:
@@ -169,3 +198,12 @@ def leaving_units(traces: Traces, count: int, known: int, k: int, most: int | No
         lost = int(work.lost[0])
         for_size(leave_if_rare, rows, SMALL)(traces, known, k, limit, work)
     return traces.gone
+
+
+def _like(traces: Traces) -> Ints:
+    """How many units have a trace like that of each; 0 where there is none."""
+    units = len(traces.gone)
+    slots = np.full(1 << max(4, (2 * units - 1).bit_length()), -1, np.int32)
+    like, sizes = np.empty(units, np.int32), np.zeros(units + 1, np.int32)
+    for_size(like_traces, int(traces.starts[-1]), SMALL)(traces, slots, like, sizes)
+    return np.asarray(sizes[like])

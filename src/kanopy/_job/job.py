@@ -254,6 +254,10 @@ class Job(Declared):
             object.__setattr__(self, "_said", self._said | ({"k"} if asked else set()))
             object.__setattr__(self, "k", asked.pop() if asked else DEFAULT_K)
         object.__setattr__(self, "models", tuple(model for model in self.models if not isinstance(model, KAnonymity)))
+        if self.household and not self.sampling_weight and not any(model.needs_weights for model in self.models):
+            from kanopy.metrics.risk.weighted import HOUSEHOLD_ALONE
+
+            yield HOUSEHOLD_ALONE.format(self.household)
         hidden = [name for model in self.models for name in model.hidden]
         for model in self.models:
             for name in model.sensitive:

@@ -15,8 +15,8 @@ import polars as pl
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs, Mask
 from kanopy._core import numbering
 from kanopy._core.numbering import SMALL_ALONE
-from kanopy._core.units import Units
-from kanopy._errors import DataError, near_miss, some
+from kanopy._core.units import Units, known_rows, too_many_known
+from kanopy._errors import DataError, JobError, near_miss, some
 
 WIDEST_RANGE = 1 << 22
 BUCKETS = 1 << 16
@@ -190,8 +190,16 @@ def _unsaid(codes: Sequence[Ints]) -> Mask:
     return np.asarray(np.logical_or.reduce([column < 0 for column in codes]), np.bool_)
 
 
-def units_in(frame: pl.DataFrame, names: Sequence[str], known: int = 1) -> Units | None:
+def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1) -> Units | None:
     """Whose rows a table has, by the columns that say it; `None` where none are named."""
     from kanopy._table.roles import called
 
-    return Units(units_of(frame, names)[0], known, called(names)) if names else None
+    rows = known_rows(known)
+    if not names and rows != 1:
+        raise JobError(f"Whose rows may be known (known = {known})? Name the column that says it (unit=…, --unit).")
+    if not names:
+        return None
+    found = Units(units_of(frame, names)[0], rows, called(names))
+    if rows > (longest := int(found.rows_of.max(initial=1))):
+        raise too_many_known(rows, longest, some(names))
+    return found

@@ -69,13 +69,10 @@ def check(
             f"{verdict} {counted(found.rows, 'row')}{of_whom} {falls} into {counted(found.classes, 'class')}; the "
             f"smallest has {of_units(found.k, found.counted)}."
         )
-        alone = (
-            f"{counted(found.unique_rows, 'row')} ({found.unique_rows / found.rows:.2%}) unique"
-            if found.units is None
-            else f"{counted(found.unique_rows, 'class')} of one alone"
-        )
+        alone = f"{of_units(found.unique_rows, found.counted)} ({found.unique_rows / (found.units or found.rows):.2%})"
         out.print(
-            f"{alone}, {counted(found.suppressed_rows, 'row') if found.units is not None else found.suppressed_rows} "
+            f"{alone} unique, "
+            f"{counted(found.suppressed_rows, 'row') if found.units is not None else found.suppressed_rows} "
             f"suppressed. An average class has {found.average_class:,.1f} {found.counted}."
         )
         out.print(f"Risk of being singled out: at most {found.highest_risk:.2%}, on average {found.average_risk:.2%}.")

@@ -89,6 +89,7 @@ def _show_comparison(out: Any, found: Any, output: Path | None) -> None:
             *memory,
         )  # fmt: skip
     out.print(table)
+    _about_people(out, found)
     if any(entry.optimal for entry in found.solved):
         out.print("✓ proved optimal for its kind of recoding. Every release was verified on its published labels.")
     reasons: dict[str, list[str]] = {}
@@ -99,6 +100,13 @@ def _show_comparison(out: Any, found: Any, output: Path | None) -> None:
         out.print(Text(f"{', '.join(names)}: ", style="bold yellow").append(reason, style="not bold default"))
     if output is not None:
         out.print(Text(f"Comparison: {output}"))
+
+
+def _about_people(out: Any, found: Any) -> None:
+    from kanopy.report.pages.explore import about_people
+
+    for words in about_people(found.to_dict()):
+        out.print(words)
 
 
 def _number(value: float | None) -> str:
@@ -212,6 +220,7 @@ def _show_map(out: Any, found: Any, output: Path | None) -> None:
         for point in found.front
     )  # fmt: skip
     out.print(grid(titles, rows))
+    _about_people(out, found)
     none = len(found.points) - len(solved)
     out.print(
         f"{len(found.front)} of {len(solved)} releases are beaten by no other in both loss and risk"

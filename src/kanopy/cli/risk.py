@@ -14,8 +14,8 @@ from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
 @o.command(
-    "quasi", "sensitive", "unit", "sampling_fraction", "population", "sampling_weight", "household", "every", "report",
-    seed=0,
+    "quasi", "sensitive", "unit", "known", "sampling_fraction", "population", "sampling_weight", "household", "every",
+    "report", seed=0,
 )  # fmt: skip
 def risk(
     data: o.Data,
@@ -44,6 +44,7 @@ def risk(
     Without --quasi the columns that identify people are suggested.
     """
     from kanopy._files import write_whole
+    from kanopy._job.kinds import KnownRows
     from kanopy._kinds import Share, Whole, taken
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import write_table
@@ -76,6 +77,7 @@ def risk(
             table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
             population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
             hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
+            known=taken(KnownRows(), given["known"] or "1", "known"),
             weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
         )  # fmt: skip
         if row_risks is not None:
@@ -184,6 +186,10 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         f"{of_units(sizes.unique_rows, found.counted)} ({sizes.unique_share:.2%}) unique, "
         f"{found.suppressed_rows:,} {'' if found.units is None else 'rows '}suppressed."
     )
+    if found.units is not None:
+        from kanopy.report.pages.risk import known_rows
+
+        out.print(known_rows(found.to_dict())[0])
     if found.journalist.k_map is not None:
         out.print(f"k-map: every row shares its values with at least {found.journalist.k_map:,} of the population.")
     if found.population is not None:
@@ -213,12 +219,10 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} {each.counted}: {ends}"
         out.print(Text(f"{each.column}: {what}. Cut at round numbers instead."))
     for each in found.disclosure:
-        # Somebody may be in several of these classes: where people are counted, the classes are.
-        certain = counted(each.certain_rows, "row") + " in classes"
-        certain = certain if found.units is None else counted(each.certain_classes, "class")
+        certain = of_units(each.certain_rows, found.counted)
         out.print(
             Text(
-                f"{each.column}: {certain} with a single value; best guess "
+                f"{each.column}: {certain} in classes with a single value; best guess "
                 f"{each.expected_confidence:.1%} instead of {each.baseline:.1%}."
             )
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanopy._arrays import Floats, Longs, Mask
+from kanopy._arrays import Floats, Ints, Longs, Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError
 from kanopy._kinds import Flag, Kind, Share, Whole
@@ -168,7 +168,7 @@ class SubsetK(Model):
     name, example = "subset-k", "subset-k:2:10,3:3"
     summary = "Subset-k: every combination of any m quasi-identifiers is shared by at least k rows."
     # Rows that are safe together stay so when they are generalized, whatever else is published.
-    monotonic_with_suppression = all_quasi = of_others = instead_of_k = True
+    monotonic_with_suppression = monotonic_with_units = all_quasi = of_others = instead_of_k = True
 
     def violated(self, classes: Classes) -> Mask:
         from kanopy.metrics.risk.combinations import unsafe_sets
@@ -183,14 +183,21 @@ class SubsetK(Model):
         # A release of fewer columns has no combinations of more.
         wanted = {size: rows for size, rows in self.every if size <= len(columns)}
         wrong = np.zeros(classes.count, np.bool_)
-        left = np.flatnonzero(classes.sizes > 0)
+        left: Longs | Ints = np.flatnonzero(classes.sizes > 0)
+        units = classes.units
+        if units is not None and classes.class_of_row is not None:
+            # People do not add up over classes: row by row.
+            there = np.flatnonzero(classes.class_of_row >= 0)
+            left, units = classes.class_of_row[there], units.part(there)
         while len(left):
             own = [column[left] for column in columns]
-            _, unsafe = unsafe_sets(list(classes.labels), own, wanted, classes.sizes[left], widths)
+            sizes = classes.sizes[left] if units is None else None
+            _, unsafe = unsafe_sets(list(classes.labels), own, wanted, sizes, widths, units)
             if not unsafe.any():
                 break
             wrong[left[unsafe]] = True
-            left = left[~unsafe]
+            stay = ~wrong[left]
+            left, units = left[stay], None if units is None else units.part(np.flatnonzero(stay))
         return wrong
 
     def explain(self) -> str:

@@ -225,7 +225,7 @@ def units_for(
     """
     import numpy as np
 
-    from kanopy._core.units import Units
+    from kanopy._core.units import Units, too_many_known
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
 
@@ -263,10 +263,7 @@ def units_for(
     if longest == 1 and lists is None:
         return None, (*notes, f"Every row has a unit of its own ({said}): counting {found.called} changes nothing.")
     if found.known > longest:
-        raise JobError(
-            f"known is {found.known:,}, and nobody has more than {longest:,} rows ({said}). Choose known of at most "
-            f"{longest:,}, or 'all'."
-        )
+        raise too_many_known(found.known, longest, said)
     if job.k > found.count:
         raise JobError(
             f"k is {job.k:,} but the table is about only {found.count:,} {found.called}. Choose a smaller k."

@@ -225,15 +225,22 @@ class Result:
 
     def figures(self) -> dict[str, Any]:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
-        classes over published rows."""
-        published = self.verification.members
-        published = self.rows - self.suppressed if published is None else published
+        classes over published rows, or those of people where people are counted."""
+        published = self.rows - self.suppressed
+        highest = 1 / self.smallest_class if self.smallest_class else 0.0
+        average = self.classes / published if published else 0.0
+        if self.prepared.units is not None and self.solution is not None:
+            from kanopy.metrics.risk.class_sizes import risk
+
+            classes = self.prepared.domain.counted_classes(self.solution.recoding)
+            people = risk(classes.sizes, (), fitting=classes.fitting)
+            highest, average = people.highest_prosecutor, people.average_prosecutor
         return {
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             "suppressed": self.suppressed,
-            "highest_risk": 1 / self.smallest_class if self.smallest_class else 0.0,
-            "average_risk": self.classes / published if published else 0.0,
+            "highest_risk": highest,
+            "average_risk": average,
             "optimal": self.solution is not None and self.solution.optimal,
             "levels": self.levels,
         }

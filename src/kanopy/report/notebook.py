@@ -27,7 +27,7 @@ from kanopy.report.pages.release import tiles as release_tiles
 from kanopy.report.pages.semantic import faults_list, levels_table
 from kanopy.report.report import Report
 from kanopy.report.shell import bullets, drawing, records, snippet, table, tile_row
-from kanopy.report.words import Markup, figure, lines, listed, percent, plural, whole
+from kanopy.report.words import Markup, counting, figure, lines, listed, of_counted, percent, plural, whole
 
 MOST_LABELS, MOST_LINES, MOST_COLUMNS, LONGEST_TEXT = 12, 30, 10, 200
 LEAVES = 20
@@ -104,7 +104,8 @@ def release(report: Report) -> str:
     columns = [name for name in facts.after.columns if facts.roles.get(name) in roles][:MOST_COLUMNS]
     cut = tuple(tuple(None if cell is None else _cut(cell) for cell in row) for row in facts.after.rows)
     rows = preview(report, replace(facts.after, rows=cut), columns, "Published", None) if columns and cut else ""
-    numbers = tile_row(release_tiles(report, report.sizes_alone))
+    with counting(report.counted):
+        numbers = tile_row(release_tiles(report, report.sizes_alone))
     checked = "verified" if report.verified else "not verified"
     return snippet(report.sentence, f"{facts.solution.algorithm}, {checked}", numbers, rows)
 
@@ -148,8 +149,9 @@ def exploration(found: Mapping[str, Any]) -> str:
 def risk_assessment(found: Mapping[str, Any]) -> str:
     """The risk of a table, from `RiskAssessment.to_dict`."""
     limit = found["threshold"]
-    verdict = f"{percent(limit['share'])} of rows are above a risk of {percent(limit['above'])}"
-    return snippet(verdict, f"by {listed(found['quasi_identifiers'], 8)}", tile_row(risk.tiles(found)))
+    with counting(found.get("counted", "rows")):
+        verdict = of_counted(f"{percent(limit['share'])} of rows are above a risk of {percent(limit['above'])}")
+        return snippet(verdict, f"by {listed(found['quasi_identifiers'], 8)}", tile_row(risk.tiles(found)))
 
 
 def assessment(found: Mapping[str, Any]) -> str:
@@ -164,4 +166,6 @@ def check(found: Mapping[str, Any]) -> str:
     models = records("check", found["models"]) if found["models"] else ""
     note = ("every model holds" if found["holds"] else "a model does not hold") if models else ""
     heading = f"{plural(found['rows'], 'row')} in {plural(found['classes'], 'group')}"
-    return snippet(heading, note, tile_row(lines("check.tiles", found)), models)
+    members = found["rows"] if found.get("units") is None else found["units"]
+    with counting(found.get("counted", "rows")):
+        return snippet(heading, note, tile_row(lines("check.tiles", {**found, "members": members})), models)

@@ -17,6 +17,7 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._core.classes import Classes, Domain
+from kanopy._core.units import KNOWN_ALL
 from kanopy._shown import Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
@@ -227,8 +228,38 @@ class Report(Short):
     def sizes_alone(self) -> Findings:
         """Risk before and after as far as class sizes tell it: no closer look at the tables."""
         return Findings(
-            _risk_of_sizes(self.risk_before, self.sizes_before, self.rows),
-            _risk_of_sizes(self.risk_after, self.sizes_after, self.rows),
+            self._of_sizes(self.risk_before, self.sizes_before, self.facts.classes_before),
+            self._of_sizes(self.risk_after, self.sizes_after, self.classes),
+        )
+
+    def _of_sizes(self, found: Risk, bins: tuple[SizeBin, ...], classes: Classes) -> dict[str, Any]:
+        """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
+        alike = ("smallest_class", "marketer", "classes", "unique_rows", "unique_share")
+        return {
+            "rows": self.rows,
+            "suppressed": classes.suppressed_rows,
+            **{name: getattr(found, name) for name in alike},
+            "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
+            "journalist": {
+                "basis": "worst-case",
+                "highest": found.highest_journalist,
+                "average": found.average_prosecutor,
+                "k_map": None,
+                "highest_presence": None,
+            },
+            "rows_at_risk": found.to_dict()["rows_above"],
+            "class_sizes": _bins(bins),
+            "population": None,
+            "identifying": None,
+            "disclosure": [],
+            "attacks": [],
+            **self._of_units(),
+        }
+
+    def _of_units(self) -> dict[str, Any]:
+        units = self.facts.domain.units
+        return (
+            {} if units is None else {"counted": units.called, "units": units.count, "known": units.known or KNOWN_ALL}
         )
 
     @cached_property
@@ -367,10 +398,10 @@ def build_report(facts: Facts) -> Report:
         k=max((int(model.k) for model in facts.models if model.name == "k" and hasattr(model, "k")), default=None),
         # Models that look at more than class sizes are judged by the verification, which sees all they need.
         holds=holds and facts.verification.get("verified") is not False,
-        risk_before=risk(facts.classes_before.sizes),
-        risk_after=risk(classes.sizes),
-        sizes_before=size_histogram(facts.classes_before.sizes),
-        sizes_after=size_histogram(classes.sizes),
+        risk_before=risk(facts.classes_before.sizes, fitting=facts.classes_before.fitting),
+        risk_after=risk(classes.sizes, fitting=classes.fitting),
+        sizes_before=size_histogram(facts.classes_before.sizes, fitting=facts.classes_before.fitting),
+        sizes_after=size_histogram(classes.sizes, fitting=classes.fitting),
         columns=tuple(_column(facts, j) for j in range(domain.width)),
         suppression=Suppression(
             rows=suppressed,
@@ -441,30 +472,6 @@ def _column(facts: Facts, j: int) -> ColumnReport:
         ),
         published_labels=tuple(dict.fromkeys(recoding.labels[j][int(code)] for code in np.flatnonzero(rows_of_code))),
     )
-
-
-def _risk_of_sizes(found: Risk, bins: tuple[SizeBin, ...], rows: int) -> dict[str, Any]:
-    """What class sizes alone say, in the form of `RiskAssessment.to_dict`."""
-    alike = ("smallest_class", "marketer", "classes", "unique_rows", "unique_share")
-    return {
-        "rows": rows,
-        "suppressed": rows - found.rows,
-        **{name: getattr(found, name) for name in alike},
-        "prosecutor": {"highest": found.highest_prosecutor, "average": found.average_prosecutor},
-        "journalist": {
-            "basis": "worst-case",
-            "highest": found.highest_journalist,
-            "average": found.average_prosecutor,
-            "k_map": None,
-            "highest_presence": None,
-        },
-        "rows_at_risk": found.to_dict()["rows_above"],
-        "class_sizes": _bins(bins),
-        "population": None,
-        "identifying": None,
-        "disclosure": [],
-        "attacks": [],
-    }
 
 
 def _bins(bins: tuple[SizeBin, ...]) -> list[dict[str, int]]:

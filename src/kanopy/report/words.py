@@ -168,8 +168,12 @@ def _book() -> dict[str, Any]:
 
 _PIECES = re.compile(r"\{[^{}]*\}|[^{}]+|[{}]")
 _COUNTED: ContextVar[str] = ContextVar("counted", default="rows")
-_OF_COUNTED = ("risk.", "release.tiles", "release.checked", "release.holds", "release.alone")
-"""Texts about what promises count; all others speak of rows."""
+_OF_COUNTED = (
+    "risk.", "check.", "compare.measured", "explore.map", "release.tiles", "release.checked", "release.holds",
+    "release.alone",
+)  # fmt: skip
+_OF_ROWS = ("risk.survey", "risk.special", "risk.tiles_survey")
+"""Texts about what promises count, and those among them that speak of rows all the same, as all others do."""
 
 
 @contextmanager
@@ -205,7 +209,8 @@ def of_counted(text: str) -> str:
 
 def _renamed(text: str, one: str, what: str) -> str:
     text = re.sub(r"\bRows( that)?\b", lambda found: what.capitalize() + (" who" if found[1] else ""), text)
-    return re.sub(r"(?<!uppressed )(?<!published )\brow(s?)\b(?! published)", lambda m: what if m[1] else one, text)
+    stay = r"(?<!uppressed )(?<!published )(?<!pairs of )(?<!among all )"
+    return re.sub(rf"{stay}\brow(s?)\b(?! published)", lambda m: what if m[1] else one, text)
 
 
 def _counted(found: Any) -> Any:
@@ -225,7 +230,8 @@ def told(name: str) -> Any:
     found: Any = _book()
     for key in name.split("."):
         found = found[key]
-    return _counted(found) if _COUNTED.get() != "rows" and name.startswith(_OF_COUNTED) else found
+    own = name.startswith(_OF_COUNTED) and not name.startswith(_OF_ROWS)
+    return _counted(found) if own and _COUNTED.get() != "rows" else found
 
 
 def sentence(name: str, /, **numbers: Any) -> str:

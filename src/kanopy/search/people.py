@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class PeopleJudge:
             if units.known != 1:
                 leaving = np.isin(units.of_row, units.of_row[leaving]) & (staying >= 0)
             staying[leaving] = -1
-            if units.known == 1 or not leaving.any():
+            if not leaving.any() or (units.known == 1 and not any(model.of_others for model in self.others)):
                 break
             staying[units.leaving(staying, count, self.k)] = -1
         gone = (staying < 0) & (group_of_row >= 0)
@@ -119,7 +119,10 @@ class PeopleJudge:
         }
         sizes = self.units.people(group_of_row, count)
         facts = {name: self.problem.domain.facts[name] for name in self._codes}
-        return Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels or {})
+        rows: dict[str, Any] = {}
+        if any(model.of_others for model in self.others):
+            rows = {"class_of_row": group_of_row, "units": self.units}
+        return Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels or {}, **rows)
 
 
 class PeopleOfLevels:

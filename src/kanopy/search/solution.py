@@ -103,12 +103,12 @@ class About:
         if self.attributes == NESTING:
             problem.require_nesting()
         units = problem.domain.units
-        alone = [m.name for m in problem.models if m.needs_weights or m.needs_households or m.all_quasi or m.of_others]
+        alone = [model.name for model in problem.models if model.needs_weights or model.needs_households]
         if units is not None and alone:
             raise JobError(
-                f"The model {alone[0]!r} counts rows, weights or members itself, and the job asks for {units.called}. "
-                "Leave the unit out, and the model holds of rows; or leave the model out, and k holds of "
-                f"{units.called}."
+                f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
+                "would count some twice. Leave the unit out, and the model holds of rows; or leave the model out, and "
+                f"k holds of {units.called}."
             )
         if units is not None and not self.units:
             raise JobError(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
-from kanopy._errors import DataError, near_miss, some
+from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._shown import Plain, Short
+from kanopy.metrics.risk.class_sizes import risk
+from kanopy.metrics.risk.weighted import HOUSEHOLD_ALONE
 from kanopy.privacy.models import ModelSource, make_models
 from kanopy.study.beside import Beside
 from kanopy.study.beside import beside as both_releases
@@ -18,6 +20,7 @@ from kanopy.study.beside import beside as both_releases
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Ints
     from kanopy._core.classes import Classes, ColumnFacts
     from kanopy._core.units import Units
     from kanopy._table.grouping import NumberedRows
@@ -46,8 +49,9 @@ class ModelCheck(Plain, Short):
 class Check(Plain, Short):
     """How rows group by the quasi-identifiers.
 
-    `k` is the size of the smallest class, in rows, or in people where a unit was named (`counted`). Rows with `*` in
-    every quasi-identifier are suppressed: they are counted in `suppressed_rows` and form no class.
+    `k` is the size of the smallest class, in rows, or in people where a unit was named (`counted`); then `unique_rows`
+    are people, and risks are of what is known of each of them. Rows with `*` in every quasi-identifier are suppressed:
+    they are counted in `suppressed_rows` and form no class.
     """
 
     rows: int
@@ -117,7 +121,6 @@ def check(
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
     """
-    from kanopy._core.units import known_rows
     from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
     from kanopy._table.grouping import number_rows, require_columns, units_in
@@ -130,13 +133,15 @@ def check(
     if not quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     survey = [name for name in (sampling_weight, household) if name is not None]
+    if household is not None and sampling_weight is None:
+        raise JobError(HOUSEHOLD_ALONE.format(household))
     require_columns(frame, [*quasi, *sensitive, *survey])
-    units = units_in(frame, unit, known_rows(known))
+    units = units_in(frame, unit, known)
     rows = number_rows(frame, quasi, units=units)
     asked = make_models(models)
     judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, units, survey)
     sizes = rows.sizes
-    kept = int(sizes.sum())
+    found = risk(sizes, (), fitting=None if units is None else units.fitting(rows.class_of_row, len(sizes)))
     together = None
     if beside is not None and units is not None:
         raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
@@ -150,12 +155,12 @@ def check(
         rows=frame.height,
         classes=len(sizes),
         k=int(sizes.min()) if len(sizes) else 0,
-        unique_rows=int((sizes == 1).sum()),
+        unique_rows=found.unique_rows,
         suppressed_rows=rows.suppressed,
-        average_class=kept / len(sizes) if len(sizes) else 0.0,
+        average_class=int(sizes.sum()) / len(sizes) if len(sizes) else 0.0,
         largest_class=int(sizes.max()) if len(sizes) else 0,
-        highest_risk=1 / int(sizes.min()) if len(sizes) else 0.0,
-        average_risk=len(sizes) / kept if kept else 0.0,
+        highest_risk=found.highest_prosecutor,
+        average_risk=found.average_prosecutor,
         sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in sensitive if len(sizes)},
         models=judged,
         beside=together,
@@ -213,14 +218,18 @@ def _judged(
     facts = {name: column_facts(frame[name], hierarchies.get(name), whose) for name in needed}
     for model in models:
         model.check(facts)
-    alone = [m.name for m in models if m.needs_weights or m.needs_households or m.all_quasi or m.of_others]
+    alone = [model.name for model in models if model.needs_weights or model.needs_households]
     if units is not None and alone:
-        raise DataError(f"The model {alone[0]!r} counts rows, weights or members itself: leave the unit out, or it.")
+        raise DataError(
+            f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
+            "would count some twice. Leave the unit out, or the model."
+        )
     weighted = [model for model in models if model.needs_weights]
     if weighted and len(survey) < 1 + any(model.needs_households for model in weighted):
         wanted = "a household (household=…, --household) besides its weights" if survey else "sampling weights"
         raise DataError(f"The model {weighted[-1].name!r} needs {wanted} (sampling_weight=…, --weight COLUMN).")
     labelled = any(model.quasi or model.all_quasi or model.needs_weights for model in models)
+    class_of_row = numbered.class_of_row
     if people is None and not labelled:
         classes = _classes(frame, facts, numbered, hierarchies, units)
         firsts = frame[list(quasi)]
@@ -234,6 +243,8 @@ def _judged(
             frame[needed], hierarchies, population=people, survey=columns, units=whose, original_units=whose
         )
         classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
+        if units is not None:
+            class_of_row = _class_of_row(frame, quasi, numbered, names, people)
 
         def shown(number: int) -> dict[str, str]:
             return {name: str(names[name][number]) for name in quasi}
@@ -243,14 +254,34 @@ def _judged(
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
         if units is not None and isinstance(model, KAnonymity):
             # What may be known of a person can be rare though no class is: all classes that show it fail.
-            unsafe = units.leaving(numbered.class_of_row, len(numbered.sizes), model.k)
-            wrong_classes[np.unique(numbered.class_of_row[unsafe])] = True
+            unsafe = units.leaving(class_of_row, classes.count, model.k)
+            wrong_classes[np.unique(class_of_row[unsafe])] = True
         where = np.flatnonzero(wrong_classes)[:5]
         examples = tuple(shown(int(i)) for i in where)
         rows = int(classes.sizes[wrong_classes].sum())
+        if units is not None:
+            rows = len(np.unique(units.of_row[np.append(wrong_classes, False)[class_of_row]]))
         holds = not wrong_classes.any()
         found.append(ModelCheck(model.name, model.said(called), holds, int(wrong_classes.sum()), rows, examples))
     return tuple(found)
+
+
+def _class_of_row(
+    frame: pl.DataFrame, quasi: Sequence[str], numbered: NumberedRows, names: pl.DataFrame, people: pl.DataFrame | None
+) -> Ints:
+    """The class of every row (-1: none) by what classes publish, `names`, in the order of these."""
+    import polars as pl
+
+    from kanopy.verify.regroup import labels_of_values, missing_label
+
+    keys, labels = [f"\0{place}" for place in range(len(quasi))], []
+    for name, key in zip(quasi, keys, strict=True):
+        gap = missing_label(frame[name], *([] if people is None else [people[name]]))
+        labels.append(labels_of_values(frame[name][numbered.first.tolist()], gap).alias(key))
+    told = pl.DataFrame([names[name].alias(key) for name, key in zip(quasi, keys, strict=True)])
+    joined = pl.DataFrame(labels).join(told.with_row_index("\0class"), on=keys, how="left", maintain_order="left")
+    of_class = joined["\0class"].cast(pl.Int32).fill_null(-1).to_numpy()
+    return np.asarray(np.append(of_class, np.int32(-1))[numbered.class_of_row])
 
 
 def _classes(

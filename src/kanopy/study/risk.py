@@ -17,19 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import Longs
+from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
 from kanopy._shown import Plain, Short
-from kanopy.metrics.risk.class_sizes import (
-    THRESHOLDS,
-    Risk,
-    SizeBin,
-    people_at_risk,
-    risk,
-    risk_of_people,
-    rows_at_risk,
-    size_histogram,
-)
-from kanopy.metrics.risk.disclosure import Disclosure, attribute_disclosure
+from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
+from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure
 from kanopy.metrics.risk.identifying import Identifying, identifying_columns
 from kanopy.metrics.risk.population import (
     PopulationUniques,
@@ -90,6 +82,8 @@ class RiskAssessment(Short):
     counted: str = "rows"
     units: int | None = None
     """What was counted, and how many of them there are where it was not rows."""
+    known: int | str = 1
+    """How many rows of one of them others may know."""
 
     @property
     def row_risks(self) -> dict[str, Any]:
@@ -130,7 +124,7 @@ class RiskAssessment(Short):
             "disclosure": [each.to_dict() for each in self.disclosure],
             "attacks": [each.to_dict() for each in self.attacks],
             **self.answers.to_dict(),
-            **({} if self.units is None else {"counted": self.counted, "units": self.units}),
+            **({} if self.units is None else {"counted": self.counted, "units": self.units, "known": self.known}),
             "exposed_ends": [
                 {"column": each.column, "ends": len(each.ends), "fewer_than": each.k} for each in self.exposed
             ],
@@ -173,6 +167,7 @@ def assess_risk(
     suda: int = 0,
     every: str | Mapping[int, int] = "",
     unit: str | Sequence[str] = (),
+    known: int | str = 1,
     units: Units | None = None,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
@@ -183,7 +178,8 @@ def assess_risk(
     neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
     sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
 
-    `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows.
+    `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows, each
+    once, by one over the number of people who fit what is `known` of them: one row, m rows, or "all" (see `Job`).
 
     For a sample survey, `weight` is the column that says how many people a row stands for, and `household` the one
     whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of households;
@@ -213,12 +209,16 @@ def assess_risk(
     if twice:
         raise JobError(f"Named twice: {some(twice)}. A column is a quasi-identifier or sensitive, once.")
     require_columns(frame, [*quasi, *sensitive])
-    looked_at = list(quasi) or [name for name in frame.columns if name not in sensitive]
+    names = taken(Names(), unit, "unit")
+    if wrong := [name for name in names if name in (*quasi, *sensitive)]:
+        raise JobError(f"The unit {some(wrong)} has another role too. Give it one.")
+    looked_at = list(quasi) or [name for name in frame.columns if name not in (*sensitive, *names)]
+    units = units_in(frame, names, known) if names or known != 1 else units
     identifying = None
     if largest_subset or not quasi:
         columns = code_columns(frame, looked_at)
         identifying = identifying_columns(
-            looked_at, [c.codes for c in columns], [c.size for c in columns], largest=largest_subset or 3
+            looked_at, [c.codes for c in columns], [c.size for c in columns], largest=largest_subset or 3, units=units
         )
     suggested = not quasi
     if identifying is not None and suggested:
@@ -228,15 +228,12 @@ def assess_risk(
                 "No column singles out enough rows to be suggested as a quasi-identifier. "
                 "Name the columns that others may know (-q)."
             )
-    names = taken(Names(), unit, "unit")
-    if wrong := [name for name in names if name in (*quasi, *sensitive)]:
-        raise JobError(f"The unit {some(wrong)} has another role too. Give it one.")
-    units = units_in(frame, names) if names else units
     grouped = number_rows(frame, quasi, suppressed, units)
-    answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0)
+    answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0, units)
     sizes = grouped.sizes
-    own = None if units is None else units.smallest(grouped.class_of_row, sizes)
-    journalist, marketer, uniques = _population(frame, quasi, grouped, population, population_size, sampling_fraction)
+    fitting = None if units is None else units.fitting(grouped.class_of_row, len(sizes))
+    told = _Population(population, population_size, sampling_fraction)
+    journalist, marketer, uniques = _population(frame, quasi, grouped, told, units, fitting)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     attacks: tuple[Attack, ...] = ()
     exposed: tuple[ExposedEnds, ...] = ()
@@ -254,9 +251,9 @@ def assess_risk(
         quasi=tuple(quasi),
         suggested_quasi=suggested,
         threshold=threshold,
-        rows_above_threshold=rows_at_risk(sizes, threshold) if own is None else people_at_risk(own, threshold),
-        sizes=risk(sizes, THRESHOLDS) if own is None else risk_of_people(sizes, own, THRESHOLDS),
-        histogram=size_histogram(sizes),
+        rows_above_threshold=rows_at_risk(sizes, threshold, fitting),
+        sizes=risk(sizes, THRESHOLDS, fitting=fitting),
+        histogram=size_histogram(sizes, fitting=fitting),
         journalist=journalist,
         marketer=marketer,
         population=uniques,
@@ -267,6 +264,7 @@ def assess_risk(
         answers=answers,
         counted="rows" if units is None else units.called,
         units=None if units is None else units.count,
+        known=1 if units is None else units.known or KNOWN_ALL,
         exposed=exposed,
     )
 
@@ -293,43 +291,68 @@ def attack_matched(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Population:
+    """What is known of the population: a table of it, its size, or the share of it that the table holds."""
+
+    table: Any = None
+    size: int | None = None
+    fraction: float | None = None
+
+
 def _population(
     frame: pl.DataFrame,
     quasi: Sequence[str],
     grouped: NumberedRows,
-    population: Any,
-    size: int | None,
-    fraction: float | None,
+    told: _Population,
+    units: Units | None,
+    fitting: Longs | None,
 ) -> tuple[Journalist, float, PopulationUniques | None]:
-    """Journalist and marketer risk, and population uniqueness, from whatever is known of the population."""
+    """Journalist and marketer risk, and population uniqueness, from whatever is known of the population.
+
+    Where people are counted, each has the risk of the row that says most: one over how many of the population it fits.
+    """
     sizes = grouped.sizes
-    rows = int(sizes.sum())
-    if population is not None:
-        if size is not None or fraction is not None:
+    rows = int(sizes.sum()) if fitting is None else len(fitting)
+    if told.table is not None:
+        if told.size is not None or told.fraction is not None:
             raise JobError("A population table says how large the population is: leave its size and fraction out.")
+        if units is not None and units.known != 1:
+            raise JobError("A population table is compared row by row: leave it out where more rows may be known.")
         if not rows:  # everything is suppressed: nobody can be found
             return Journalist("counted", 0.0, 0.0), 0.0, None
-        within = population_class_sizes(frame, quasi, grouped, population)
+        within = population_class_sizes(frame, quasi, grouped, told.table, rows)
         presence = sizes / within
         risks = 1.0 / within
-        average, largest = fsum(sizes * risks) / rows, float(presence.max())
-        exact = Journalist("counted", float(risks.max()), average, int(within.min()), largest)
-        return exact, fsum(presence) / rows, None
-    if size is None and fraction is None:
-        found = risk(sizes)
+        if units is None:
+            average, matched = fsum(sizes * risks) / rows, fsum(presence) / rows
+        else:
+            average = matched = fsum(1.0 / units.least(grouped.class_of_row, within)) / rows
+        exact = Journalist("counted", float(risks.max()), average, int(within.min()), float(presence.max()))
+        return exact, matched, None
+    found = risk(sizes, fitting=fitting)
+    if told.size is None and told.fraction is None:
         return Journalist("worst-case", found.highest_journalist, found.average_prosecutor), found.marketer, None
-    people = population_size(rows, population=size, sampling_fraction=fraction)
+    people = population_size(rows, population=told.size, sampling_fraction=told.fraction)
     if people == rows:
-        found = risk(sizes)
         return Journalist("counted", found.highest_prosecutor, found.average_prosecutor), found.marketer, None
-    risks = expected_inverse_sizes(sizes, rows / people)
-    average = fsum(sizes * risks) / rows  # exact, whatever the order of the classes
+    alike, members = (sizes, sizes) if fitting is None else (fitting, np.ones(rows, np.int64))
+    risks = expected_inverse_sizes(alike, rows / people)
+    average = fsum(members * risks) / rows  # exact, whatever the order of the classes
     estimated = Journalist("estimated", float(risks.max()), average)
-    return estimated, average, population_uniques(sizes, people)
+    if units is None:
+        return estimated, average, population_uniques(sizes, people)
+    # Estimates need everybody to be in one group: those of people whose rows are all alike, if all may be known.
+    if units.known != ALL or fitting is None:
+        return estimated, average, None
+    numbers, counts = np.unique(fitting, return_counts=True)
+    return estimated, average, population_uniques(np.repeat(numbers, counts // numbers), people)
 
 
-def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: NumberedRows, population: Any) -> Longs:
-    """How many people of a population table share the values of each class of the table."""
+def population_class_sizes(
+    frame: pl.DataFrame, quasi: Sequence[str], grouped: NumberedRows, population: Any, members: int
+) -> Longs:
+    """How many people of a population table share the values of each class of a table with so many members."""
     import polars as pl
 
     from kanopy._table.frames import to_polars
@@ -339,10 +362,10 @@ def population_class_sizes(frame: pl.DataFrame, quasi: Sequence[str], grouped: N
     absent = [name for name in quasi if name not in everyone.columns]
     if absent:
         raise DataError(f"The population table has no column {some(absent)}. It needs all quasi-identifiers.")
-    if everyone.height < frame.height - grouped.suppressed:
+    if everyone.height < members:
         raise DataError(
-            f"The population table has {everyone.height:,} rows but the table has {frame.height - grouped.suppressed:,}"
-            ": a population cannot be smaller than a sample of it. Give the table of the whole population."
+            f"The population table has {everyone.height:,} rows but the table has {members:,}: a population cannot be "
+            "smaller than a sample of it. Give the table of the whole population."
         )
     both = pl.concat([_as_labels(frame, quasi), _as_labels(everyone, quasi)])
     alike = number_rows(both, quasi, np.zeros(both.height, np.bool_))
@@ -381,8 +404,11 @@ def _disclosure(
             [grouped.class_of_row, codes], [len(grouped.sizes), len(labels)], ascending=True, small=SMALL_ALONE
         )
         groups, values = grouped.class_of_row[at], codes[at]
-        people = None if units is None else grouped.sizes
-        counts = counts if units is None else units.people(pair, len(at))
+        people = None
+        if units is not None:
+            counts = units.people(pair, len(at))
+            shown = np.where(grouped.class_of_row < 0, -1, codes)
+            people = People(units, grouped.class_of_row, grouped.sizes, units.people(shown, len(labels)))
         one = attribute_disclosure(name, groups, values, counts, people=people)
         found.append(one)
         examples = []

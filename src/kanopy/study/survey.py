@@ -13,6 +13,7 @@ from kanopy.metrics.risk.combinations import UnsafeSet, check_sets, unsafe_sets
 from kanopy.metrics.risk.suda import SpecialUniques, special_uniques
 from kanopy.metrics.risk.weighted import (
     ANY,
+    HOUSEHOLD_ALONE,
     VALUE,
     SurveyRisk,
     household_risks,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Ints, Mask
+    from kanopy._core.units import Units
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,7 @@ class SurveyQuestions:
         if self.missing_means not in (ANY, VALUE):
             raise JobError(f"A missing value means 'any' or 'value', not {self.missing_means!r}.")
         if self.household is not None and self.weight is None:
-            raise JobError(
-                f"The household {self.household!r} was named, but no sampling weights. The risk of a household follows "
-                "from the risks of its members: name the column with their weights (weight=…, --weight)."
-            )
+            raise JobError(HOUSEHOLD_ALONE.format(self.household))
         if self.suda < 0:
             raise JobError(f"Special uniques are sets of at least 1 column, not {self.suda} (0 leaves them out).")
 
@@ -95,8 +94,12 @@ class SurveyAnswers:
         }
 
 
-def survey_answers(frame: pl.DataFrame, quasi: Sequence[str], asked: SurveyQuestions, published: Mask) -> SurveyAnswers:
+def survey_answers(
+    frame: pl.DataFrame, quasi: Sequence[str], asked: SurveyQuestions, published: Mask, units: Units | None = None
+) -> SurveyAnswers:
     """Answer the questions of a statistician about the rows of a table that publish their quasi-identifiers.
+
+    With `units`, combinations of a few columns are counted in people; weights and special uniques are those of rows.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"sex": ["f", "m", "m"], "w": [10.0, 20.0, 20.0]})
@@ -165,11 +168,15 @@ def survey_answers(frame: pl.DataFrame, quasi: Sequence[str], asked: SurveyQuest
             shares = special.of_values(j, shown[j], len(labels))
             risky += [{"column": name, "value": labels[i], "share": float(shares[i])} for i in np.flatnonzero(shares)]
         risky.sort(key=lambda each: -each["share"])
-    unsafe, at_risk = unsafe_sets(quasi, shown, asked.every) if asked.every else ([], np.zeros(len(rows), np.bool_))
+    unsafe: list[UnsafeSet] = []
+    many = 0
     if asked.every:
+        whose = None if units is None else units.part(rows)
+        unsafe, at_risk = unsafe_sets(quasi, shown, asked.every, units=whose)
+        many = int(at_risk.sum()) if whose is None else len(np.unique(whose.of_row[at_risk]))
         note("unsafe_combination", at_risk)
     unsafe.sort(key=lambda each: -each.rows)
     named = {name: ([*each.labels, None], own) for name, each, own in zip(quasi, coded, shown, strict=True)}
     return SurveyAnswers(
-        summary, special, tuple(unsafe), asked.every, int(at_risk.sum()), per_row, tuple(risky), named
+        summary, special, tuple(unsafe), asked.every, many, per_row, tuple(risky), named
     )  # fmt: skip

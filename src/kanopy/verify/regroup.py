@@ -15,6 +15,7 @@ import polars as pl
 
 from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._core.classes import Classes, ClassLabels, ColumnFacts
+from kanopy._core.units import Units
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._table.column import values_as_numbers
 from kanopy._table.encode import household_codes, sampling_weights
@@ -52,7 +53,7 @@ class Background:
     `original` holds the sensitive columns of the table before anything was suppressed. `unpublished` holds columns
     that models need but that do not leave, row by row beside the release. `population` carries the labels that the
     release would publish for its people. `survey` has sampling weights and households, row by row beside the release.
-    release would publish for its people. `units` says whose rows the release has, and `original_units` whose the
+    `units` says whose rows the release has, and `original_units` whose the
     original: then each of them counts once in a class, and once for each of its values there. `rows_of` and
     `original_rows_of` say for how many rows each row of these tables stands, where an engine counted them.
     """
@@ -246,6 +247,9 @@ def published(
         numbered = grouped.select(keys).with_row_index("\0class")
         joined = rows.join(numbered, on=keys, how="left", maintain_order="left")["\0class"]
         survey = background.survey.of_classes(joined.cast(pl.Int32).fill_null(-1).to_numpy(), len(sizes))
+    if whose and any(model.of_others for model in models):
+        numbers = cells["\0unit"].rank("dense").to_numpy().astype(np.int32) - 1
+        survey = {**survey, "class_of_row": class_of_cell.astype(np.int32), "units": Units(numbers)}
     found = Classes(sizes, histograms=histograms, facts=facts, population=population, labels=labels, **survey)
     return found, shown_labels
 

@@ -31,8 +31,6 @@ class Verification:
     smallest_class: int
     people: int | None = field(default=None, repr=False)
     """Different units that are published, where they were counted; `smallest_class` counts them then."""
-    members: int | None = field(default=None, repr=False)
-    """Rows of all classes, or units where they were counted: one that is in several classes counts in each."""
 
     def to_dict(self) -> dict[str, int]:
         """Plain data for the report."""
@@ -117,7 +115,7 @@ def verify(
         behind = None if rows_of is None else rows_of[gone]
         _require_guarded(frame.filter(pl.Series(gone)), quasi, models, sensitive, background, guarded, behind)
     smallest = int(sizes.min()) if len(sizes) else 0
-    found = Verification(height, suppressed, len(sizes), smallest, published_people, int(sizes.sum()))
+    found = Verification(height, suppressed, len(sizes), smallest, published_people)
     claims = {"rows": (height, rows), "suppressed rows": (suppressed, suppressed_rows)}
     claims["classes"] = (len(sizes), classes)
     for what, (there, claimed) in claims.items():

@@ -40,7 +40,8 @@ def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -
     domain = prepared.domain
     small = own.algorithm == QUICK_FULL and not own.unit and make_problem(domain, own).lattice.size <= MOST_LIVE
     wanted = own if small else _quick(own)
-    before = size_histogram(domain.counted_before.sizes)
+    whole = domain.counted_before
+    before = size_histogram(whole.sizes, fitting=whole.fitting)
     try:
         found = search(prepared, wanted, Progress(tell))
     except NoSolution as nothing:
@@ -51,7 +52,7 @@ def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -
     weights = [wanted.weights.get(name, 1.0) for name in domain.names]
     per_column = losses_of(domain, found.recoding)
     with counting(domain.counted):
-        pictures = _drawn(before, size_histogram(classes.sizes), per_column)
+        pictures = _drawn(before, size_histogram(classes.sizes, fitting=classes.fitting), per_column)
     return {
         "feasible": True,
         "algorithm": wanted.algorithm,
@@ -119,7 +120,8 @@ def _more(result: Result) -> dict[str, Any]:
     more: dict[str, Any] = {"counted": result.counted, "sentence": getattr(report, "sentence", ""), "classes_list": []}
     more["alone"] = 0 if report is None else report.risk_after.unique_rows  # type: ignore[union-attr]
     if report is not None:
-        more["charts"] = _drawn(report.sizes_before, report.sizes_after, result.column_losses)["charts"]  # type: ignore[union-attr]
+        with counting(result.counted):
+            more |= _drawn(report.sizes_before, report.sizes_after, result.column_losses)  # type: ignore[union-attr]
     names = list(result.prepared.names)
     groups = result.frame.group_by(names, maintain_order=True).len("rows").sort("rows")
     more["class_columns"] = names

@@ -12,7 +12,8 @@ suppressing more rows can never make the rest look safer than it is. A release w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -105,17 +106,17 @@ def marketer_risk(sizes: npt.ArrayLike) -> float:
     return average_prosecutor_risk(sizes)
 
 
-def rows_at_risk(sizes: npt.ArrayLike, threshold: float) -> int:
-    """Rows whose risk, one over their class size, lies above `threshold`.
+def rows_at_risk(sizes: npt.ArrayLike, threshold: float, fitting: npt.ArrayLike | None = None) -> int:
+    """Rows whose risk, one over their class size, lies above `threshold`; with `fitting`, people (see `risk`).
 
-    >>> rows_at_risk([1, 4, 5, 10], 0.2)
-    5
+    >>> rows_at_risk([1, 4, 5, 10], 0.2), rows_at_risk([1, 4, 5], 0.2, fitting=[1, 4, 4, 5, 5])
+    (5, 3)
     """
     if not 0.0 <= threshold <= 1.0:
         raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
-    classes = class_sizes(sizes)
+    alike, members = _members(sizes, fitting)
     # 1/size > threshold without dividing; the margin keeps 1/3 and 0.2 on the side where they belong.
-    return int(classes[classes * threshold < 1.0 - 1e-9].sum())
+    return int(members[alike * threshold < 1.0 - 1e-9].sum())
 
 
 def unique_share(sizes: npt.ArrayLike) -> float:
@@ -147,13 +148,20 @@ class SizeBin:
         return f"{self.low:,}" if self.low == self.high else f"{self.low:,}–{self.high:,}"
 
 
-def size_histogram(sizes: npt.ArrayLike, edges: Sequence[int] | None = None) -> tuple[SizeBin, ...]:
+def size_histogram(
+    sizes: npt.ArrayLike, edges: Sequence[int] | None = None, *, fitting: npt.ArrayLike | None = None
+) -> tuple[SizeBin, ...]:
     """Classes by size. `edges` are the smallest sizes of the bins; by default 1, 2, 5, 10, 20, 50, … as far as needed.
+
+    With `fitting` (see `risk`) everybody is counted once, where the smallest of their classes is.
 
     >>> [(b.label, b.classes, b.rows) for b in size_histogram([1, 3, 4, 12])]
     [('1', 1, 1), ('2–4', 2, 7), ('5–9', 0, 0), ('10–19', 1, 12)]
+    >>> [(b.label, b.classes, b.rows) for b in size_histogram([1, 2], fitting=[1, 2])]
+    [('1', 1, 1), ('2–4', 1, 1)]
     """
     classes = class_sizes(sizes)
+    alike, members = _members(classes, fitting)
     largest = int(classes.max()) if len(classes) else 0
     starts = sorted(edges) if edges is not None else _one_two_five(largest)
     if not starts or starts[0] < 1:
@@ -163,60 +171,62 @@ def size_histogram(sizes: npt.ArrayLike, edges: Sequence[int] | None = None) -> 
         limits[-1] = _one_two_five(largest, beyond=True)[-1]
     bins = []
     for low, limit in zip(starts, limits, strict=True):
-        inside = classes[(classes >= low) & (classes < limit)]
-        bins.append(SizeBin(low, limit - 1, len(inside), int(inside.sum())))
+        inside = int(((classes >= low) & (classes < limit)).sum())
+        bins.append(SizeBin(low, limit - 1, inside, int(members[(alike >= low) & (alike < limit)].sum())))
     return tuple(bins)
 
 
-def risk(sizes: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk:
+def risk(
+    sizes: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS, *, fitting: npt.ArrayLike | None = None
+) -> Risk:
     """All risks of a table at once.
+
+    Where classes hold people, who may be in several of them, `fitting` is, per person of whom something is published,
+    how many people fit what may be known of them (`Units.fitting`): everybody is counted once, with one over it.
 
     >>> found = risk([1, 1, 3, 5])
     >>> found.highest_prosecutor, found.marketer, found.unique_rows, found.rows_above[2]
     (1.0, 0.4, 2, (0.2, 5))
+    >>> found = risk([1, 2, 2], fitting=[1, 2])
+    >>> found.rows, found.unique_rows, found.average_prosecutor, found.rows_above[0], risk([1, 2, 2]).rows
+    (2, 1, 0.75, (0.5, 1), 5)
     """
     classes = class_sizes(sizes)
+    alike, members = _members(classes, fitting)
+    rows, highest = int(members.sum()), highest_prosecutor_risk(alike)
+    alone = int(members[alike == 1].sum())
+    average = average_prosecutor_risk(classes) if fitting is None else average_of_people(fitting)
     return Risk(
-        rows=int(classes.sum()),
+        rows=rows,
         classes=len(classes),
         smallest_class=int(classes.min()) if len(classes) else 0,
-        highest_prosecutor=highest_prosecutor_risk(classes),
-        average_prosecutor=average_prosecutor_risk(classes),
-        highest_journalist=highest_journalist_risk(classes),
-        marketer=marketer_risk(classes),
-        unique_rows=int((classes == 1).sum()),
-        unique_share=unique_share(classes),
-        rows_above=tuple((float(threshold), rows_at_risk(classes, threshold)) for threshold in thresholds),
-    )
-
-
-def risk_of_people(sizes: npt.ArrayLike, own: npt.ArrayLike, thresholds: Sequence[float] = THRESHOLDS) -> Risk:
-    """All risks of a table whose classes hold people: who is in several classes is counted once, by the smallest.
-
-    `own` is, per person of whom something is published, the size of the smallest class that holds a row of theirs.
-
-    >>> found = risk_of_people([1, 2, 2], [1, 2])
-    >>> found.rows, found.unique_rows, found.unique_share, found.rows_above[0], risk([1, 2, 2]).rows
-    (2, 1, 0.5, (0.5, 1), 5)
-    """
-    people, least = class_sizes(sizes), np.asarray(own, np.int64)
-    alone = int((least == 1).sum())
-    return replace(
-        risk(people, thresholds),
-        rows=len(least),
+        highest_prosecutor=highest,
+        average_prosecutor=average,
+        highest_journalist=highest,
+        marketer=average,
         unique_rows=alone,
-        unique_share=alone / len(least) if len(least) else 0.0,
-        rows_above=tuple((float(threshold), people_at_risk(least, threshold)) for threshold in thresholds),
+        unique_share=alone / rows if rows else 0.0,
+        rows_above=tuple((float(threshold), rows_at_risk(classes, threshold, fitting)) for threshold in thresholds),
     )
 
 
-def people_at_risk(own: npt.ArrayLike, threshold: float) -> int:
-    """People whose risk, one over the size of the smallest class that holds a row of theirs, lies above `threshold`.
+def average_of_people(fitting: npt.ArrayLike) -> float:
+    """The mean over people of one over how many fit what may be known of each.
 
-    >>> people_at_risk([1, 4, 5, 10], 0.2)
-    2
+    >>> average_of_people([1, 2])
+    0.75
     """
-    return int((np.asarray(own, np.int64) * threshold < 1.0 - 1e-9).sum())
+    alike = np.asarray(fitting, np.int64)
+    return fsum(1.0 / alike) / len(alike) if len(alike) else 0.0
+
+
+def _members(sizes: npt.ArrayLike, fitting: npt.ArrayLike | None) -> tuple[Longs, Longs]:
+    """How many are alike, and how many members these numbers are of: of whole classes, or person by person."""
+    if fitting is None:
+        classes = class_sizes(sizes)
+        return classes, classes
+    alike = np.asarray(fitting, np.int64)
+    return alike, np.ones(len(alike), np.int64)
 
 
 def class_sizes(sizes: npt.ArrayLike) -> Longs:

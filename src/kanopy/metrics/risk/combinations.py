@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kanopy._arrays import Longs, Mask
 from kanopy._core.numbering import SMALL_ALONE, number_rows
+from kanopy._core.units import Units
 from kanopy._errors import JobError
 from kanopy._shown import Plain, Short
 
@@ -57,11 +58,13 @@ def unsafe_sets(
     every: Mapping[int, int],
     counts: Longs | None = None,
     sizes: Sequence[int] | None = None,
+    units: Units | None = None,
 ) -> tuple[list[UnsafeSet], Mask]:
     """Every set of m columns with combinations of values that fewer than `every[m]` rows share, and those rows.
 
-    `counts` says for how many rows each entry of the columns stands. A negative code leaves the row out of the sets
-    with that column. The check of sdcMicro's `combs`, and of the identification levels of μ-Argus.
+    `counts` says for how many rows each entry of the columns stands, or `units` whose it is: then people are counted. A
+    negative code leaves the row out of the sets with that column. The check of sdcMicro's `combs`, and of the
+    identification levels of μ-Argus.
 
     >>> found, at_risk = unsafe_sets(["a", "b"], [np.array([0, 0, 1]), np.array([0, 0, 0])], {1: 2})
     >>> found[0].columns, found[0].unsafe, at_risk.tolist()
@@ -76,10 +79,13 @@ def unsafe_sets(
             if counts is not None:
                 used = number >= 0
                 rows = np.bincount(number[used], counts[used], len(first)).astype(np.int64)
+            rows = rows if units is None else units.people(number, len(first))
             few = rows < k
             if few.any():
-                at_risk |= np.append(few, False)[number]
+                wrong = np.append(few, False)[number]
+                at_risk |= wrong
                 names_of = tuple(names[j] for j in chosen)
                 unsafe = first[few], rows[few]
-                found.append(UnsafeSet(names_of, k, len(first), len(unsafe[0]), int(unsafe[1].sum()), *unsafe))
+                many = int(unsafe[1].sum()) if units is None else len(np.unique(units.of_row[wrong]))
+                found.append(UnsafeSet(names_of, k, len(first), len(unsafe[0]), many, *unsafe))
     return found, at_risk

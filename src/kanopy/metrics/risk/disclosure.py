@@ -12,11 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanopy._arrays import Ints, Longs
+from kanopy._core.units import Units
 from kanopy._errors import JobError
 from kanopy._shown import Plain
 from kanopy.metrics.utility.columns import entropy
 
 MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose rows are in which class (-1: none), and how many of them each class and each sensitive value has."""
+
+    units: Units
+    class_of_row: Ints
+    of_class: Longs
+    of_value: Longs
 
 
 @dataclass(frozen=True)
@@ -62,12 +74,13 @@ class Disclosure(Plain):
 
 def attribute_disclosure(
     column: str, groups: npt.ArrayLike, values: npt.ArrayLike, counts: npt.ArrayLike, *, level: float = 0.8,
-    people: npt.ArrayLike | None = None,
+    people: People | None = None,
 ) -> Disclosure:  # fmt: skip
     """What classes give away about one sensitive column.
 
-    `groups`, `values` and `counts` list which value occurs how often in which class, each pair once. Where people are
-    counted, who may have several values, `people` says how many each class has: a guess is right of those who have it.
+    `groups`, `values` and `counts` list which value occurs how often in which class, each pair once. Where `people` are
+    counted, who may have several values and be in several classes, a guess is right of those who have the value, and
+    everybody counts once, by the class of theirs that says most.
 
     >>> found = attribute_disclosure("ill", groups=[0, 1, 1], values=[0, 0, 1], counts=[4, 3, 1])
     >>> found.certain_rows, found.expected_confidence, found.baseline, found.distinct
@@ -86,7 +99,7 @@ def attribute_disclosure(
         return Disclosure(column, 0, 0, 0, 0, 0, 0, 0, level, 0.0, 0.0, 0.0, 0.0, 0.0, ())
     share = number / sizes[group]
     pairs = sizes
-    sizes = sizes if people is None else np.asarray(people, np.int64)[:classes]
+    sizes = sizes if people is None else people.of_class[:classes]
     sure = number / sizes[group]
     confidence = np.zeros(classes)
     np.maximum.at(confidence, group, sure)
@@ -97,6 +110,11 @@ def attribute_disclosure(
     uncertainty = entropy(overall)
     conditional = float(-(number * np.log2(share)).sum()) / rows
     single = (confidence >= 1) & (pairs > 0)
+    # Per class, or per person, how sure one can be, and of how many.
+    sure_of, members = confidence, sizes
+    if people is not None:
+        sure_of = -people.units.least(people.class_of_row, -confidence)
+        members = np.ones(len(sure_of), np.int64)
     order = np.lexsort((group, -number, -sure))
     worst = [
         GivenAway(int(group[i]), int(value[i]), int(sizes[group[i]]), float(sure[i]))
@@ -105,16 +123,16 @@ def attribute_disclosure(
     ]
     return Disclosure(
         column=column,
-        rows=rows if people is None else int(sizes.sum()),
+        rows=int(members.sum()),
         classes=int((pairs > 0).sum()),
         values=int((overall > 0).sum()),
         distinct=int(distinct[pairs > 0].min()),
         certain_classes=int(single.sum()),
-        certain_rows=int(sizes[single].sum()),
-        likely_rows=int(sizes[confidence >= level - 1e-12].sum()),
+        certain_rows=int(members[sure_of >= 1].sum()),
+        likely_rows=int(members[sure_of >= level - 1e-12].sum()),
         level=level,
-        baseline=float(expected.max()),
-        expected_confidence=float((confidence * sizes).sum() / sizes.sum()),
+        baseline=float(expected.max() if people is None else people.of_value.max() / members.sum()),
+        expected_confidence=float((sure_of * members).sum() / members.sum()),
         information=max(0.0, uncertainty - conditional),
         uncertainty=uncertainty,
         largest_shift=float(shift.max()),

@@ -10,17 +10,20 @@ nothing. A set of columns is refined from a smaller one, and rows that already s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._core.numbering import number_keys, number_rows
+from kanopy._core.units import Units
 from kanopy._errors import JobError
 from kanopy._shown import Plain
 
 MOST_SUBSETS = 1500
+FEWEST_SUBSETS, MOST_CELLS = 60, 200_000_000
+"""Where people are counted, sets times rows are limited to so many cells, but never below so many sets."""
 DIRECT = 0.95
 """A column that alone tells this share of rows apart names people directly; it is an identifier."""
 
@@ -63,7 +66,9 @@ class Identifying(Plain):
 
 @dataclass(frozen=True, eq=False)
 class _Partition:
-    """Combinations not yet told apart (`members`, with the number of their group) and the sums over those that are."""
+    """Combinations not yet told apart (`members`, with the number of their group) and the sums over those that are.
+
+    Where people are counted, `cell` is the group of each different row of theirs."""
 
     members: Longs
     group: Longs
@@ -71,6 +76,7 @@ class _Partition:
     classes: int
     pairs: int
     unique: int
+    cell: Longs | None = None
 
 
 def identifying_columns(
@@ -81,11 +87,13 @@ def identifying_columns(
     largest: int = 3,
     level: float = 0.05,
     most_subsets: int = MOST_SUBSETS,
+    units: Units | None = None,
 ) -> Identifying:
     """Distinction and separation of every set of up to `largest` columns.
 
     `codes[j]` are integers below `sizes[j]`. With many columns `largest` is lowered, and at last the columns that
-    separate least are passed over, until at most `most_subsets` sets remain.
+    separate least are passed over, until at most `most_subsets` sets remain. With `units`, those who stand alone are
+    people: who has a row whose combination nobody else has.
 
     >>> found = identifying_columns(["zip", "sex"], [np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0])], [2, 2])
     >>> [(s.columns, s.distinction, round(s.separation, 3), s.unique_rows) for s in found.subsets]
@@ -98,18 +106,38 @@ def identifying_columns(
     if largest < 1:
         raise JobError(f"Sets of columns have at least 1 column, not {largest}.")
     rows = len(codes[0])
-    _, first, counts = number_rows(codes, sizes)
+    of_row, first, counts = number_rows(codes, sizes)
     tuples = [np.asarray(column)[first] for column in codes]
     start = _refined(_Partition(np.arange(len(counts)), np.zeros(len(counts), np.int64), 1, 0, 0, 0), None, 1, counts)
     place = {name: j for j, name in enumerate(names)}
+    people: Units | None = None
+    if units is not None:
+        # A row more of somebody that is like another of theirs changes nothing.
+        different = np.sort(number_rows([units.of_row, of_row]).first)
+        people, tuple_of = units.of_rows(different), of_row[different]
+        start = replace(start, cell=np.zeros(len(different), np.int64))
+        most_subsets = max(FEWEST_SUBSETS, min(most_subsets, MOST_CELLS // len(different)))
 
     def refine(partition: _Partition, *by: str) -> _Partition:
         for name in by:
-            partition = _refined(partition, tuples[place[name]], sizes[place[name]], counts)
+            cell, size = partition.cell, sizes[place[name]]
+            partition = _refined(partition, tuples[place[name]], size, counts)
+            if cell is not None:
+                cell = number_keys(cell * size + tuples[place[name]][tuple_of]).number.astype(np.int64)
+                partition = replace(partition, cell=cell)
         return partition
 
-    singles = {name: _subset((name,), refine(start, name), counts, rows) for name in names}
+    def share(partition: _Partition) -> float:
+        return _alone(partition, people) / (rows if people is None else people.count)
+
+    def subset(columns: tuple[str, ...], partition: _Partition) -> Subset:
+        found = _subset(columns, partition, counts, rows)
+        return replace(found, unique_rows=_alone(partition, people), unique_share=share(partition))
+
+    singles = {name: subset((name,), refine(start, name)) for name in names}
     everything = _finest(tuple(names), counts, rows)
+    if people is not None:
+        everything = subset(tuple(names), refine(start, *names))
     identifiers = tuple(name for name in names if singles[name].distinction >= DIRECT and rows > 1)
     order = [name for name in names if name not in identifiers]
     passed: tuple[str, ...] = ()
@@ -128,7 +156,7 @@ def identifying_columns(
         for number, name in enumerate(rest):
             refined, columns = refine(partition, name), (*held, name)
             if len(columns) > 1:
-                found.append(_subset(columns, refined, counts, rows))
+                found.append(subset(columns, refined))
             if len(columns) < largest and len(refined.members):
                 grow(columns, refined, rest[number + 1 :])
 
@@ -139,7 +167,7 @@ def identifying_columns(
     def leave_out(partition: _Partition, columns: Sequence[str]) -> None:
         """What all columns but one single out; halving the columns shares most of the work."""
         if len(columns) == 1:
-            without[columns[0]] = partition.unique / rows
+            without[columns[0]] = share(partition)
             return
         middle = len(columns) // 2
         for kept, others in ((columns[:middle], columns[middle:]), (columns[middle:], columns[:middle])):
@@ -147,8 +175,8 @@ def identifying_columns(
 
     if len(order) > largest:  # larger sets were not looked at: at least all columns but one
         leave_out(start, order)
-        together = refine(start, *order).unique / rows
-        without = {name: together - share for name, share in without.items()}
+        together = share(refine(start, *order))
+        without = {name: together - part for name, part in without.items()}
     plain = [subset for subset in found if not set(subset.columns) & set(identifiers)]
     contributors = _contributors(plain, level) | {name for name, lost in without.items() if lost >= level}
     return Identifying(
@@ -185,6 +213,14 @@ def _refined(partition: _Partition, column: Longs | None, size: int, counts: Lon
         partition.pairs + int((alone * (alone - 1) // 2).sum()),
         partition.unique + int((alone == 1).sum()),
     )
+
+
+def _alone(partition: _Partition, people: Units | None) -> int:
+    """Rows that stand alone, or people who have a row that does."""
+    if people is None or partition.cell is None:
+        return partition.unique
+    alone = people.people(partition.cell, int(partition.cell.max(initial=-1)) + 1) == 1
+    return len(np.unique(people.of_row[alone[partition.cell]]))
 
 
 def _subset(columns: tuple[str, ...], partition: _Partition, counts: Longs, rows: int) -> Subset:

@@ -78,6 +78,9 @@ class Comparison(Short):
     columns: tuple[str, ...]
     budget: float | None
     stopped: bool = False
+    counted: str = "rows"
+    units: int | None = None
+    """What classes and risks count, and how many there are of them where it is not rows."""
 
     @property
     def solved(self) -> tuple[Entry, ...]:
@@ -102,6 +105,7 @@ class Comparison(Short):
             "columns": list(self.columns),
             "budget_seconds": self.budget,
             "stopped": self.stopped,
+            **({} if self.units is None else {"counted": self.counted, "units": self.units}),
             "entries": [entry.to_dict() for entry in self.entries],
         }
 
@@ -158,8 +162,9 @@ def compare(
     )
     shown = tuple(model.name for model in job.models)
     return Comparison(
-        tuple(entries), metric, int(job.k), shown, prepared.frame.height, prepared.names, seconds, stopped
-    )
+        tuple(entries), metric, int(job.k), shown, prepared.frame.height, prepared.names, seconds, stopped,
+        prepared.domain.counted, None if prepared.units is None else prepared.units.count,
+    )  # fmt: skip
 
 
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:

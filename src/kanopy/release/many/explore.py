@@ -42,7 +42,8 @@ STATE_FORMAT = "kanopy-explore"
 class Point(Short):
     """One release. `reason` says why there is none; then the numbers are `None`.
 
-    `highest_risk` is one over the smallest class, `average_risk` classes over published rows.
+    `highest_risk` is one over the smallest class, `average_risk` classes over published rows; where people are counted,
+    those of the person easiest to find, and of people on average.
     """
 
     k: int
@@ -79,6 +80,9 @@ class Exploration(Short):
     metric: str
     rows: int
     judged: int
+    counted: str = "rows"
+    units: int | None = None
+    """What classes and risks count, and how many there are of them where it is not rows."""
 
     @property
     def front(self) -> tuple[Point, ...]:
@@ -91,6 +95,7 @@ class Exploration(Short):
             "metric": self.metric,
             "rows": self.rows,
             "judged": self.judged,
+            **({} if self.units is None else {"counted": self.counted, "units": self.units}),
             "points": [point.to_dict() for point in self.points],
         }
 
@@ -132,8 +137,11 @@ def explore(
     grid = _grid(job, ks, limits, models, algorithms)
     pools = _Pools(data, job, grid, population, tell)
     domain = pools.first.prepared.domain
-    if max(ks) > domain.rows:
-        raise JobError(f"k goes up to {max(ks):,} but the table has only {domain.rows:,} rows. Choose smaller ones.")
+    members = domain.rows if domain.units is None else domain.units.count
+    if max(ks) > members:
+        raise JobError(
+            f"k goes up to {max(ks):,} but the table has only {members:,} {domain.counted}. Choose smaller ones."
+        )
     book = _Book(state, _fingerprint(domain, job))
     total = sum(len(case.ks) * len(case.limits) for case in grid)
     for case in grid:
@@ -142,7 +150,8 @@ def explore(
                 book.add(point)
     wanted = [key for case in grid for key in case.point_keys()]
     found = [book.points[key] for key in wanted]
-    return Exploration(_marked(found), job.metric, domain.rows, pools.judged)
+    units = None if domain.units is None else domain.units.count
+    return Exploration(_marked(found), job.metric, domain.rows, pools.judged, domain.counted, units)
 
 
 @dataclass(frozen=True)

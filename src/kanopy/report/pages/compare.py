@@ -6,20 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.compare import loss_and_time, loss_bars
+from kanopy.report.pages.explore import about_people
 from kanopy.report.shell import bullets, drawing, part, records, section, shell, table
-from kanopy.report.words import Markup, esc, figure, listed, seconds, sentence, told, worded
+from kanopy.report.words import Markup, counting, esc, figure, listed, seconds, sentence, told, worded
 
 
 def compare_page(
     found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], *, source: str
 ) -> str:
     """The whole page, from what `Comparison.to_dict` and `catalogue.algorithms` give."""
+    with counting(found.get("counted", "rows")):
+        return _page(found, metrics, catalogue, source)
+
+
+def _page(found: Mapping[str, Any], metrics: Sequence[str], catalogue: Sequence[Mapping[str, Any]], source: str) -> str:
     metric = found["metric"]
     solved = [entry for entry in found["entries"] if entry["reason"] is None]
     ranked = [entry for entry in solved if metric in entry["losses"]]
     models = listed([f"k = {found['k']}", *found["models"]], 6)
     numbers = {**found, "count": len(solved), "columns": len(found["columns"]), "models": models}
-    sentences = [sentence("compare.made", **numbers)]
+    sentences = [sentence("compare.made", **numbers), *about_people(found)]
     if found["budget_seconds"] is not None:
         sentences.append(sentence("compare.budget", **found))
     if found["stopped"]:

@@ -7,11 +7,21 @@ from typing import Any
 
 from kanopy.report.charts.risk_map import risk_map, series_name
 from kanopy.report.shell import drawing, part, section, shell, table
-from kanopy.report.words import figure, plural, told, whole
+from kanopy.report.words import counting, figure, plural, sentence, told, whole
 
 
 def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
     """The whole page from what `Exploration.to_dict` gives."""
+    with counting(found.get("counted", "rows")):
+        return _page(found, source)
+
+
+def about_people(found: Mapping[str, Any]) -> list[str]:
+    """How many people the table is about, where these are counted."""
+    return [sentence("compare.people", **found)] if "units" in found else []
+
+
+def _page(found: Mapping[str, Any], source: str) -> str:
     points = found["points"]
     solved = [point for point in points if point["loss"] is not None]
     best = sum(point["best"] for point in points)
@@ -20,7 +30,10 @@ def explore_page(found: Mapping[str, Any], source: str = "a table") -> str:
         source,
         good=bool(solved),
         verdict=f"{best} of {plural(len(solved), 'release')} {'is' if best == 1 else 'are'} beaten by no other.",
-        sentences=[f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why."],
+        sentences=[
+            f"{plural(len(points), 'job')} on {plural(found['rows'], 'row')}; what cannot be solved says why.",
+            *about_people(found),
+        ],
         warning=told("compare.warning"),
         parts=[
             ("map", "Map", part("explore.map", map_drawing(points, found["metric"]))),

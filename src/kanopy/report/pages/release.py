@@ -146,7 +146,7 @@ def tiles(report: Report, found: Findings) -> list[Tile]:
     after, loss = found.after, report.facts.losses.get("loss")
     unchanged = [column.name for column in report.columns if column.unchanged]
     numbers = {
-        "before": found.before, "after": after, "loss": loss, "metric": report.facts.metric,
+        "before": found.before, "after": after, "over": risks.over(after), "loss": loss, "metric": report.facts.metric,
         "share": _published_share(report) if report.rows else "–", "counts": _published(report),
         "suppressed": report.suppression.rows, "score": report.facts.solution.score,
         "wanted": f"k = {report.k} was asked for; " if report.k is not None else "",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kanopy._core.units import KNOWN_ALL
 from kanopy.report.pages import risk_sections as sections
 from kanopy.report.pages.survey_sections import special_uniques, survey, unsafe_combinations
 from kanopy.report.shell import Tile, shell
-from kanopy.report.words import counting, lines, listed, sentence, told
+from kanopy.report.words import counting, lines, listed, plural, sentence, told, worded
 
 
 def risk_page(
@@ -52,15 +53,23 @@ def _page(
     return shell(
         "Risk assessment", source,
         good=good, verdict=sentence("risk.safe" if good else "risk.unsafe", **limit),
-        sentences=[judged, sentence("risk.alone", **{**found, "rows": found.get("units", found["rows"])})],
+        sentences=[judged, *known_rows(found), sentence("risk.alone", **{**found, "rows": sections.members(found)})],
         warning=sentence("risk.warning", names=bool(values or found["every"] or any(given_away.values()))),
         tiles=tiles(found), parts=parts, footer=told("risk.footer"),
     )  # fmt: skip
 
 
+def known_rows(found: Mapping[str, Any]) -> list[str]:
+    """How much of a person others may know, where people are counted."""
+    if "known" not in found:
+        return []
+    known = "all rows" if found["known"] == KNOWN_ALL else plural(found["known"], "row")
+    return [worded(told("risk.known").replace("{known}", known), {})]
+
+
 def tiles(found: Mapping[str, Any]) -> list[Tile]:
     """The numbers that matter most."""
-    shown = lines("risk.tiles", found)
+    shown = lines("risk.tiles", {**found, "over": sections.over(found)})
     if found["survey"] is not None:
         return shown + lines("risk.tiles_survey", found["survey"])
     if found["population"] is not None:

@@ -38,12 +38,23 @@ def groups(found: Found, after: Found | None = None) -> str:
             [(b.label, b.rows / total) for b in longest[:12]], of_counted("Share of rows"), of_counted(SIZE)
         )
         picture = drawing(chart, "sizes", told("risk.groups.described"))
-        return part("risk.groups", pair(picture, listing), change="")
+        return part("risk.groups", pair(picture, listing), change="", over=over(found))
     described = sentence("risk.groups.described_both", before=found, after=after)
-    before = {**found, "rows": found.get("units", found["rows"])}
+    before = {**found, "rows": members(found)}
     change = sentence("risk.groups.change", before=before, after=after, one=after["unique_rows"] == 1)
     picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
-    return part("risk.groups", pair(picture, listing), change=change)
+    return part("risk.groups", pair(picture, listing), change=change, over=over(found))
+
+
+def members(found: Found) -> int:
+    """How many there are of what is counted: rows, or people."""
+    return int(found.get("units", found["rows"]))
+
+
+def over(found: Found) -> str:
+    """What a risk is one over: the smallest group, or those who fit what may be known."""
+    words: list[str] = told("risk.over")
+    return words[1] if found.get("known", 1) == 1 else words[0]
 
 
 def _sides(found: Found, after: Found | None) -> list[Found]:
@@ -67,7 +78,7 @@ def attackers(found: Found, after: Found | None = None) -> str:
     about = told("risk.attackers.lines") + (told("risk.attackers.lines_map") if journalist["k_map"] is not None else [])
     basis = told("risk.attackers.basis")[journalist["basis"]]
     rows = [
-        [name, *(worded(number, side) for side in sides), worded(words, {"basis": basis})]
+        [name, *(worded(number, side) for side in sides), worded(words, {"basis": basis, "over": over(found)})]
         for name, number, words in about
     ]
     listing = table("Three attackers", ["Attack", *heads, "In words"], rows, range(1, len(sides) + 1))
