@@ -26,7 +26,12 @@ ALGORITHMS = (
     "iterative-local",
 )
 EVERY = 5
-"""Of so many random jobs one has a unit."""
+"""Of so many random jobs one has a unit; of so many with a unit one has columns of all kinds, the others are small."""
+TREES = {
+    "letters": kanopy.Hierarchy.from_rows([[letter, "ABC"[i // 2], "any"] for i, letter in enumerate("abcdef")]),
+    "digits": kanopy.Hierarchy.from_rows([[str(i), "*"] for i in range(4)]),
+    "ages": kanopy.Hierarchy.from_rows([[str(i), f"{i // 2}x", "lh"[i // 4], "*"] for i in range(8)]),
+}
 
 
 def judge_one(seed: int) -> str:
@@ -34,8 +39,48 @@ def judge_one(seed: int) -> str:
     return judge_people(seed) if seed % EVERY == EVERY - 1 else judge(make_case(seed))
 
 
+def small_case(seed: int) -> Case:
+    """A few rows of a few people and columns that are quickly encoded, some of them the same in all rows of each: there
+    is less to it, so that many more can be tried."""
+    draw = np.random.default_rng([seed, 2])
+    rows = int(draw.integers(6, 41))
+    people = max(4, int(rows * draw.choice([0.3, 0.5, 0.8])))
+    whose = draw.integers(0, people, rows)
+    columns: dict[str, list[Any]] = {}
+    for name in draw.permutation(list(TREES))[: draw.integers(1, 4)].tolist():
+        values = TREES[name].values[: int(draw.integers(2, TREES[name].size + 1))]
+        fixed = draw.random() < 0.4
+        picked = draw.choice(values, people)[whose] if fixed else draw.choice(values, rows)
+        gap = 0.1 if not fixed and draw.random() < 0.15 else 0.0
+        columns[name] = [None if draw.random() < gap else str(value) for value in picked]
+    most = int(np.bincount(whose).max())
+    known: int | str = [1, 1, min(2, most), min(3, most), "all"][int(draw.integers(0, 5))]
+    kind = str(draw.choice(["", "", "", "l-distinct", "subset-k"]))
+    algorithm = str(draw.choice(ALGORITHMS[:5] if known != 1 or kind == "subset-k" else ALGORITHMS))
+    names = [None if draw.random() < 0.02 else f"person {number}" for number in whose]
+    table = pl.DataFrame({"name": names, **columns, "ill": draw.choice(list("xyz"), rows), "row": range(rows)})
+    job = kanopy.Job(
+        quasi=list(columns),
+        k=int(draw.integers(2, 1 + min(4, people // 2))),
+        sensitive=["ill"],
+        insensitive=["row"],
+        hierarchies={name: TREES[name] for name in columns},
+        algorithm=algorithm,
+        parameters=QUICK.get(algorithm, {}),
+        suppress=float(draw.choice([0.0, 0.2, 0.5, 1.0])),
+        missing=str(draw.choice(["as-value", "suppress"])),
+        suppressed_rows=str(draw.choice(["keep", "drop"])),
+        models=["l-distinct:ill:2"] if kind == "l-distinct" else ["subset-k:1:3"] if kind == "subset-k" else [],
+        unit="name",
+        known=known,
+    )
+    return Case(seed, table, job, {}, {})
+
+
 def people_case(seed: int) -> Case:
     """The table of a number with a few people behind its rows, and a job that counts them."""
+    if seed % EVERY != EVERY - 1:
+        return small_case(seed)
     case, draw = make_case(seed), np.random.default_rng([seed, 1])
     rows = case.table.height
     whose = draw.integers(0, max(2, int(rows * draw.choice([0.2, 0.5, 0.9]))), rows)
@@ -60,7 +105,7 @@ def people_case(seed: int) -> Case:
         known=[1, 1, 2, 3, "all"][int(draw.integers(0, 5))],
     )
     table = case.table.with_columns(pl.Series("name", texts, dtype=pl.String))
-    return Case(seed, table, job, {"l-distinct": 2} if models else {}, case.above)
+    return Case(seed, table, job, {}, case.above)
 
 
 def judge_people(seed: int) -> str:
@@ -97,8 +142,15 @@ def judge_people(seed: int) -> str:
         for at in members if set(label) != {"*"} else ():
             traces.setdefault(whose[at], []).append(number)
         assert len({whose[at] for at in members}) >= job.k, "a class of too few people"
-        if case.models:
+        if any(model.name == "l-distinct" for model in job.models):
             assert len({table["ill"][rows[at]] for at in members}) >= 2, "one value in a class"
+    if any(model.name == "subset-k" for model in job.models):
+        for place in range(len(job.quasi)):
+            people: dict[str, set[str]] = {}
+            for label, members in classes.items():
+                people.setdefault(label[place], set()).update(whose[at] for at in members)
+            people.pop("*", None)  # what suppressed rows show as well
+            assert min(map(len, people.values()), default=3) >= 3, "a label of too few people"
     fits: Counter[tuple[int, ...]] = Counter()
     for trace in traces.values():
         ordered = sorted(trace)

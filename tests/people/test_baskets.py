@@ -217,9 +217,56 @@ def test_labels_that_hold_the_separator_are_refused() -> None:
         kanopy.anonymize(shop(bought=pl.col("bought").list.join(";")), wanted)
 
 
-def test_what_is_measured_refuses_lists_with_what_to_do() -> None:
+def holders(lists: list[list[str]], known: int | str) -> list[int]:
+    """Per list how many lists hold what may be known of it, by the definition."""
+    sets = [set(each) for each in lists]
+    if known == "all":
+        return [sets.count(own) for own in sets]
+    return [
+        min(
+            sum(set(part) <= other for other in sets)
+            for size in range(1, min(int(known), len(own)) + 1)
+            for part in combinations(sorted(own), size)
+        )
+        for own in sets
+    ]
+
+
+@pytest.mark.parametrize("known", [1, 2, "all"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_may_be_known_of_lists_is_measured_by_the_definition(seed: int, known: int | str) -> None:
+    draw = np.random.default_rng(seed)
+    lists = [sorted(set(draw.choice(ITEMS, int(draw.integers(2, 5))).tolist())) for _ in range(12)]
+    fits = holders(lists, known)
+    for table in (pl.DataFrame({"bought": lists}), pl.DataFrame({"bought": [";".join(each) for each in lists]})):
+        parted = {} if table["bought"].dtype == pl.List else {"bought": ";"}
+        looked = kanopy.check(table, "bought", models=["k:2"], known=known, separators=parted)
+        assert (looked.rows, looked.units, looked.counted) == (12, 12, "records")
+        assert looked.highest_risk == 1 / min(fits) and looked.unique_rows == fits.count(1)
+        assert looked.holds == (min(fits) >= 2)
+        found = kanopy.assess_risk(table, ["bought"], known=known, separators=parted, largest_subset=1)
+        assert found.sizes.average_prosecutor == pytest.approx(sum(1 / each for each in fits) / 12)
+        assert "records" in found.to_html() and found.rows == 12
+
+
+def test_lists_are_assessed_element_by_element() -> None:
+    wanted = job(suppress=0.2)
+    made = kanopy.anonymize(shop(), wanted)
+    found = kanopy.assess(shop(), made.data, job=wanted, learn=False, queries=0)
+    (column,) = [each for each in found.columns if each.name == "bought"]
+    assert column.loss == pytest.approx(made.column_losses["bought"], abs=0.02) and not column.contradicted_rows
+    assert any("counts elements" in note for note in found.notes)
+    with pytest.raises(DataError, match="rows in the same order"):
+        kanopy.assess(shop(), made.data.head(3), job=wanted, learn=False)
+
+
+def test_what_counts_rows_refuses_lists_with_what_to_do() -> None:
+    with pytest.raises(JobError, match="only their elements are counted"):
+        kanopy.assess_risk(shop(), ["bought"], suda=2)
+    with pytest.raises(JobError, match="nobody has more than"):
+        kanopy.check(shop(), "bought", known=40)
     with pytest.raises(DataError, match="one row per element"):
-        kanopy.check(shop(), "bought")
+        kanopy.assess_risk(shop())
 
 
 def test_the_second_opinion_counts_lists_itself() -> None:

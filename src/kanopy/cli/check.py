@@ -13,7 +13,7 @@ from kanopy.cli.files import STANDARD_INPUT, hierarchies_in, read_data
 
 @o.command(
     "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "unit",
-    "known", "job",
+    "known", "separator", "job",
 )  # fmt: skip
 def check(
     data: o.Data,
@@ -56,7 +56,7 @@ def check(
         read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
         hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
         beside=beside and read_data(beside, encoding).frame, **{"key": key, **known},
-        unit=wanted.unit, known=wanted.known,
+        unit=wanted.unit, known=wanted.known, separators=wanted.separators,
     )  # fmt: skip
 
     def show(out: Any) -> None:

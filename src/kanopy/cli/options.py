@@ -150,6 +150,11 @@ def columns(given: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in given or () for name in Names().read(text)))
 
 
+def separators(given: Iterable[str] | None) -> dict[str, str]:
+    """What parts the elements of lists, by column."""
+    return dict(_separator(text) for text in given or ())
+
+
 def _separator(text: str) -> tuple[str, str]:
     """A column and what parts the elements of its lists.
 
@@ -185,7 +190,7 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
     if given.get("separator"):
-        changes["separators"] = {**own.separators, **dict(_separator(text) for text in given["separator"])}
+        changes["separators"] = {**own.separators, **separators(given["separator"])}
     models = [*(models or ()), *([f"subset-k:{given['every']}"] if given.get("every") else ())]
     if models:
         changes["models"] = (*own.models, *models)

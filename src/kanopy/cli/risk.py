@@ -14,8 +14,8 @@ from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
 @o.command(
-    "quasi", "sensitive", "unit", "known", "sampling_fraction", "population", "sampling_weight", "household", "every",
-    "report", seed=0,
+    "quasi", "sensitive", "unit", "known", "separator", "sampling_fraction", "population", "sampling_weight",
+    "household", "every", "report", seed=0,
 )  # fmt: skip
 def risk(
     data: o.Data,
@@ -77,7 +77,7 @@ def risk(
             table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
             population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
             hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
-            known=taken(KnownRows(), given["known"] or "1", "known"),
+            known=taken(KnownRows(), given["known"] or "1", "known"), separators=o.separators(given["separator"]),
             weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
         )  # fmt: skip
         if row_risks is not None:

@@ -131,12 +131,24 @@ def assess(
         absent = [name for name in job.quasi if name not in frame.columns]
         if absent:
             raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
+    from kanopy.engine.lists import unrolled
+
+    frame, lists = unrolled(frame, quasi, {} if job is None else job.separators)
+    if job is not None:
         known = {**resolve_hierarchies(frame, job), **known}
+    if lists is not None:
+        from kanopy.study.elements import paired
+
+        if key is not None:
+            raise DataError(f"The lists of {lists.column!r} are compared row by row: leave the key out.")
+        released = paired(frame, to_polars(released)[0], lists, known.get(lists.column))
     matched = match_tables(frame, released, quasi=quasi, hierarchies=known, key=key, disturbed=disturbed)
     found = assess_matched(
         matched, hierarchies=known, job=job, target=target, learn=learn, queries=queries, seed=seed
     )  # fmt: skip
-    return found if job is None else replace(found, notes=(*found.notes, *_about_people(frame, job, matched)))
+    notes = () if lists is None else (f"{lists.note} What is measured counts elements.",)
+    about = () if job is None else _about_people(frame, job, matched)
+    return replace(found, notes=(*found.notes, *notes, *about))
 
 
 def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ def check(
     one_level: bool = False,
     unit: str | Sequence[str] = (),
     known: int | str = 1,
+    separators: Mapping[str, str] | None = None,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
 
@@ -116,14 +117,16 @@ def check(
     shuffled (`in_order=False`), by what both publish. `beside_quasi` are its quasi-identifiers, if not those of this
     one and all columns that this one lacks; `one_level` says that both have one level per column. `unit` names the
     columns that say whose row it is: then people are counted, not rows, and k must hold for what is `known` of each
-    (see `Job`).
+    (see `Job`). A quasi-identifier that holds lists, or texts that `separators` part into such, is looked at element by
+    element: then records are counted, and `known` is how many elements of one others may know.
 
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
     1
     """
     from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import number_rows, require_columns, units_in
+    from kanopy._table.grouping import number_rows, require_columns
+    from kanopy.study.elements import opened
 
     quasi, sensitive = taken(Names(), quasi, "quasi"), taken(Names(), sensitive, "sensitive")
     frame, _ = to_polars(data)
@@ -136,7 +139,10 @@ def check(
     if household is not None and sampling_weight is None:
         raise JobError(HOUSEHOLD_ALONE.format(household))
     require_columns(frame, [*quasi, *sensitive, *survey])
-    units = units_in(frame, unit, known)
+    whole = frame.height
+    frame, units, lists = opened(frame, quasi, separators or {}, unit, known)
+    if lists is not None and (survey or population is not None):
+        raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")
     rows = number_rows(frame, quasi, units=units)
     asked = make_models(models)
     judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, units, survey)
@@ -152,7 +158,7 @@ def check(
             one_level=one_level,
         )  # fmt: skip
     return Check(
-        rows=frame.height,
+        rows=whole,
         classes=len(sizes),
         k=int(sizes.min()) if len(sizes) else 0,
         unique_rows=found.unique_rows,

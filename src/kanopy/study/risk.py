@@ -169,6 +169,7 @@ def assess_risk(
     unit: str | Sequence[str] = (),
     known: int | str = 1,
     units: Units | None = None,
+    separators: Mapping[str, str] | None = None,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
@@ -180,6 +181,9 @@ def assess_risk(
 
     `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows, each
     once, by one over the number of people who fit what is `known` of them: one row, m rows, or "all" (see `Job`).
+
+    A quasi-identifier that holds lists, or texts that `separators` part into such, is looked at element by element:
+    records are counted, and `known` is how many elements of one others may know.
 
     For a sample survey, `weight` is the column that says how many people a row stands for, and `household` the one
     whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of households;
@@ -195,8 +199,9 @@ def assess_risk(
     """
     from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import code_columns, number_rows, require_columns, units_in
+    from kanopy._table.grouping import code_columns, number_rows, require_columns
     from kanopy.privacy.survey import Every
+    from kanopy.study.elements import opened
 
     if not 0.0 <= threshold <= 1.0:
         raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
@@ -213,7 +218,15 @@ def assess_risk(
     if wrong := [name for name in names if name in (*quasi, *sensitive)]:
         raise JobError(f"The unit {some(wrong)} has another role too. Give it one.")
     looked_at = list(quasi) or [name for name in frame.columns if name not in (*sensitive, *names)]
-    units = units_in(frame, names, known) if names or known != 1 else units
+    whole = frame.height
+    if units is None:
+        frame, units, lists = opened(frame, quasi, separators or {}, names, known)
+        others = (population, released, suppressed)
+        if lists is not None and (asked.asked or any(each is not None for each in others)):
+            raise JobError(
+                "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
+                "columns, the population and the release out."
+            )
     identifying = None
     if largest_subset or not quasi:
         columns = code_columns(frame, looked_at)
@@ -246,7 +259,7 @@ def assess_risk(
         shared = [name for name in quasi if name in other.columns]
         exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2, units=units)
     return RiskAssessment(
-        rows=frame.height,
+        rows=whole,
         suppressed_rows=grouped.suppressed,
         quasi=tuple(quasi),
         suggested_quasi=suggested,

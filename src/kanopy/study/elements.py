@@ -1,0 +1,75 @@
+"""Lists in cells, looked at element by element: whose elements they are, and which label of a release is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import SUPPRESSED_LABEL
+from kanopy._core.units import Units, known_rows, too_many_known
+from kanopy._errors import DataError
+from kanopy._table.grouping import units_in
+from kanopy.engine.lists import Lists, unrolled
+
+if TYPE_CHECKING:
+    from kanopy.hierarchy.hierarchy import Hierarchy
+
+
+def opened(
+    frame: pl.DataFrame, quasi: Sequence[str], separators: Mapping[str, str], unit: Sequence[str], known: int | str
+) -> tuple[pl.DataFrame, Units | None, Lists | None]:
+    """A table with a row per element of its lists, and whose rows these are: its unit's, or those of each list.
+
+    >>> table = pl.DataFrame({"bought": [["ale", "nuts"], ["ale"]]})
+    >>> frame, units, _ = opened(table, ["bought"], {}, (), 2)
+    >>> frame["bought"].to_list(), units.of_row.tolist(), units.called
+    (['ale', 'nuts', 'ale'], [0, 0, 1], 'records')
+    """
+    frame, lists = unrolled(frame, quasi, separators)
+    if lists is None or unit:
+        units = units_in(frame, unit, known)
+        return frame, units if units is None or lists is None else replace(units, once=lists.once), lists
+    found = Units(lists.row_of.astype(np.int32), known_rows(known), "records", lists.once)
+    if found.known > (longest := int(found.rows_of.max())):
+        raise too_many_known(found.known, longest, f"elements of {lists.column!r}")
+    return frame, found, lists
+
+
+def paired(original: pl.DataFrame, released: pl.DataFrame, lists: Lists, hierarchy: Hierarchy | None) -> pl.DataFrame:
+    """A release with the rows of `original`, one per element: each with the label of its list that stands above it.
+
+    Elements of which nothing is published are suppressed. The rows of both tables are in the same order.
+
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> table, tree = pl.DataFrame({"b": [["ale", "nuts"], ["tea"]]}), Hierarchy.from_rows([["ale", "drink"]])
+    >>> frame, _, lists = opened(table, ["b"], {}, (), 1)
+    >>> paired(frame, pl.DataFrame({"b": [["drink"], ["tea"]]}), lists, tree)["b"].to_list()
+    ['drink', '*', 'tea']
+    """
+    rows, name = int(lists.row_of[-1]) + 1, lists.column
+    if released.height != rows or name not in released.columns:
+        raise DataError(
+            f"The lists of {name!r} are compared row by row: the release needs that column and {rows:,} rows in the "
+            f"same order, and has {released.height:,}. Publish suppressed rows too (suppressed_rows='keep')."
+        )
+    column = released[name]
+    if lists.separator is not None:
+        column = column.cast(pl.String).str.split(lists.separator)
+    shown = [set(map(str, own or ())) for own in column.to_list()]
+    above: dict[str, list[str]] = {}
+    labels: list[str | None] = []
+    for row, value in zip(lists.row_of.tolist(), original[name].to_list(), strict=True):
+        element = None if value is None else str(value)
+        if element is None:
+            labels.append(None if not shown[row] else SUPPRESSED_LABEL)
+            continue
+        if element not in above:
+            line = hierarchy.table[:, hierarchy.index[element]] if hierarchy and element in hierarchy.index else ()
+            above[element] = [element, *(hierarchy.label(int(node)) for node in line if hierarchy)]
+        labels.append(next((label for label in above[element] if label in shown[row]), SUPPRESSED_LABEL))
+    found: pl.DataFrame = released[lists.row_of.tolist()]
+    return found.with_columns(pl.Series(name, labels, dtype=pl.String))
