@@ -1,6 +1,7 @@
 """How time and memory of large tables grow, beside what the machine needs just to read and rewrite them.
 
     python benchmarks/scale/run.py 1e6 3e6 10e6 30e6        # make bench-scale
+    python benchmarks/scale/run.py places 2e6 20e6          # half as many different rows: birth date, post code, place
 
 Data is generated: eight quasi-identifiers of a register in Parquet (and CSV), k = 5, 2 % suppressed. Every measurement
 is a process of its own, and every size is measured beside its peer in the same run.
@@ -17,14 +18,36 @@ import time
 from pathlib import Path
 
 QUASI = ["age", "sex", "region", "marital", "education", "work", "children", "language"]
+PLACES = ["birth", "post", "lat", "lon"]
 ROWS_AT_ONCE = 1_000_000
 
 
-def generate(rows: int, path: Path) -> None:
-    """A register: education and work hang on age and region, so that combinations repeat as those of people do."""
+def places(rows: int):  # type: ignore[no-untyped-def]
+    """Batches of a register in which half of the rows differ: birth dates, post codes, coordinates to three digits."""
     import numpy as np
     import polars as pl
-    from polars.io.plugins import register_io_source
+
+    def batch(number: int, many: int) -> pl.DataFrame:
+        draw = np.random.default_rng(number)
+        mixed = draw.integers(0, int(rows * 0.635), many).astype(np.uint64) * np.uint64(11400714819323198485)
+
+        def part(shift: int, size: int):  # type: ignore[no-untyped-def]
+            return (mixed >> np.uint64(shift)).astype(np.uint64) % np.uint64(size)
+
+        birth, post = part(3, 29_200).astype(np.int32), part(19, 9_000).astype(np.int64) + 1_000
+        north = np.round(47 + post % 97 / 20 + part(33, 60) / 1000, 3)
+        east = np.round(5 + post % 89 / 10 + part(41, 80) / 1000, 3)
+        columns = [pl.Series("birth", birth).cast(pl.Date), pl.Series("post", post).cast(pl.String)]
+        columns += [pl.Series("lat", north), pl.Series("lon", east), pl.Series("pay", draw.integers(900, 9000, many))]
+        return pl.DataFrame(columns)
+
+    return batch
+
+
+def register(rows: int):  # type: ignore[no-untyped-def]
+    """Batches of a register: education and work hang on age and region, so that combinations repeat as people's do."""
+    import numpy as np
+    import polars as pl
 
     def batch(number: int, many: int) -> pl.DataFrame:
         draw = np.random.default_rng(number)
@@ -42,6 +65,15 @@ def generate(rows: int, path: Path) -> None:
             for name, codes in columns.items()
         ]
         return pl.DataFrame([pl.Series("age", age), *texts, pl.Series("pay", draw.integers(900, 9000, many))])
+
+    return batch
+
+
+def generate(rows: int, path: Path, kind: str = "register") -> None:
+    """A table in a file, made piece by piece."""
+    from polars.io.plugins import register_io_source
+
+    batch = (places if kind == "places" else register)(rows)
 
     def batches(*_: object):  # type: ignore[no-untyped-def]
         for number, start in enumerate(range(0, rows, ROWS_AT_ONCE)):
@@ -61,13 +93,14 @@ def peer(source: str, target: str) -> None:
         pl.scan_parquet(source).sink_parquet(target)
 
 
-def ours(source: str, target: str, algorithm: str = "optimal") -> dict[str, object]:
+def ours(source: str, target: str, algorithm: str = "optimal", kind: str = "register") -> dict[str, object]:
     """The release, streamed."""
     from kanopy import Job
     from kanopy.release.large import anonymize_where_it_is
     from kanopy.release.where import open_engine
 
-    job = Job(quasi=QUASI, k=5, suppress="2%", insensitive=["pay"], algorithm=algorithm)
+    quasi = PLACES if kind == "places" else QUASI
+    job = Job(quasi=quasi, k=5, suppress="2%", insensitive=["pay"], algorithm=algorithm)
     with open_engine("stream", source, target, job) as engine:
         found = anonymize_where_it_is(engine, job)
     return {"tuples": len(found.prepared.domain.counts), "loss": found.losses["loss"], **found.clock.total()}
@@ -103,6 +136,23 @@ def main(sizes: list[int]) -> None:
                 target.unlink()
 
 
+def different(sizes: list[int]) -> None:
+    """The same for tables in which half of the rows differ, by searches that see all of them."""
+    print("| rows | different | algorithm | cpu s | wall s | peak MB |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.parquet", Path(folder) / "out.parquet"
+        for rows in sizes:
+            generate(rows, source, "places")
+            for algorithm in ("optimal", "mondrian"):
+                own = measured("ours", str(source), str(target), algorithm, "places")
+                print(
+                    f"| {rows:,} | {own['tuples']:,} | {algorithm} | {own['cpu']:.1f} | {own['wall']:.1f} | "
+                    f"{own['peak']:,} |",
+                    flush=True,
+                )
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in ("peer", "ours"):
         began = time.perf_counter()
@@ -112,5 +162,7 @@ if __name__ == "__main__":
             "cpu": used.ru_utime + used.ru_stime, "wall": time.perf_counter() - began, "peak": used.ru_maxrss // 1024,
         }  # fmt: skip
         print(json.dumps(answer))
+    elif sys.argv[1:2] == ["places"]:
+        different([int(float(size)) for size in sys.argv[2:] or ["2e6", "20e6"]])
     else:
         main([int(float(size)) for size in sys.argv[1:] or ["1e6", "3e6", "10e6", "30e6"]])
