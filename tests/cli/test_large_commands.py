@@ -47,3 +47,25 @@ def test_a_release_in_a_database_and_as_a_statement(shell: Shell) -> None:
     handed = shell("anonymize", "visits.parquet", *ASKED, "--emit-sql", "snowflake", "-o", "release.sql")
     assert handed.status == 0, handed.error
     assert 'CREATE TABLE "visits_release"' in (shell.folder / "release.sql").read_text()
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_release_goes_to_standard_output_when_it_is_whole(shell: Shell, engine: str) -> None:
+    people().write_csv(shell.folder / "p.csv")
+    asked = ("anonymize", "p.csv", *ASKED, "--engine", engine, "-o")
+    assert shell(*asked, "out.csv").status == 0
+    piped = shell(*asked, "-")
+    assert piped.status == 0, piped.error
+    assert piped.out == (shell.folder / "out.csv").read_text()
+    assert "is shared by at least" in piped.words
+    assert sorted(path.name for path in shell.folder.iterdir()) == ["out.csv", "p.csv"]
+    refused = shell("anonymize", "p.csv", "-q", "age,sex", "-k", "900", "--engine", engine, "-o", "-")
+    assert refused.status == 2 and refused.out == "" and "only 480 rows" in refused.words
+    both = shell(*asked, "-", "--json")
+    assert both.status == 2 and "both want standard output" in both.words
+
+
+def test_a_baseline_goes_to_standard_output(shell: Shell) -> None:
+    people().write_csv(shell.folder / "p.csv")
+    found = shell("baseline", "p.csv", "--method", "rounding", "--amount", "5", "-c", "age", "-o", "-")
+    assert found.out.startswith("age\n") and "promises no k" in found.words

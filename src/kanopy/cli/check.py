@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, of_units
-from kanopy.cli.files import STANDARD_INPUT, hierarchies_in, read_data
+from kanopy.cli.console import STANDARD, counted, emit, of_units
+from kanopy.cli.files import hierarchies_in, read_data
 
 
 @o.command(
@@ -118,7 +118,7 @@ def _about_both(data: str, earlier: str, wanted: Any, key: str | None) -> dict[s
     from kanopy.cli.console import note
     from kanopy.release.manifest import find_manifest
 
-    places = (None if each == STANDARD_INPUT else local_path(each) for each in (data, earlier))
+    places = (None if each == STANDARD else local_path(each) for each in (data, earlier))
     found = [(None if place is None else find_manifest(place)) or {} for place in places]
     own, other = (plain.get("beside_others", {}) for plain in found)
     if not own and not other:

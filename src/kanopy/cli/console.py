@@ -6,15 +6,20 @@ import codecs
 import io
 import json
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kanopy._errors import KanopyError
+from kanopy._errors import JobError, KanopyError
 from kanopy._progress import Callback, Step
 
+STANDARD = "-"
+"""What standard input and output are called among files."""
 _json_mode = False
+_table_mode = False
 
 
 _PLAINER = {"✓": "ok", "✗": "no", "█": "#", "→": "->", "…": "...", "–": "-", "·": "|", "≥": ">=", "≤": "<="}
@@ -39,8 +44,8 @@ def plain_streams() -> None:
 
 def begin(json_mode: bool) -> None:
     """Called first by every command: with `--json`, standard output carries one JSON object and nothing else."""
-    global _json_mode
-    _json_mode = json_mode
+    global _json_mode, _table_mode
+    _json_mode, _table_mode = json_mode, False
 
 
 def wants_json() -> bool:
@@ -49,10 +54,30 @@ def wants_json() -> bool:
 
 
 def console() -> Any:
-    """A Rich console: on standard error when JSON owns standard output."""
+    """A Rich console: on standard error when JSON or a table owns standard output."""
     from rich.console import Console
 
-    return Console(stderr=_json_mode, highlight=False, soft_wrap=False)
+    return Console(stderr=_json_mode or _table_mode, highlight=False, soft_wrap=False)
+
+
+@contextmanager
+def standard_output(output: str) -> Iterator[str]:
+    """Where a table is written: the output itself, or for `-` a file that goes to standard output when all is well.
+
+    Until then nothing of it does, so that the next step of a pipeline never sees a part of a release.
+    """
+    global _table_mode
+    if output != STANDARD:
+        yield output
+        return
+    if _json_mode:
+        raise JobError("--json and -o - both want standard output. Leave one of them out.")
+    _table_mode = True
+    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
+        yield f"{folder}/release.csv"
+        with open(f"{folder}/release.csv", "rb") as written:
+            shutil.copyfileobj(written, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import DataError, shown_address
-from kanopy.cli.console import note
+from kanopy.cli.console import STANDARD, note
 
-STANDARD_INPUT = "-"
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
 """What comparisons and maps are written as."""
 
@@ -20,7 +19,7 @@ def read_data(data: str, encoding: str | None = None, columns: list[str] | None 
     """A table (`Source`: frame, dialect) from a file, a database, an address, or `-` for standard input."""
     from kanopy._table.sources import Source, read_source
 
-    if data != STANDARD_INPUT:
+    if data != STANDARD:
         source = read_source(data, encoding=encoding, columns=columns)
     else:
         from kanopy._table.delimited import read_delimited
@@ -36,7 +35,7 @@ def inputs_of(*sources: Any) -> list[Path]:
     """The files among what a command reads; they are never overwritten."""
     from kanopy._table.sources import local_path
 
-    texts = [source for source in sources if isinstance(source, (str, Path)) and str(source) != STANDARD_INPUT]
+    texts = [source for source in sources if isinstance(source, (str, Path)) and str(source) != STANDARD]
     return [path for path in (local_path(text) for text in texts) if path is not None]
 
 

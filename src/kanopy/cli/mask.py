@@ -135,7 +135,7 @@ def baseline(
     `representatives` masks texts in groups of -k people (5 if not said) and publishes each group once.
     """
     from kanopy._table.sinks import staged
-    from kanopy.cli.console import emit, note, progress_bar
+    from kanopy.cli.console import STANDARD, emit, note, progress_bar, standard_output
     from kanopy.cli.files import check_outputs, inputs_of, read_data
     from kanopy.masking.job import MaskJob
     from kanopy.release.baseline import baseline as run
@@ -143,7 +143,7 @@ def baseline(
     from kanopy.release.run import mask as run_mask
 
     inputs, named = inputs_of(data), o.columns(columns)
-    check_outputs(inputs, table=output)
+    check_outputs(inputs, table=None if output == STANDARD else output)
     by_group = method == "representatives"
     if given["k"] is not None and not by_group:
         raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
@@ -159,8 +159,6 @@ def baseline(
             published = one_per_group(masked.frame, named)
         else:
             published = run(source.frame, method, named, amount, seed=given["seed"])
-    with staged(forbidden=inputs) as release:
-        release.table(published, output, dialect=source.dialect)
     alone = 0 if by_group else int((published.group_by(list(named)).len()["len"] == 1).sum())
     left = [name for name in source.frame.columns if name not in named]
 
@@ -176,7 +174,10 @@ def baseline(
             out.print(f"Left out: {', '.join(left)}.", markup=False)
 
     facts = {"method": method, "columns": list(named), "rows": len(published), "unique_rows": alone, "left_out": left}
-    emit({**facts, "seed": given["seed"], "guarantees_k": False}, show_it)
+    with standard_output(output) as place:
+        with staged(forbidden=inputs) as release:
+            release.table(published, place, dialect=source.dialect)
+        emit({**facts, "seed": given["seed"], "guarantees_k": False}, show_it)
 
 
 def _per_column(texts: list[str] | None, name: str) -> dict[str, Any]:

@@ -30,7 +30,13 @@ Data = Annotated[
     ),
 ]
 Output = Annotated[
-    str, typer.Option("--output", "-o", help="Where the release goes; the suffix gives the format.", show_default=False)
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Where the release goes; the suffix gives the format, - is standard output.",
+        show_default=False,
+    ),
 ]
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")

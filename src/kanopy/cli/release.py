@@ -12,7 +12,7 @@ import typer
 
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar
+from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
 PASSWORD = "KANOPY_APP_PASSWORD"
@@ -85,12 +85,13 @@ def anonymize(
         if emit_sql is not None:
             emit_statement(data, output, wanted, emit_sql, where, encoding)
             return
-        result = publish_large(
-            data, output, wanted, where, given, encoding=encoding, read=read, solution=solution, overwrite=overwrite,
-            master=master, counts=counts,
-        )  # fmt: skip
-        _keep_inside(given["mapping"], solution)
-        emit(result.summary(), lambda out: _show_release(out, result, output, None))
+        with standard_output(output) as place:
+            result = publish_large(
+                data, place, wanted, where, given, encoding=encoding, read=read, solution=solution, overwrite=overwrite,
+                master=master, counts=counts,
+            )  # fmt: skip
+            _keep_inside(given["mapping"], solution)
+            emit(result.summary(), lambda out: _show_release(out, result, output, None))
         return
     run = functools.partial(release_of, bound=proof)
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
@@ -134,6 +135,21 @@ def publish(
 
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
+    with standard_output(output) as place:
+        _publish(data, output, place, job, encoding, given, run, read, solution)
+
+
+def _publish(
+    data: str,
+    output: str,
+    place: str,
+    job: Any,
+    encoding: str | None,
+    given: dict[str, Any],
+    run: Callable[..., Any],
+    read: list[Any],
+    solution: Path | None,
+) -> None:
     from kanopy._kinds import as_share
     from kanopy._progress import Clock, Progress
     from kanopy._table.delimited import check_columns
@@ -145,7 +161,7 @@ def publish(
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
     inputs = inputs_of(data, key_file, *read, *job.hierarchies.values())
-    check_outputs(inputs, report, mapping, manifest, solution, table=output)
+    check_outputs(inputs, report, mapping, manifest, solution, table=place)
     if solution is not None:
         check_reusable(job)
     key = key_for(job, key_file)
@@ -158,7 +174,7 @@ def publish(
         with clock.stage("write"):
             own = inputs_of(data)
             said = write_files(
-                result, Files(output, report, mapping, manifest, solution), dialect=source.dialect,
+                result, Files(place, report, mapping, manifest, solution), dialect=source.dialect,
                 read_from=own[0] if own else None, neutralize=neutralize, inputs=inputs, values=bool(values),
                 sampling_fraction=share, target=target, progress=Progress(show),
             )  # fmt: skip
