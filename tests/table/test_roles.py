@@ -7,7 +7,8 @@ import pytest
 
 from kanopy._table import datasets
 from kanopy._table.guessing.guess import guess_roles
-from kanopy._table.roles import Role
+from kanopy._table.guessing.structure import keys_of_people
+from kanopy._table.roles import Role, identifying_column
 
 
 @pytest.mark.parametrize(
@@ -92,6 +93,7 @@ def test_values_speak_too() -> None:
             "measure": [i + 0.25 for i in range(100)],
             "qn": [48.1 + i / 7000 for i in range(100)],
             "qc": [100 + i // 2 for i in range(100)],
+            "father": [62 + i / 8 for i in range(100)],
             "void": pl.Series([None] * 100, dtype=pl.String),
             "many": [[[1], [2]]] * 100,
             "bought": [[1, 2]] * 100,
@@ -105,12 +107,29 @@ def test_values_speak_too() -> None:
     assert guesses["same"].role == Role.INSENSITIVE and "same value" in guesses["same"].reason
     assert guesses["measure"].role == Role.SENSITIVE and "measured, not counted" in guesses["measure"].reason
     assert "100 records have a value of their own" in guesses["measure"].reason
-    for name in ("qn", "qc"):  # numbers that may be degrees of a place, and counts of many kinds
+    for name in ("qn", "qc", "father"):  # what may be degrees of a place, counts, or the height of a father
         assert guesses[name].role == Role.UNDECIDED and "may tell people apart" in guesses[name].reason
     assert guesses["void"].role == Role.INSENSITIVE and "is empty" in guesses["void"].reason
     assert guesses["many"].role == Role.IDENTIFIER and guesses["kind"].role == Role.SENSITIVE
     assert guesses["bought"].role == Role.QUASI_IDENTIFIER and "lists of 2 different" in guesses["bought"].reason
     assert "taken as sensitive" in guesses["kind"].reason and guesses["kind"].certainty == "unsure"
+
+
+def test_logarithms_are_no_degrees_of_places() -> None:
+    (guess,) = guess_roles(pl.DataFrame({"qz": [7 + i * 0.01234567 for i in range(300)]}))
+    assert guess.role == Role.SENSITIVE and "measured, not counted" in guess.reason
+
+
+def test_yes_and_no_point_at_nobody() -> None:
+    assert identifying_column(pl.Series("fin", [0, 1] * 20)) is None
+    assert identifying_column(pl.Series("name", ["Ann", "Bob"])) == "a person's name"
+
+
+def test_a_measure_is_no_key_of_people() -> None:
+    few = {"a": [i // 2 % 7 for i in range(200)], "b": [i // 4 % 5 for i in range(200)]}
+    assert keys_of_people(pl.DataFrame({"platelet": [i // 2 for i in range(200)], **few})) == []
+    (key,) = keys_of_people(pl.DataFrame({"zq": [i // 2 for i in range(200)], **few}))
+    assert key.column == "zq" and key.hanging == ("a", "b")
 
 
 def test_adult() -> None:

@@ -65,6 +65,7 @@ def settle_roles(job: Any, fields: Iterable[str], may_be_hashed: Iterable[str]) 
     object.__setattr__(job, "identifiers", (*job.identifiers, *(name for name in strangers if name not in roles)))
 
 
+FEWEST_TO_JUDGE, YES_AND_NO = 20, 2
 HOUSEHOLD_WORDS = frozenset(
     {"household", "households", "hh", "hhid", "hhnr", "hid", "haushalt", "hogar", "menage", "db"}
 )
@@ -102,6 +103,8 @@ def identifying_column(column: pl.Series) -> str | None:
     """
     from kanopy._table.guessing.names import meanings_of
 
+    if len(column) >= FEWEST_TO_JUDGE and not column.dtype.is_nested() and column.rename("").n_unique() <= YES_AND_NO:
+        return None  # yes and no point at nobody, whatever the name says
     meaning = identifying_name(column.name)
     if meaning is None and any(each.meaning.says == RECORD_NUMBER for each in meanings_of(column.name)[:1]):
         rows = len(column) - column.null_count()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kanopy._table.guessing.lexicon import HEALTH
+from kanopy._table.guessing.lexicon import HEALTH, lexicon
 from kanopy._table.guessing.names import words_of
 from kanopy._table.guessing.structure import coarser_form, dummy_groups, exclude, of_another, same_thing, yes_no_runs
-from kanopy._table.guessing.values import Values
+from kanopy._table.guessing.values import MOSTLY, Values
 from kanopy._table.roles import Role
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ FEWEST_OF_HEALTH, SHARE_OF_HEALTH = 4, 0.3
 """So many columns about health, and that share of those whose meaning is known, make a table of measures of health."""
 SHORTEST_CODE = 1000
 """Whole numbers from here on, all of as many digits, may be codes of places or offices."""
+
+FARTHEST, NEAR, FAR, FINE = 180.0, 30.0, 15.0, 1000
+"""Degrees of the globe, of a region, of latitude or longitude at most places, and parts of a degree: a street."""
 
 Alike = dict[str, tuple[str, str]]
 """Per column another that it is like, and in which way."""
@@ -123,6 +126,9 @@ def measures(values: Mapping[str, Values], found: Mapping[str, Guess]) -> dict[s
     known = [guess for guess in found.values() if not guess.reason.startswith(NOTHING)]
     healthy = sum(guess.reason.startswith(f"its name speaks of {HEALTH};") for guess in known)
     clinical = healthy >= max(FEWEST_OF_HEALTH, SHARE_OF_HEALTH * len(known))
+    degrees = [name for name in numbers if is_open(found[name]) and _may_be_degrees(values[name])]
+    if not any(abs(float(values[name].numbers.median() or 0)) >= FAR for name in degrees):  # type: ignore[arg-type]
+        degrees = []  # logarithms and shares look the same, but are small
     told = {}
     for name in numbers:
         if not is_open(found[name]) or found[name].role != Role.UNDECIDED:
@@ -132,11 +138,27 @@ def measures(values: Mapping[str, Values], found: Mapping[str, Guess]) -> dict[s
             why = f"one of {counted[topic]} columns of numbers named {topic!r}: taken as measured"
         elif clinical and not _code(values[name]):
             why = "stands among measures of health: taken as one"
+        elif values[name].fractions and name not in degrees and not _of_people(name):
+            why = f"{NOTHING}: measured, not counted, and taken as sensitive until you know better"
         else:
             continue
         shape = found[name].reason.partition("; ")[2].partition(";")[0]
         told[name] = replace(found[name], role=Role.SENSITIVE, reason=f"{why}; {shape}")
     return told
+
+
+def _of_people(name: str) -> bool:
+    """Whether a name says nothing but who it is of: what others know of a father may be meant."""
+    return all(word in lexicon().people for word in words_of(name))
+
+
+def _may_be_degrees(seen: Values) -> bool:
+    """Whether numbers may be degrees of places: written to four decimals or more, on the globe, near each other."""
+    low, high = seen.numbers.min(), seen.numbers.max()
+    if not seen.fractions or not isinstance(low, float) or not isinstance(high, float) or max(-low, high) > FARTHEST:
+        return False
+    finer = seen.numbers * FINE
+    return high - low < NEAR and int((finer != finer.round()).sum()) >= MOSTLY * len(finer)
 
 
 def _code(seen: Values) -> bool:

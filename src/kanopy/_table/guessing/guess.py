@@ -69,8 +69,6 @@ LARGEST_DIGIT = 9
 LONGEST_SCALE, RARE = 5, 0.01
 """Longer scales of which hardly anybody takes the highest step are counts, as of people in a home."""
 PARTS_OF_DATES = ("yr", "year", "mon", "mois", "mes", "maand", "day", "dow", "week", "date", "dato", "datum")
-FARTHEST, NEAR, FINE = 180.0, 30.0, 1000
-"""Degrees of longitude, of a region, and parts of a degree that name a street."""
 NOTES, LONGEST_MARK = frozenset({"note", "notes"}), 3
 """What is longer is no mark such as B+, but a word."""
 LETTERS_OF_SEX = frozenset("mfwvkdxu")
@@ -421,9 +419,6 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
         return Guess(name, Role.SENSITIVE, f"{reason}: taken as sensitive until you know better", None, UNSURE)
     if seen.text and seen.share(BANDS) >= MOSTLY:
         return Guess(name, Role.UNDECIDED, f"holds bands of numbers, of what is not clear; {shape}", "grouping", UNSURE)
-    if seen.fractions and not _may_be_coordinates(seen):
-        why = f"{reason}: measured, not counted, and taken as sensitive until you know better"
-        return Guess(name, Role.SENSITIVE, why, "numeric", UNSURE)
     telling = f"{reason}; but with so many values it may tell people apart: decide what it is"
     return Guess(name, Role.UNDECIDED, telling, "numeric" if seen.numeric else "grouping", UNSURE)
 
@@ -438,15 +433,6 @@ def _running_number(frame: pl.DataFrame, name: str, seen: Values) -> bool:
     numbers = frame[name].cast(pl.Float64, strict=False)
     steps = (numbers.diff() == 1) | (numbers == 1)
     return numbers.null_count() == 0 and bool(steps[1:].all()) and bool((numbers.diff() == 1).any())
-
-
-def _may_be_coordinates(seen: Values) -> bool:
-    """Whether numbers may be degrees of a place: written to four decimals or more, on the globe, near each other."""
-    low, high = seen.numbers.min(), seen.numbers.max()
-    if not isinstance(low, float) or not isinstance(high, float) or max(-low, high) > FARTHEST or min(-low, high) >= 0:
-        return False
-    finer = seen.numbers * FINE
-    return high - low < NEAR and float((finer != finer.round()).mean() or 0) >= MOSTLY  # type: ignore[arg-type]
 
 
 def _kinds_of_people(seen: Values) -> bool:
