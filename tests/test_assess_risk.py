@@ -84,6 +84,33 @@ def test_attack_on_a_release() -> None:
     assert same.attacks[0].share == pytest.approx(same.sizes.average_prosecutor)
 
 
+def test_the_order_of_rows_gives_everybody_away_unless_they_are_shuffled() -> None:
+    people = {"id": list(range(40)), "age": [20 + i % 20 for i in range(40)]}
+    release = {"id": people["id"], "age": ["20-39"] * 40}
+    found = assess_risk(people, ["age"], released=release)
+    assert found.order is not None and (found.order.rows, found.order.found) == (40, 40)
+    order = np.random.default_rng(1).permutation(40).tolist()
+    shuffled = {"id": [people["id"][i] for i in order], "age": ["20-39"] * 40}
+    hidden = assess_risk(people, ["age"], released=shuffled, key="id").order
+    assert hidden is not None and hidden.found == sum(i == at for at, i in enumerate(order)) < 4
+    fewer = {name: values[5:] for name, values in release.items()}
+    assert assess_risk(people, ["age"], released=fewer, key="id").to_dict()["row_order"]["found"] == 35
+
+
+def test_two_releases_in_which_people_came_and_went() -> None:
+    before = {"pseudonym": list("abcdefgh"), "age": ["20-29"] * 4 + ["30-39"] * 4}
+    after = {"pseudonym": list("abcdefgxyz"), "age": ["20-29"] * 4 + ["30-39"] * 4 + ["20-29"] * 2}
+    found = assess_risk(after, ["age"], beside=before, key="pseudonym", threshold=0.5).beside
+    assert found is not None and (found.added, found.removed, found.rows) == (3, 1, 7)
+    assert found.exposed_changes == 2  # x came alone to its class, h went alone; y and z came together
+    counts = assess_risk(
+        {"age": after["age"]}, ["age"], beside={"age": before["age"]}, in_order=False, threshold=0.25
+    ).to_dict()["beside"]
+    assert (counts["joined_by"], counts["added"], counts["removed"], counts["exposed_changes"]) == ("values", 2, 0, 2)
+    with pytest.raises(DataError, match="leave the unit out"):
+        assess_risk(after, ["age"], beside=before, unit="pseudonym")
+
+
 def test_attack_agrees_with_the_classes_of_a_kanopy_release() -> None:
     """Full-domain labels do not overlap, so each class yields one expected match."""
     adult = kanopy.datasets.adult().head(1500)

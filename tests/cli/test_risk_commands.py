@@ -149,3 +149,12 @@ def test_bad_input_about_samples(shell: Shell, arguments: list[str], words: str)
     assert run.status == 2, run.out
     assert words in " ".join(run.error.split())
     assert sorted(path.name for path in shell.folder.iterdir()) == ["sample.csv"]
+
+
+def test_risk_names_the_order_of_rows_and_what_an_earlier_release_adds(shell: Shell) -> None:
+    shell.write("people.csv", TABLE)
+    shell.write("release.csv", RELEASE)
+    run = shell("risk", "people.csv", "-q", "zip,sex", "--released", "release.csv")
+    assert run.status == 0 and "by the order of rows: 6 of 6 people" in run.out and "--shuffle" in run.out
+    run = shell("risk", "release.csv", "-q", "zip,sex", "--beside", "release.csv")
+    assert run.status == 0 and "Beside the earlier release" in run.out

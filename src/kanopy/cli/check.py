@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -18,14 +19,9 @@ from kanopy.cli.files import hierarchies_in, read_data
 def check(
     data: o.Data,
     encoding: o.Encoding = None,
-    beside: Annotated[
-        str | None, typer.Option(help="An earlier release of the same people: what do both give away together?")
-    ] = None,
+    beside: o.EarlierRelease = None,
     key: o.LinkingKey = None,
-    beside_quasi: Annotated[
-        list[str] | None,
-        typer.Option(help="Quasi-identifiers of the earlier release [default: its manifest says, else the same]."),
-    ] = None,
+    beside_quasi: o.EarlierQuasi = None,
     **given: Any,
 ) -> None:
     """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold.
@@ -40,7 +36,7 @@ def check(
     clock = Clock(())
     folder = given.pop("hierarchies")
     wanted = o.job_of(given)
-    known = _about_both(data, beside, wanted, key) if beside else {}
+    known = about_both(data, beside, wanted.quasi, key) if beside else {}
     if own_quasi := known.pop("quasi", None):
         wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
@@ -81,14 +77,15 @@ def check(
         for each in found.models:
             _show_model(out, each, found.counted)
         if found.beside is not None:
-            _show_beside(out, found.beside)
+            show_beside(out, found.beside)
 
     emit({"k": asked, **found.to_dict(), "seconds": clock.total()}, show)
     if not found.holds:
         raise typer.Exit(1)
 
 
-def _show_beside(out: Any, both: Any) -> None:
+def show_beside(out: Any, both: Any) -> None:
+    """Draw what two releases give away together."""
     from rich.text import Text
 
     mark = Text("✓ ", style="bold green") if both.holds else Text("✗ ", style="bold red")
@@ -103,6 +100,9 @@ def _show_beside(out: Any, both: Any) -> None:
     if both.narrowed:
         told = ", ".join(f"{name} in {counted(rows, 'row')}" for name, rows in both.narrowed.items())
         out.print(Text(f"  Both together say more precisely than either: {told}."))
+    if both.added or both.removed:
+        few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
+        out.print(Text(f"  Since then {counted(both.added, 'row')} came and {both.removed:,} went{few}."))
     if not both.holds:
         below = f"{counted(both.rows_below, 'row')} in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
@@ -111,7 +111,7 @@ def _show_beside(out: Any, both: Any) -> None:
         )
 
 
-def _about_both(data: str, earlier: str, wanted: Any, key: str | None) -> dict[str, Any]:
+def about_both(data: str, earlier: str, quasi: Sequence[str], key: str | None) -> dict[str, Any]:
     """What the manifests of two releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
     from kanopy._errors import some
     from kanopy._table.sources import local_path
@@ -130,9 +130,9 @@ def _about_both(data: str, earlier: str, wanted: Any, key: str | None) -> dict[s
     }
     if other.get("quasi"):
         said["beside_quasi"] = tuple(other["quasi"])
-    if not wanted.quasi:
+    if not quasi:
         said["quasi"] = tuple(own.get("quasi", ()))
-    elif forgotten := [name for name in own.get("quasi", ()) if name not in wanted.quasi]:
+    elif forgotten := [name for name in own.get("quasi", ()) if name not in quasi]:
         note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
     shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
     if key is None and len(shared) == 1:

@@ -46,6 +46,13 @@ SolutionFile = Annotated[
     typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
 ]
 LinkingKey = Annotated[str | None, typer.Option(help="A column that tells which rows of both tables belong together.")]
+EarlierRelease = Annotated[
+    str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away together?")
+]
+EarlierQuasi = Annotated[
+    list[str] | None,
+    typer.Option(help="Quasi-identifiers of the earlier release [default: its manifest says, else the same]."),
+]
 ReleaseHierarchies = Annotated[
     Path | None, typer.Option(help="A folder with the hierarchies whose labels the release uses.")
 ]

@@ -9,8 +9,12 @@ import typer
 
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy.cli import options as o
+from kanopy.cli.check import about_both, show_beside
 from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
+
+SHUFFLED = 0.1
+"""Of shuffled rows hardly one stands where it was; in tiny tables some do by chance."""
 
 
 @o.command(
@@ -21,7 +25,9 @@ def risk(
     data: o.Data,
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
     released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
+    beside: o.EarlierRelease = None,
     key: o.LinkingKey = None,
+    beside_quasi: o.EarlierQuasi = None,
     hierarchies: o.ReleaseHierarchies = None,
     threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
     subsets: Annotated[int, typer.Option(help="Look at sets of up to so many columns; 0 for none.")] = 3,
@@ -57,7 +63,7 @@ def risk(
         raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
-    inputs = inputs_of(data, population, released)
+    inputs = inputs_of(data, population, released, beside)
     check_outputs(inputs, report)
     for place in (row_risks, combinations):
         check_outputs([*inputs, *([report] if report else [])], table=place)
@@ -67,6 +73,12 @@ def risk(
     accepted = float(taken(Share(), threshold, "threshold"))
     fraction = None if sampled is None else float(taken(Share(), sampled, "sampling-fraction"))
     seed = taken(Whole(0), given["seed"], "seed")
+    both = about_both(data, beside, columns, key) if beside else {}
+    columns = list(both.pop("quasi", columns))
+    if beside_quasi:
+        both["beside_quasi"] = o.columns(beside_quasi)
+    key = both.pop("key", key)
+    both.pop("k", None)
     with progress_bar() as show:
         show(Step("reading", None, ""))
         table = read_data(data, encoding).frame
@@ -79,6 +91,7 @@ def risk(
             hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
             known=taken(KnownRows(), given["known"] or "1", "known"), separators=o.separators(given["separator"]),
             weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
+            beside=beside and read_data(beside, encoding).frame, **both,
         )  # fmt: skip
         if row_risks is not None:
             write_table(row_table(found), row_risks)
@@ -214,6 +227,11 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             f"{each.kind} attack: {each.found:,.1f} of {each.attempts:,} people found ({each.share:.2%}), "
             f"{each.certain:,} with certainty, highest risk {each.highest_risk:.2%}."
         )
+    if found.order is not None:
+        order, advice = found.order, " Publish with --shuffle." if found.order.share > SHUFFLED else ""
+        out.print(f"by the order of rows: {order.found:,} of {order.rows:,} people found ({order.share:.2%}).{advice}")
+    if found.beside is not None:
+        show_beside(out, found.beside)
     for each in found.exposed:
         ends = f"{', '.join(each.ends[:5])}{', …' if len(each.ends) > 5 else ''}"
         what = f"{counted(len(each.ends), 'interval end')} of fewer than {each.k:,} {each.counted}: {ends}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,9 @@ class Beside(Plain, Short):
     join them but by what both publish. `columns` are the quasi-identifiers of either. `rows` are in both releases,
     `unique_rows` alone in what both say; classes of fewer than `k` rows hold `rows_below` rows. `unique_alone` are the
     rows unique in one of the releases already. `narrowed` counts, per column, the rows whose value both ranges (or
-    sets) together say more precisely than either.
+    sets) together say more precisely than either. `added` rows came since the earlier release and `removed` ones went;
+    `exposed_changes` of them came or went with fewer than `k` of the same labels, so that who knows of somebody's
+    coming or going finds them among few (temporal attack, Sweeney 2002).
     """
 
     joined_by: str
@@ -43,6 +45,9 @@ class Beside(Plain, Short):
     unique_rows: int
     unique_alone: int
     narrowed: dict[str, int]
+    added: int = 0
+    removed: int = 0
+    exposed_changes: int = 0
 
     @property
     def holds(self) -> bool:
@@ -96,8 +101,71 @@ def beside(
             f"The earlier release has none of the columns {some(list(quasi))}: there is nothing to compare."
         )
     if key is None and not in_order:
-        return _matched(new, earlier, quasi, theirs, k, one_level)
-    return _joined(new, earlier, quasi, theirs, k, key)
+        found = _matched(new, earlier, quasi, theirs, k, one_level)
+    else:
+        found = _joined(new, earlier, quasi, theirs, k, key)
+    came, went = _changes(new, earlier, quasi, theirs, found.joined_by)
+    few = sum(int(sizes[sizes < k].sum()) for sizes in (came, went))
+    return replace(found, added=int(came.sum()), removed=int(went.sum()), exposed_changes=few)
+
+
+def _changes(
+    new: pl.DataFrame, earlier: pl.DataFrame, quasi: Sequence[str], theirs: Sequence[str], joined_by: str
+) -> tuple[Longs, Longs]:
+    """Rows that came since the earlier release and rows that went, per class of labels they have in common.
+
+    By key they are those whose key the other release lacks. Shuffled releases that use the same labels show how much
+    each class has grown or shrunk.
+    """
+    import polars as pl
+
+    from kanopy._table.grouping import number_rows
+
+    none = np.zeros(0, np.int64)
+    if joined_by == BY_ROW:
+        return none, none
+    if joined_by != BY_VALUES:
+        sides = ((new, earlier, quasi), (earlier, new, theirs))
+        alone = [(own.filter(~own[joined_by].is_in(other[joined_by].implode())), names) for own, other, names in sides]
+        came, went = (number_rows(rows, names).sizes.astype(np.int64) if rows.height else none for rows, names in alone)
+        return came, went
+    if sorted(quasi) != sorted(theirs):
+        return none, none
+    counted = [
+        pl.DataFrame([_comparable(frame[name]).alias(str(at)) for at, name in enumerate(quasi)])
+        .group_by(pl.all()).len(which)
+        for frame, which in ((new, "new"), (earlier, "earlier"))
+    ]  # fmt: skip
+    both = counted[0].join(counted[1], on=[str(at) for at in range(len(quasi))], nulls_equal=True)
+    grown = both["new"].cast(pl.Int64).to_numpy() - both["earlier"].cast(pl.Int64).to_numpy()
+    return grown[grown > 0], -grown[grown < 0]
+
+
+@dataclass(frozen=True)
+class RowOrder(Plain):
+    """What the order of rows gives away (unsorted matching attack, Sweeney 2002): who takes the i-th row of a release
+    for that of the i-th person finds `found` of `rows` people."""
+
+    rows: int
+    found: int
+
+    @property
+    def share(self) -> float:
+        """The share of people who are found."""
+        return self.found / self.rows if self.rows else 0.0
+
+
+def row_order(partner: Longs) -> RowOrder:
+    """How many rows stand where the original had them; `partner[i]` is the released row of row `i`, -1 for none.
+
+    Rows that were left out do not help: where the others kept their order, each is still found by counting.
+
+    >>> row_order(np.array([0, 1, -1, 2])).found, row_order(np.array([2, 1, 0])).found
+    (3, 1)
+    """
+    kept = partner[partner >= 0]
+    in_order = bool((np.diff(kept) > 0).all())
+    return RowOrder(len(partner), len(kept) if in_order else int((partner == np.arange(len(partner))).sum()))
 
 
 def _joined(

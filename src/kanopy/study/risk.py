@@ -29,6 +29,8 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
+from kanopy.study.beside import Beside, RowOrder, row_order
+from kanopy.study.beside import beside as both_releases
 from kanopy.study.ends import ExposedEnds, exposed_ends
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
@@ -84,6 +86,10 @@ class RiskAssessment(Short):
     """What was counted, and how many of them there are where it was not rows."""
     known: int | str = 1
     """How many rows of one of them others may know."""
+    order: RowOrder | None = None
+    """Who is found by the place of their row in the release."""
+    beside: Beside | None = None
+    """What the table gives away together with an earlier release of the same people."""
 
     @property
     def row_risks(self) -> dict[str, Any]:
@@ -125,6 +131,8 @@ class RiskAssessment(Short):
             "attacks": [each.to_dict() for each in self.attacks],
             **self.answers.to_dict(),
             **({} if self.units is None else {"counted": self.counted, "units": self.units, "known": self.known}),
+            **({} if self.order is None else {"row_order": {**self.order.to_dict(), "share": self.order.share}}),
+            **({} if self.beside is None else {"beside": self.beside.to_dict()}),
             "exposed_ends": [
                 {"column": each.column, "ends": len(each.ends), "fewer_than": each.k} for each in self.exposed
             ],
@@ -170,6 +178,10 @@ def assess_risk(
     known: int | str = 1,
     units: Units | None = None,
     separators: Mapping[str, str] | None = None,
+    beside: Any = None,
+    beside_quasi: Sequence[str] | None = None,
+    in_order: bool = True,
+    one_level: bool = False,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
@@ -177,7 +189,9 @@ def assess_risk(
     its size, by the sampling fraction, or as a table with the same columns (then its classes are counted: k-map,
     Sweeney 2002). `released` is a release of this table: original rows are looked for in it, exactly and by nearest
     neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
-    sets of columns out. `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
+    sets of columns out. `beside` is an earlier release of the same people, where the table is one itself: what both
+    give away together, and who came or went between them (`beside_quasi`, `in_order` and `one_level` as in
+    `kanopy.check`). `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
 
     `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows, each
     once, by one over the number of people who fit what is `known` of them: one row, m rows, or "all" (see `Job`).
@@ -250,14 +264,24 @@ def assess_risk(
     found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
     attacks: tuple[Attack, ...] = ()
     exposed: tuple[ExposedEnds, ...] = ()
+    order = None
     if released is not None:
         from kanopy.study.match import match_tables
 
         matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
         attacks = attack_matched(matched, quasi, seed=seed, units=units)
+        order = row_order(matched.partner)
         other = to_polars(released)[0]
         shared = [name for name in quasi if name in other.columns]
         exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2, units=units)
+    if beside is not None and units is not None:
+        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
+    together = None
+    if beside is not None:
+        together = both_releases(
+            frame, to_polars(beside)[0], quasi, k=ceil(1 / threshold) if threshold else 2, key=key,
+            earlier_quasi=beside_quasi, in_order=in_order, one_level=one_level,
+        )  # fmt: skip
     return RiskAssessment(
         rows=whole,
         suppressed_rows=grouped.suppressed,
@@ -279,6 +303,8 @@ def assess_risk(
         units=None if units is None else units.count,
         known=1 if units is None else units.known or KNOWN_ALL,
         exposed=exposed,
+        order=order,
+        beside=together,
     )
 
 
