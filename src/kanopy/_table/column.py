@@ -185,6 +185,13 @@ def nulled(series: pl.Series, gone: Mask) -> pl.Series:
     return pl.select(pl.when(pl.Series(~gone)).then(series.rename(""))).to_series().rename(series.name)
 
 
+def overwritten(series: pl.Series, gone: Mask | None, label: str) -> pl.Series:
+    """The column with a label instead of the values of the marked rows."""
+    if gone is None:
+        return series
+    return pl.select(pl.when(pl.Series(~gone)).then(series.rename("")).otherwise(pl.lit(label))).to_series()
+
+
 def emptied(series: pl.Series, gone: Mask) -> pl.Series:
     """The column without the values of the marked rows, and without the categories that only those rows had.
 

@@ -7,7 +7,8 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -46,6 +47,8 @@ class Dialect:
     newline: str = "\n"
     notes: tuple[str, ...] = ()
     """What the reader had to change: columns without a name, or with the name of another."""
+    labels: Any = field(default=None, compare=False)
+    """Of a file of a statistics package, what its columns and values are called (`Labels`)."""
 
     @property
     def marked(self) -> bool:

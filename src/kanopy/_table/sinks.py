@@ -200,6 +200,15 @@ def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
     place.write_bytes(book.getvalue())
 
 
+def _write_statistics(suffix: str) -> Writer:
+    def write(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
+        from kanopy._table.formats.statistics import write_statistics
+
+        write_statistics(frame, place, suffix, dialect.labels)
+
+    return write
+
+
 WRITERS: dict[str, Writer] = {
     ".csv": write_text,
     ".txt": write_text,
@@ -211,6 +220,7 @@ WRITERS: dict[str, Writer] = {
     ".feather": lambda frame, place, dialect: frame.write_ipc(place),
     ".ipc": lambda frame, place, dialect: frame.write_ipc(place),
     ".xlsx": _write_excel,
+    **{suffix: _write_statistics(suffix) for suffix in (".sav", ".zsav", ".dta", ".xpt")},
 }
 """File suffixes and what writes them."""
 

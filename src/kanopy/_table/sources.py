@@ -4,6 +4,7 @@
 |---|---|
 | delimited text | `people.csv`, `.tsv`, `.txt`, also with `.gz` or `.zst`: separator, quotes, encoding are detected |
 | Parquet, Arrow | `people.parquet`, `.arrow`, `.feather`, `.ipc` |
+| SPSS, Stata, SAS | `people.sav`, `.zsav`, `.por`, `.dta`, `.sas7bdat`, `.xpt`: values by their labels |
 | Excel | `people.xlsx`, or `people.xlsx::Sheet2` |
 | databases | `people.duckdb::table`, `people.sqlite::table`, or `people.sqlite?SELECT …` |
 | PostgreSQL | `postgresql://user@host/database::table`, or `…::SELECT …` |
@@ -51,6 +52,12 @@ KINDS: dict[str, str] = {
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
     ".db": "sqlite",
+    ".sav": "statistics",
+    ".zsav": "statistics",
+    ".por": "statistics",
+    ".dta": "statistics",
+    ".sas7bdat": "statistics",
+    ".xpt": "statistics",
 }
 """File suffixes and the kind of file they stand for."""
 
@@ -116,6 +123,11 @@ def read_source(
             raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
         frame, dialect = read_delimited(path, str(path), columns=wanted, encoding=encoding, separator=separator)
         return Source(frame, dialect, kind, path, dialect.notes)
+    if kind == "statistics":
+        from kanopy._table.formats.statistics import read_statistics
+
+        frame, labels = read_statistics(path)
+        return _checked(Source(frame, Dialect(labels=labels), kind, path), str(path), wanted)
     frame, notes = _READERS[kind](path, inner, query, wanted)
     return _checked(Source(frame, None, kind, path, notes), str(path), wanted)
 
