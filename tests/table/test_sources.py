@@ -182,8 +182,8 @@ def test_missing_file_folder_and_unknown_suffix(tmp_path: Path) -> None:
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(DataError, match="is a folder"):
         read_table(tmp_path / "d.csv")
-    with pytest.raises(DataError, match=r"\.sas7bdat.*Known suffixes: \.csv"):
-        read_table(tmp_path / "t.sas7bdat")
+    with pytest.raises(DataError, match=r"\.rds.*Known suffixes: \.csv"):
+        read_table(tmp_path / "t.rds")
     with pytest.raises(DataError, match="no suffix"):
         read_table(tmp_path / "table")
 
