@@ -29,7 +29,7 @@ def snapshot(page: Any, name: str, folder: Path) -> None:
         while (walk.nextNode()) walk.currentNode.data =
           walk.currentNode.data.replace(/\\/[\\w./-]*\\/(?=[\\w.-])/g, ""); }"""
     )
-    page.add_style_tag(content=".q-notifications, .q-tooltip { display: none }")
+    page.add_style_tag(content=".q-notifications, .tip { display: none }")
     page.wait_for_timeout(400)
     place = (PICTURES if os.environ.get("KANOPY_PICTURES") else folder) / f"app-{name}.png"
     page.screenshot(path=place)
@@ -312,4 +312,4 @@ def test_dark_large_and_by_keyboard(serve: Callable[..., Any], window: Callable[
         assert unnamed == []
         assert page.locator(".number").count() == page.locator(".number[aria-label][tabindex='0']").count() > 5
         page.locator(".number").first.hover()
-        page.locator(".q-tooltip").first.wait_for()
+        page.locator(".tip").wait_for()

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
+MOST_KEPT = 200
+"""Answers that are kept, so that a place opens at once when one comes back to it."""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
@@ -75,40 +77,49 @@ class Desk:
         """The table and some job, as a task is given them."""
         return {"source": self.project.source, "job": job.to_toml(), "home": str(self.project.folder)}
 
+    def _mark(self, *parts: Any) -> str:
+        """Under what an answer about the table is kept: a file that was written anew is another table."""
+        file = Path(self.project.source.partition("::")[0])
+        return json.dumps([file.stat().st_mtime if file.is_file() else 0, *parts], sort_keys=True)
+
     async def short(self, name: str, **arguments: Any) -> Any:
         """Work of a moment."""
         return await self.quick.call(name, None, **arguments)
 
     async def kept(self, name: str, **arguments: Any) -> Any:
         """Work of a moment whose answer stays the same for the same table, job and arguments."""
-        mark = json.dumps([self.project.job_mark, name, arguments], sort_keys=True)
+        mark = self._mark(self.project.job_mark, name, arguments)
         if mark not in self._kept:
-            if len(self._kept) > 200:
-                self._kept.clear()
-            found = self._kept[mark] = await self.short(name, **self.asked, **arguments)
-            return found  # others may have cleared what is kept meanwhile
+            return self._keep(mark, await self.short(name, **self.asked, **arguments))
         return self._kept[mark]
 
     async def kept_of_table(self, name: str, **arguments: Any) -> Any:
         """Work of a moment whose answer stays the same while the table and how it is read do."""
-        job = self.project.work.job
-        read = Job(skip_rows=job.skip_rows, missing_tokens=job.missing_tokens, column_tokens=job.column_tokens,
-                   decimals=job.decimals)  # fmt: skip
-        mark = json.dumps([self.project.work.source, read.to_toml(), name, arguments], sort_keys=True)
+        mark, read = _of_table(self.project.work.source, self.project.work.job, name, **arguments)
         if mark not in self._kept:
-            found = self._kept[mark] = await self.short(name, **self.asking(read), **arguments)
-            return found
+            return self._keep(mark, await self.short(name, **self.asking(read), **arguments))
         return self._kept[mark]
 
     async def preview(self, job: Job | None = None) -> Any:
         """What a job would do, the present one unless told; an earlier question not answered yet is dropped."""
         if self._preview is not None:
             self.quick.cancel(self._preview, force=False)
-        self._preview = self.quick.submit("releases.preview", None, **self.asking(job or self.project.work.job))
+        asked = self.asking(job or self.project.work.job)
+        mark = self._mark("releases.preview", asked)
+        if mark in self._kept:
+            return self._kept[mark]
+        self._preview = self.quick.submit("releases.preview", None, **asked)
         try:
-            return await self._preview.answer
+            return self._keep(mark, await self._preview.answer)
         except Cancelled:
             raise Superseded from None
+
+    def _keep(self, mark: str, found: Any) -> Any:
+        """Keep an answer; when there are many, all earlier ones go."""
+        if len(self._kept) > MOST_KEPT:
+            self._kept.clear()
+        self._kept[mark] = found
+        return found
 
     async def longer(self, what: str, name: str, **arguments: Any) -> Any:
         """Work that may take long: all windows see how far it is, and any of them can cancel it."""
@@ -139,10 +150,13 @@ class Desk:
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone."""
         project = self.project
         place = str(project.folder / source) if source.startswith("data/") else source
+        # The other worker reads the table meanwhile: its first questions follow at once.
+        self.quick.submit("table.rows", None, source=place, first=0, number=1, columns=[])
         found = await self.longer(f"Opening {name or source}", "table.open_table", source=place, example=example)
         files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
         job = Job.from_dict(found["job"]).replaced(hierarchies=files)
         opened = Work(source, job, tuple(found["columns"]), ())
+        self._keep(_of_table(source, job, "table.profiles")[0], found.pop("profiles"))
         project.change(
             f"open {name or Path(source).name}",
             lambda work: replace(opened, plans=work.plans if work.source == source else ()),
@@ -154,18 +168,23 @@ class Desk:
 
         return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
 
-    async def set_role(self, column: str, role: str) -> None:
-        """Give a column a role; one that becomes a quasi-identifier gets a hierarchy."""
-        project = self.project
-        job = project.work.job.with_role(column, role)
-        missing = column in job.quasi and column not in job.hierarchies
-        built = await self._built(job, [column] if missing else [])
+    async def set_roles(self, columns: Sequence[str], role: str) -> None:
+        """Give columns a role, in one step; those that become quasi-identifiers get a hierarchy."""
+
+        def changed(job: Job) -> Job:
+            for column in columns:
+                job = job.with_role(column, role)
+            return job
+
+        job = changed(self.project.work.job)
+        built = await self._built(job, [each for each in columns if each in job.quasi and each not in job.hierarchies])
 
         def change(work: Work) -> Work:
-            changed = work.job.with_role(column, role)
-            return replace(work, job=changed.replaced(hierarchies={**changed.hierarchies, **built}))
+            job = changed(work.job)
+            return replace(work, job=job.replaced(hierarchies={**job.hierarchies, **built}))
 
-        project.change(f"{column} is {role}", change)
+        named = columns[0] if len(columns) == 1 else f"{len(columns)} columns"
+        self.project.change(f"{named} {'is' if len(columns) == 1 else 'are'} {role}", change)
 
     async def _built(self, job: Job, columns: list[str]) -> dict[str, str]:
         """The hierarchies of some columns as a job asks for them, built and kept; nothing is asked for nothing."""
@@ -304,3 +323,12 @@ class Desk:
         """Forget a plan."""
         rest = tuple(plan for number, plan in enumerate(self.project.work.plans) if number != at)
         self.project.change("forget a plan", lambda work: replace(work, plans=rest))
+
+
+def _of_table(source: str, job: Job, name: str, **arguments: Any) -> tuple[str, Job]:
+    """Under what an answer about a table is kept, and a job that only says how the table is read."""
+    read = Job(
+        skip_rows=job.skip_rows, missing_tokens=job.missing_tokens, column_tokens=job.column_tokens,
+        decimals=job.decimals,
+    )  # fmt: skip
+    return json.dumps([source, read.to_toml(), name, arguments], sort_keys=True), read

@@ -24,7 +24,7 @@ from kanopy.app.places.risk import RiskPlace
 from kanopy.app.places.take_home import TakeHomePlace
 from kanopy.app.places.why import WhyPlace
 from kanopy.app.project import Project
-from kanopy.app.widgets.parts import button, labelled, style
+from kanopy.app.widgets.parts import button, labelled, own_file, tip
 
 PLACES: tuple[type[Place], ...] = (DataPlace, HierarchiesPlace, ReleasePlace, ExplorePlace, RiskPlace, TakeHomePlace)
 ALL_PLACES: tuple[type[Place], ...] = (*PLACES, WhyPlace)
@@ -77,7 +77,8 @@ class Window:
 
     def show(self) -> None:
         """Write the whole page."""
-        ui.add_css(style())
+        ui.add_css(own_file("style.css"))
+        ui.add_body_html(f"<script>{own_file('tips.js')}</script>")
         ui.colors(primary="#1d7656", negative="#a8281f", positive="#1d7656", warning="#b4641c")
         self.dark = ui.dark_mode(None)
         ui.link("To the content", "#main").classes("skip")
@@ -137,7 +138,7 @@ class Window:
                 with ui.link(target=place.path).classes("place") as link:
                     ui.icon(place.icon)
                     ui.label(place.name)
-                    ui.tooltip(f"Alt+{number}").props('anchor="center right" self="center left"')
+                tip(link, f"Alt+{number}")
                 self.links[place.path] = link
             ui.element("div").classes("spacer")
             with ui.link(target=WhyPlace.path).classes("place") as link:
@@ -161,10 +162,6 @@ class Window:
             ui.element("div").classes("grow")
             self.undo = button("", lambda: self._step("undo"), icon="undo", kind="quiet")
             self.redo = button("", lambda: self._step("redo"), icon="redo", kind="quiet")
-            with self.undo:
-                self.undo_words = ui.tooltip("")
-            with self.redo:
-                self.redo_words = ui.tooltip("")
             theme = ui.toggle({"auto": "Auto", "light": "Light", "dark": "Dark"}, value="auto")
             theme.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             theme.on_value_change(lambda event: self.dark.set_value(THEMES[event.value]))
@@ -174,13 +171,14 @@ class Window:
         project = self.desk.project
         work = project.work
         self.source.set_text(Path(shown_address(work.source)).name if work.source else "No table is open")
-        self.facts.set_text(f"k = {work.job.k} · {len(work.job.quasi)} quasi-identifiers" if work.source else "")
-        for shown, tip, said, name in (
-            (self.undo, self.undo_words, project.undoable, "Undo"),
-            (self.redo, self.redo_words, project.redoable, "Redo"),
-        ):
+        self.facts.set_text(
+            f"k = {work.job.k} · {len(work.job.quasi)} quasi-identifier{'s' * (len(work.job.quasi) != 1)}"
+            if work.source
+            else ""
+        )
+        for shown, said, name in ((self.undo, project.undoable, "Undo"), (self.redo, project.redoable, "Redo")):
             shown.set_enabled(bool(said))
-            tip.set_text(f"{name}: {said}" if said else f"Nothing to {name.lower()}")
+            tip(shown, f"{name}: {said}" if said else f"Nothing to {name.lower()}")
             labelled(shown, f"{name} {said}".strip())
         self._tick()
 

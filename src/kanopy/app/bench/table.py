@@ -49,6 +49,7 @@ def open_table(bench: Bench, tell: Callback, *, source: str, example: bool = Fal
         "columns": guessed.columns,
         "decide": guessed.decide,
         "hierarchies": _built(read.frame, job) if job.quasi else {},
+        "profiles": profiles(bench, tell, source=source, job=guessed.job.to_toml(), home="."),
     }
 
 

@@ -178,15 +178,21 @@ def _about(senses: Senses, name: str) -> str:
         return "a kind of " + ", ".join(taxonomy.label(each) for each in above) if above else ""
 
 
-def meaning_of(bench: Bench, tell: Callback, *, hierarchy: str, column: str) -> float | None:
-    """How much meaning a hierarchy of words loses; `None` where too few of its words are known."""
+def meanings(
+    bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, hierarchies: list[str]
+) -> list[float | None]:
+    """How much meaning each of some hierarchies of words loses; `None` where too few of its words are known."""
     from kanopy.hierarchy.quality.semantic_quality import evaluate_hierarchy
     from kanopy.ontology.load import load_ontology
 
-    try:
-        return float(evaluate_hierarchy(parse_json(hierarchy, column, name=column), load_ontology("wordnet")).score)
-    except KanopyError:
-        return None
+    found: list[float | None] = []
+    for text in hierarchies:
+        try:
+            tree = parse_json(text, column, name=column)
+            found.append(float(evaluate_hierarchy(tree, load_ontology("wordnet")).score))
+        except KanopyError:
+            found.append(None)
+    return found
 
 
 def compared(bench: Bench, tell: Callback, *, one: str, other: str, column: str) -> dict[str, Any]:

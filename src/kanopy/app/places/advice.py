@@ -26,7 +26,7 @@ def write_advice(place: Place, offered: Sequence[Mapping[str, Any]]) -> None:
                     button(
                         "Do it", place.attempt(lambda *_, each=each: _do(place, each)), icon="auto_fix_high", hint=words
                     )
-            ui.label(words[:1].upper() + words[1:])
+            ui.label(words)
             with ui.element("div"):
                 if each["loss"] is not None:
                     number(f"loss {each['loss']:.3f}", "loss")

@@ -10,7 +10,21 @@ from nicegui import events, ui
 from kanopy._table.roles import Role
 from kanopy.app.places.place import Place
 from kanopy.app.server import UPLOAD_LIMIT
-from kanopy.app.widgets.parts import Grid, button, card, heading, labelled, named, number, share, spark, tiles, title
+from kanopy.app.widgets.parts import (
+    Grid,
+    Pager,
+    button,
+    card,
+    heading,
+    labelled,
+    named,
+    number,
+    share,
+    spark,
+    tiles,
+    tip,
+    title,
+)  # fmt: skip
 
 ROLES = {
     Role.IDENTIFIER: "Identifier", Role.QUASI_IDENTIFIER: "Quasi", Role.SENSITIVE: "Sensitive",
@@ -26,7 +40,7 @@ EACH_ROW_ALONE = (
     "the role Unit."
 )
 PAGE_ROWS = 20
-COLUMNS_AT_ONCE = 40
+COLUMNS_AT_ONCE, LINES_AT_ONCE = 25, 40
 NONE = ""
 SURE, UNSURE = "sure", "unsure"
 
@@ -39,7 +53,8 @@ class DataPlace(Place):
 
     def build(self) -> None:
         """Write the place."""
-        self._roles: dict[str, ui.toggle] = {}
+        self._built_for = (self.desk.project.work.source, self.desk.project.work.job.unit)
+        self.__dict__.pop("_shown", None)
         if not self.desk.project.work.source:
             title("Which table is it?", "Nothing leaves this machine: the page is served from here, to here.")
             with ui.element("div").classes("two"):
@@ -51,22 +66,32 @@ class DataPlace(Place):
             button("Open another table", self._ask_other, icon="folder_open")
         self._tiles = ui.element("div")
         with card("columns-box"):
-            heading("Columns")
+            with ui.element("div").classes("row-flex"):
+                heading("Columns")
+                self._wanted = ui.input(placeholder="Find a column").props("outlined dense clearable")
+                labelled(self._wanted, "Find a column").on_value_change(lambda: self._write_columns())
+                self._wanted.set_visibility(len(self.desk.project.work.columns) > LINES_AT_ONCE // 2)
+                self._all = ui.select({str(key): text for key, text in ROLES.items()}, label="All of these are …")
+                self._all.props("outlined dense options-dense").style("min-width:190px")
+                self._all.on_value_change(self.attempt(lambda event: self._decide_all(event.value)))
+                tip(self._all, "Gives every column whose name holds what is looked for this role, in one step")
+                self._all.set_visibility(len(self.desk.project.work.columns) > LINES_AT_ONCE // 2)
+                ui.element("div").classes("grow")
+                self._lines = Pager("columns", LINES_AT_ONCE, self._write_columns)
             with ui.element("div").classes("columns") as self._columns:
                 ui.spinner(size="lg")
         with card():
             heading("Whose rows, and how many people each stands for")
             self._people()
         with card():
-            self._first = 0
+            names = [str(column["column"]) for column in self.desk.project.work.columns]
             with ui.element("div").classes("row-flex"):
                 heading("Rows")
                 ui.element("div").classes("grow")
-                self._pager()
-            names = [str(column["column"]) for column in self.desk.project.work.columns]
-            self._names = names[:COLUMNS_AT_ONCE]
-            with ui.element("div").style("overflow-x:auto"):
-                self._grid = Grid(["row", *self._names], label="Rows of the table", aligned={0: "right"})
+                self._across = Pager("columns of the rows", COLUMNS_AT_ONCE, self.attempt(lambda at: self._turn(at)))
+                self._down = Pager("rows", PAGE_ROWS, self.attempt(lambda first: self._page(first)))
+            self._across.at(0, len(names))
+            self._grid = Grid(label="Rows of the table", aligned={0: "right"}, tall=True)
         self.later(self._load)
 
     # ---- opening ------------------------------------------------------------------------------------------
@@ -119,11 +144,12 @@ class DataPlace(Place):
     # ---- columns ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        await self._page(0)
+        await self._turn(0)
         self.here()
         found = await self.desk.kept_of_table("table.profiles")
         self.here()
         self._profiles = {each["column"]: each for each in found}
+        self._order = [str(column["column"]) for column in self._ordered()]
         self._write_columns()
 
     def _ordered(self) -> list[Mapping[str, Any]]:
@@ -137,18 +163,27 @@ class DataPlace(Place):
 
         return sorted(self.desk.project.work.columns, key=place)
 
-    def _write_columns(self) -> None:
+    def _write_tiles(self) -> None:
         work = self.desk.project.work
-        roles = work.job.roles
-        undecided = [c for c in work.columns if roles.get(c["column"], Role.UNDECIDED) == Role.UNDECIDED]
+        undecided = sum(work.job.roles.get(c["column"], Role.UNDECIDED) == Role.UNDECIDED for c in work.columns)
         self._tiles.clear()
         with self._tiles:
             tiles(
                 (f"{self._total:,}", "rows"), (len(work.columns), "columns"),
-                (len(undecided), "undecided", "stay at home" if undecided else "nothing is open"),
+                (undecided, "undecided", "stay at home" if undecided else "nothing is open"),
                 (len(work.job.quasi), "quasi", "others may know them"),
             )  # fmt: skip
+
+    def _write_columns(self, first: int = 0) -> None:
+        """The columns whose name holds what is looked for, a part at a time; their order stays while roles change."""
+        self._write_tiles()
+        about = {str(column["column"]): column for column in self.desk.project.work.columns}
+        wanted = str(self._wanted.value or "").casefold()
+        found = [name for name in self._order if wanted in name.casefold()]
+        self._found = found
+        self._lines.at(first, len(found))
         self._columns.clear()
+        self._shown: dict[str, tuple[Any, ui.toggle]] = {}
         with self._columns:
             with ui.element("div").classes("column-line column-head"):
                 ui.label("Column")
@@ -156,22 +191,23 @@ class DataPlace(Place):
                 named("distinct", "Different")
                 named("missing")
                 named("unique")
-                with ui.label("Role"):
-                    ui.tooltip(ABOUT_ROLES).classes("explanation")
-            for column in self._ordered():
-                self._line(column, roles.get(column["column"], str(Role.UNDECIDED)))
+                tip(ui.label("Role"), ABOUT_ROLES)
+            for name in found[first : first + LINES_AT_ONCE]:
+                self._line(about[name], self._role(name))
+
+    def _role(self, name: str) -> str:
+        return str(self.desk.project.work.job.roles.get(name, Role.UNDECIDED))
 
     def _line(self, column: Mapping[str, Any], role: str) -> None:
         name = str(column["column"])
         facts = self._profiles.get(name, {})
-        with ui.element("div").classes("column-line" + (" undecided" if role == Role.UNDECIDED else "")):
+        with ui.element("div").classes("column-line" + (" undecided" if role == Role.UNDECIDED else "")) as line:
             with ui.element("div").style("min-width:0"):
-                ui.label(name).classes("name")
+                tip(ui.label(name).classes("name"), name)
                 ui.label(str(facts.get("type", ""))).classes("muted small")
-            with ui.element("div"):
-                spark(facts.get("bars", []), f"Histogram of {name}")
-                if facts.get("bars"):
-                    ui.tooltip(f"{facts['low']} … {facts['high']}")
+            spread = spark(facts.get("bars", []), f"Histogram of {name}")
+            if facts.get("bars"):
+                tip(spread, f"{facts['low']} … {facts['high']}")
             distinct = facts.get("distinct")
             number("–" if distinct is None else f"{distinct:,}", "distinct")
             number(f"{facts.get('missing', 0):,}", "missing")
@@ -179,30 +215,42 @@ class DataPlace(Place):
             toggle = ui.toggle({str(key): text for key, text in ROLES.items()}, value=role)
             toggle.classes("roles").props("no-caps unelevated dense toggle-color=primary")
             labelled(toggle, f"Role of {name}")
-            toggle.on_value_change(self.attempt(lambda event, name=name: self.desk.set_role(name, event.value)))
+            toggle.on_value_change(self.attempt(lambda event, name=name: self._decide(name, event.value)))
             with ui.element("div").classes("why row-flex").style("gap:6px"):
                 sure = str(column["certainty"])
-                with ui.label(f"{column['role']} · {sure}").classes(
-                    "chip " + ("good" if sure == SURE else "warn" if sure == UNSURE else "")
-                ):
-                    ui.tooltip("The guess, and how sure it is").classes("explanation")
+                kind = "good" if sure == SURE else "warn" if sure == UNSURE else ""
+                guess = ui.label(f"{column['role']} · {sure}").classes(f"chip {kind}").style("flex-shrink:0")
+                tip(guess, "The guess, and how sure it is")
                 ui.label(str(column["reason"]))
                 if column["missing"]:
                     ui.label(f"Means missing: {', '.join(map(str, column['missing'][:5]))}").classes("chip")
+        self._shown[name] = line, toggle
+
+    async def _decide(self, name: str, role: str) -> None:
+        if role != self._role(name):
+            await self.desk.set_roles([name], role)
+
+    async def _decide_all(self, role: str | None) -> None:
+        if role is not None:
+            self._all.set_value(None)
+            await self.desk.set_roles(self._found, role)
 
     def _people(self) -> None:
         job = self.desk.project.work.job
         names = [str(column["column"]) for column in self.desk.project.work.columns]
+        self._about_people: dict[str, Any] = {}
         with ui.element("div").classes("row-flex"):
             for label, field, value in (
                 ("Household", "household", job.household), ("Sampling weight", "sampling_weight", job.sampling_weight),
             ):  # fmt: skip
                 chosen = ui.select({NONE: "none", **{name: name for name in names}}, value=value or NONE, label=label)
                 chosen.props("outlined dense options-dense").style("min-width:220px")
+                self._about_people[field] = chosen
                 chosen.on_value_change(self.attempt(lambda event, field=field, label=label: self.desk.set_job(
                     f"{label.lower()}: {event.value or 'none'}", **{field: event.value or None})))  # fmt: skip
             known = ui.input(label="Rows of one person others may know", value=str(job.known)).props("outlined dense")
             known.style("min-width:260px").set_enabled(bool(job.unit))
+            self._about_people["known"] = known
             known.on("change", self.attempt(lambda *_: self._set_known(known.value)))
         told = f"k counts {', '.join(job.unit)}, not rows." if job.unit else EACH_ROW_ALONE
         ui.label(told).classes("muted small")
@@ -213,38 +261,22 @@ class DataPlace(Place):
 
     # ---- rows ---------------------------------------------------------------------------------------------
 
-    def _pager(self) -> None:
-        with ui.element("div").classes("pager"):
-            button("", self.attempt(lambda *_: self._page(0)), icon="first_page", kind="quiet", hint="First rows")
-            button(
-                "",
-                self.attempt(lambda *_: self._page(self._first - PAGE_ROWS)),
-                icon="chevron_left",
-                kind="quiet",
-                hint="Rows before",
-            )
-            self._where = ui.label("").classes("muted")
-            button(
-                "",
-                self.attempt(lambda *_: self._page(self._first + PAGE_ROWS)),
-                icon="chevron_right",
-                kind="quiet",
-                hint="Rows after",
-            )
-            button(
-                "", self.attempt(lambda *_: self._page(self._total)), icon="last_page", kind="quiet", hint="Last rows"
-            )
+    async def _turn(self, at: int) -> None:
+        """Show other columns of the rows."""
+        names = [str(column["column"]) for column in self.desk.project.work.columns]
+        self._across.at(at, len(names))
+        self._names = names[at : at + COLUMNS_AT_ONCE]
+        self._grid.head(["row", *self._names])
+        await self._page(self._down.first)
 
     async def _page(self, first: int) -> None:
-        total = getattr(self, "_total", None)
-        first = max(0, first if total is None else min(first, max(0, total - PAGE_ROWS)))
         found = await self.desk.short(
             "table.rows", source=self.desk.project.source, first=first, number=PAGE_ROWS, columns=self._names
         )
         self.here()
-        self._first, self._total = first, found["total"]
+        self._total = found["total"]
+        self._down.at(first, self._total)
         self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(found["rows"])])
-        self._where.set_text(f"{first + 1:,}–{min(first + PAGE_ROWS, self._total):,} of {self._total:,}")
 
     def state(self) -> Any:
         """Columns, roles and people: nothing else is shown here."""
@@ -252,10 +284,15 @@ class DataPlace(Place):
         return work.source, work.job.roles, work.job.household, work.job.sampling_weight, work.job.known
 
     def update(self) -> None:
-        """Roles alone have changed: the columns are written anew, all else stays."""
-        source = self.desk.project.work.source
-        if source and source == getattr(self, "_shown_source", None) and hasattr(self, "_profiles"):
-            self._write_columns()
-        else:
-            self._shown_source = source
+        """Roles alone have changed: they are set where they stand, all else stays."""
+        work = self.desk.project.work
+        if (work.source, work.job.unit) != self._built_for or not hasattr(self, "_shown"):
             super().update()
+        else:
+            for field, chosen in self._about_people.items():
+                chosen.set_value(str(getattr(work.job, field) or NONE))
+            self._write_tiles()
+            for name, (line, toggle) in self._shown.items():
+                role = self._role(name)
+                toggle.set_value(role)
+                line.classes(**{"add" if role == Role.UNDECIDED else "remove": "undecided"})

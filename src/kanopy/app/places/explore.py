@@ -16,6 +16,8 @@ from kanopy.app.widgets.points import Points
 
 KS, LIMITS = "2, 3, 5, 10, 20, 50", "0%, 2%, 5%"
 MOST_SERIES = 5
+MOST_SEARCHED = 8
+"""Columns of which every choice of levels is searched without being asked."""
 
 
 class ExplorePlace(Place):
@@ -34,8 +36,10 @@ class ExplorePlace(Place):
             with ui.element("div").classes("row-flex"):
                 self._ks = ui.input(label="k", value=KS).props("outlined dense")
                 self._limits = ui.input(label="Suppression limits", value=LIMITS).props("outlined dense")
+                # Many levels of many columns take long to search: a quick local search stands in unless one asks.
                 known = dict.fromkeys(("optimal", "best", "mondrian", "datafly", job.algorithm))
-                self._algorithms = ui.select(list(known), label="Algorithms", value=["optimal"], multiple=True)
+                first = "optimal" if len(job.quasi) <= MOST_SEARCHED else "mondrian"
+                self._algorithms = ui.select(list(known), label="Algorithms", value=[first], multiple=True)
                 self._algorithms.props("outlined dense use-chips").style("min-width:220px")
                 button("Explore", self.attempt(lambda *_: self._explore()), kind="main", icon="travel_explore")
             self._map = ui.element("div").classes("two wide-left")

@@ -14,7 +14,7 @@ from kanopy.app.desk import Superseded
 from kanopy.app.places.edits import EditPanel
 from kanopy.app.places.place import Overtaken, Place
 from kanopy.app.project import safe_name
-from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, title
+from kanopy.app.widgets.parts import button, card, heading, labelled, named, number, tip, title
 from kanopy.app.widgets.tree import Tree
 from kanopy.hierarchy.files.files import KINDS, read_hierarchy, write_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
@@ -58,8 +58,9 @@ class HierarchiesPlace(Place):
                 self._tree = Tree([], f"Hierarchy of {self.column}", choose=self._chosen, move=self._moved)
                 with ui.element("div").classes("legend"):
                     for colour, words in (("var(--line)", "loses little"), ("var(--before)", "loses much")):
-                        with ui.label(words):
+                        with ui.element("div"):
                             ui.element("i").style(f"background:{colour}")
+                            ui.label(words)
                     ui.label("red: fewer rows than k")
                     ui.label("green: what the preview publishes")
                     ui.label("drag a node onto a group to move it; shift-click chooses several")
@@ -67,7 +68,14 @@ class HierarchiesPlace(Place):
                 self._effect = card()
                 self.edits = EditPanel(self)
         self._offers = card()
+        with self._offers:
+            heading("Suggested hierarchies")
+            ui.spinner()
+        with self._effect:
+            heading("Effect on the release")
+            ui.label("Looking …").classes("muted")
         self._meaning = card()
+        self._meaning.set_visibility(False)
         self._beside = ui.element("div")
         self.later(self._load)
 
@@ -86,11 +94,16 @@ class HierarchiesPlace(Place):
     # ---- loading ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        with contextlib.suppress(Overtaken, Superseded):
+        with contextlib.suppress(Overtaken):
             await self._draw()
         self.here()
         await self._offer()
         self._offer_meaning()
+        with contextlib.suppress(Overtaken, Superseded):
+            await self._show_effect()
+        self.here()
+        if self._found["words"]:
+            await self._weigh_meaning()
 
     def _shown(self) -> Any:
         return self.state(), self.column
@@ -112,13 +125,12 @@ class HierarchiesPlace(Place):
         with self._scores:
             _write_scores(found)
         self.edits.fill(found)
+
+    async def _draw_with_effect(self) -> None:
+        await self._draw()
         await self._show_effect()
 
     async def _show_effect(self) -> None:
-        self._effect.clear()
-        with self._effect:
-            heading("Effect on the release")
-            ui.label("Looking …").classes("muted")
         shown = self._shown()
         found = await self.desk.preview()
         self._still(shown)
@@ -150,10 +162,6 @@ class HierarchiesPlace(Place):
             self._tree.fill(self._drawn["nodes"], k=self.desk.project.work.job.k, level=level)
 
     async def _offer(self, everything: bool = False) -> None:
-        self._offers.clear()
-        with self._offers:
-            heading("Suggested hierarchies")
-            ui.spinner()
         found = await self.desk.kept("trees.suggestions", column=self.column, everything=everything)
         self.here()
         self._found = found
@@ -162,44 +170,50 @@ class HierarchiesPlace(Place):
             with ui.element("div").classes("row-flex"):
                 heading("Suggested hierarchies")
                 ui.label("best first, each judged on this column alone").classes("muted small")
-            self._write_offers(found["ranked"])
+            self._meanings = self._write_offers(found["ranked"])
             if found["more"]:
                 ui.label("The column has many values: only what reads well was tried.").classes("muted small")
                 button("Try every method (may take minutes)", self.attempt(lambda *_: self._offer(True)))
 
-    def _write_offers(self, ranked: list[dict[str, Any]]) -> None:
-        with ui.element("div").classes("offers"):
+    async def _weigh_meaning(self) -> None:
+        """How much meaning each suggestion loses, where its values are words: known a moment later."""
+        found = await self.desk.kept("trees.meanings", column=self.column, hierarchies=[
+            each["hierarchy"] for each in self._found["ranked"]])  # fmt: skip
+        self.here()
+        for shown, meaning in zip(self._meanings, found, strict=False):
+            shown.set_text("unknown" if meaning is None else f"{meaning:.3f}")
+
+    def _write_offers(self, ranked: list[dict[str, Any]]) -> list[Any]:
+        """Suggestions as lines of a table; returns where the meaning that each loses stands, for words."""
+        words = bool(self._found["words"])
+        with ui.element("div").classes("offers with-meaning" if words else "offers"):
             with ui.element("div").classes("line"):
                 ui.label("Method").classes("muted small")
-                for key in (
-                    "loss",
-                    "typical_loss",
-                    "groups",
-                    "levels",
-                    "meaning" if "meaning" in ranked[0] else "readable",
-                ):
+                for key in ("loss", "typical_loss", "groups", "levels", *(["meaning"] if words else []), "readable"):
                     named(key)
                 ui.label("First level").classes("muted small")
                 ui.label("")
-            for each in ranked:
-                self._write_offer(each)
+            return [self._write_offer(each, words) for each in ranked]
 
-    def _write_offer(self, each: dict[str, Any]) -> None:
+    def _write_offer(self, each: dict[str, Any], words: bool) -> Any:
+        same = each["hierarchy"] == hierarchy_json(self.hierarchy)
         with ui.element("div").classes("line"):
-            ui.label(each["method"]).classes("strong")
+            with ui.element("div").classes("row-flex").style("gap:6px"):
+                ui.label(each["method"]).classes("strong")
+                if same:
+                    tip(ui.label("in use").classes("chip good"), "The tree above, as it is now")
             number(f"{each['loss']:.4f}", "loss")
             number("–" if each["typical"] is None else f"{each['typical']:.4f}", "typical_loss")
             number(f"{each['groups']:,}", "groups")
             number(each["levels"], "levels")
-            if "meaning" in each:
-                number(f"{each['meaning']:.3f}", "meaning")
-            else:
-                number("yes" if each["readable"] else "–", "readable")
-            with ui.label(each["labels"]).classes("labels"):
-                ui.tooltip(each["labels"])
+            meaning = each.get("meaning")
+            shown = number("…" if meaning is None else f"{meaning:.3f}", "meaning") if words else None
+            number("yes" if each["readable"] else "–", "readable")
+            tip(ui.label(each["labels"]).classes("labels"), each["labels"])
             with ui.element("div").classes("row-flex").style("flex-wrap:nowrap;gap:4px"):
                 button("Use", self.attempt(lambda *_, each=each: self._use(each)), hint=f"Use {each['method']}")
                 button("Compare", self.attempt(lambda *_, each=each: self._compare(each)), kind="quiet")
+        return shown
 
     def _use(self, each: dict[str, Any]) -> None:
         tree = parse_json(each["hierarchy"], self.column, name=self.column)
@@ -328,7 +342,7 @@ class HierarchiesPlace(Place):
         if getattr(self, "column", None) not in job.quasi or job.quasi != getattr(self, "_quasi", job.quasi):
             super().update()
         else:
-            self.later(self._draw)
+            self.later(self._draw_with_effect)
         self._quasi = job.quasi
 
 

@@ -38,7 +38,7 @@ class Place:
         """Write the place into the present container."""
         from kanopy.app.widgets.parts import button, card
 
-        self.root = ui.element("div").classes("main")
+        self.root = ui.element("main").classes("content")
         self.root.props["id"] = "main"
         self._seen = self.state()
         with self.root:

@@ -10,7 +10,7 @@ from kanopy._errors import NoSolution
 from kanopy.app.places.advice import write_advice
 from kanopy.app.places.place import Place
 from kanopy.app.places.result import ResultView
-from kanopy.app.widgets.parts import Slider, button, card, heading, labelled, named, number, picture, share, title
+from kanopy.app.widgets.parts import Slider, button, card, heading, labelled, named, number, picture, share, tip, title
 
 MOST_K = 100
 MOST_SUPPRESSED = 20
@@ -91,8 +91,7 @@ class ReleasePlace(Place):
         with self._models:
             for model in job.models:
                 with ui.element("span").classes("chip good"), ui.element("div").classes("row-flex").style("gap:4px"):
-                    ui.label(model.name)
-                    ui.tooltip(model.said())
+                    tip(ui.label(model.name), model.said())
                     rest = [each for each in job.models if each != model]
                     drop = self.attempt(
                         lambda *_, rest=rest, name=model.name: self._set_models(f"without {name}", rest)
@@ -180,8 +179,7 @@ class ReleasePlace(Place):
             ui.label("what counts more keeps more detail").classes("muted small")
         with ui.element("div").classes("importance"):
             for name in job.quasi:
-                with ui.label(name).classes("ellipsis"):
-                    ui.tooltip(name)
+                tip(ui.label(name).classes("ellipsis"), name)
                 text = number(f"{job.weights.get(name, 1.0):g}", "weight")
                 slider = Slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
                 labelled(slider, f"Importance of {name}")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from kanopy.app.places.advice import write_advice
-from kanopy.app.widgets.parts import Grid, button, card, picture, share, tiles
+from kanopy.app.widgets.parts import Grid, Pager, card, picture, share, tiles
 
 if TYPE_CHECKING:
     from kanopy.app.places.place import Place
 
 PAGE_ROWS = 15
-MOST_COLUMNS = 12
+MOST_COLUMNS = 10
 
 
 class ResultView:
@@ -22,7 +22,6 @@ class ResultView:
     def __init__(self, place: Place) -> None:
         self.place, self.desk = place, place.desk
         self.box = ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0")
-        self._first = 0
         self.write()
 
     def write(self) -> None:
@@ -93,33 +92,22 @@ class ResultView:
         with ui.element("div").classes("row-flex"):
             ui.label("The same rows, original and published; what changed is marked.").classes("muted")
             ui.element("div").classes("grow")
-            for icon, words, by in (
-                ("chevron_left", "Rows before", -PAGE_ROWS),
-                ("chevron_right", "Rows after", PAGE_ROWS),
-            ):
-                button(
-                    "",
-                    self.place.attempt(lambda *_, by=by: self._page(self._first + by)),
-                    icon=icon,
-                    kind="quiet",
-                    hint=words,
-                )
-            self._where = ui.label("").classes("muted")
-        self._beside = ui.element("div").style("overflow-x:auto;width:100%")
-        self.place.later(lambda: self._page(0))
+            attempt = self.place.attempt
+            self._across = Pager("columns", MOST_COLUMNS, attempt(lambda at: self._page(self._down.first, at)))
+            self._down = Pager("rows", PAGE_ROWS, attempt(lambda first: self._page(first, self._across.first)))
+        self._beside = ui.element("div").classes("roll tall")
+        self.place.later(lambda: self._page(0, 0))
 
-    async def _page(self, first: int) -> None:
+    async def _page(self, first: int, at: int) -> None:
         job = self.desk.project.work.job
-        columns = [*job.quasi, *job.sensitive, *job.insensitive][:MOST_COLUMNS]
+        columns = [*job.quasi, *job.sensitive, *job.insensitive]
         found = await self.desk.short(
             "releases.beside", source=self.desk.project.source, folder=str(self.desk.result_folder),
-            first=max(0, first), number=PAGE_ROWS, columns=columns,
+            first=first, number=PAGE_ROWS, columns=columns[at : at + MOST_COLUMNS],
         )  # fmt: skip
         self.place.here()
-        self._first = max(0, min(first, found["total"] - 1))
-        self._where.set_text(
-            f"{self._first + 1:,}–{min(self._first + PAGE_ROWS, found['total']):,} of {found['total']:,}"
-        )
+        self._across.at(at, len(columns))
+        self._down.at(first, found["total"])
         self._beside.clear()
         with self._beside, ui.element("table").classes("beside"):
             with ui.element("thead"), ui.element("tr"):
@@ -127,9 +115,9 @@ class ResultView:
                 for name in found["columns"]:
                     _cell("th", name)
             with ui.element("tbody"):
-                for at, (before, after) in enumerate(zip(found["before"], found["after"], strict=True)):
+                for row, (before, after) in enumerate(zip(found["before"], found["after"], strict=True)):
                     with ui.element("tr"):
-                        _cell("td", f"{self._first + at + 1:,}", "muted")
+                        _cell("td", f"{first + row + 1:,}", "muted")
                         for j in range(len(found["columns"])):
                             _change(before[j], None if after is None else after[j], gone=after is None)
 

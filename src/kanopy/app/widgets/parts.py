@@ -23,9 +23,15 @@ def words() -> dict[str, dict[str, str]]:
 
 
 @cache
-def style() -> str:
-    """The style of the page."""
-    return (resources.files("kanopy.app.widgets") / "style.css").read_text("utf-8")
+def own_file(name: str) -> str:
+    """A file of this room: the style of the page, the script of its explanations."""
+    return (resources.files("kanopy.app.widgets") / name).read_text("utf-8")
+
+
+def tip(element: Any, text: str) -> Any:
+    """An element that says more when one points at it, or comes to it by keyboard."""
+    element.props["data-tip"] = text
+    return element
 
 
 def number(text: object, key: str, *, big: bool = False) -> Element:
@@ -34,8 +40,7 @@ def number(text: object, key: str, *, big: bool = False) -> Element:
     shown = ui.label(str(text)).classes("number big" if big else "number")
     shown.props["tabindex"] = "0"
     shown.props["aria-label"] = f"{about['name']}: {text}. {about['short']}"
-    with shown:
-        ui.tooltip(about["short"]).classes("explanation")
+    tip(shown, about["short"])
     return shown
 
 
@@ -43,8 +48,7 @@ def named(key: str, text: str | None = None) -> Element:
     """The name of a number, with the same explanation, and the way to the page that says why."""
     about = words()[key]
     shown = ui.link(text or about["name"], f"/why#{key}").classes("named")
-    with shown:
-        ui.tooltip(about["short"]).classes("explanation")
+    tip(shown, about["short"])
     return shown
 
 
@@ -92,8 +96,7 @@ def button(text: str, click: Callable[..., Any], *, icon: str = "", kind: str = 
     shown.props("no-caps unelevated")
     if hint:
         shown.props["aria-label"] = hint if not text else f"{text}: {hint}"
-        with shown:
-            ui.tooltip(hint)
+        tip(shown, hint)
     return shown
 
 
@@ -139,7 +142,7 @@ def _colours() -> dict[str, dict[str, str]]:
     }
 
 
-def spark(bars: Sequence[int], description: str) -> None:
+def spark(bars: Sequence[int], description: str) -> Element:
     """A histogram the size of a word."""
     top = max(bars, default=0) or 1
     with ui.element("div").classes("spark") as box:
@@ -147,6 +150,7 @@ def spark(bars: Sequence[int], description: str) -> None:
         box.props["aria-label"] = description
         for count in bars:
             ui.element("i").style(f"height:{max(4, round(100 * count / top))}%")
+    return box
 
 
 def share(value: float | None) -> str:
@@ -162,24 +166,65 @@ class Slider(ui.slider):
     LOOPBACK = False
 
 
+class Pager:
+    """Arrows over something long, of which a part is shown; `go` is asked for the part that begins at a number."""
+
+    def __init__(self, what: str, step: int, go: Callable[[int], Any]) -> None:
+        self.first, self.total, self._step, self._what = 0, 0, step, what.split()[0]
+        with ui.element("div").classes("pager") as self.box:
+            for icon, words, to in (
+                ("first_page", f"First {what}", lambda: 0),
+                ("chevron_left", f"{what.capitalize()} before", self._before),
+                ("", "", None),
+                ("chevron_right", f"{what.capitalize()} after", self._after),
+                ("last_page", f"Last {what}", lambda: self.total),
+            ):
+                if to is None:
+                    self._where = ui.label("").classes("muted")
+                else:
+                    button("", lambda to=to: go(self._within(to())), icon=icon, kind="quiet", hint=words)
+        self.box.set_visibility(False)
+
+    def _before(self) -> int:
+        return self.first - self._step
+
+    def _after(self) -> int:
+        return self.first + self._step if self.first + self._step < self.total else self.first
+
+    def _within(self, first: int) -> int:
+        return max(0, min(first, (self.total - 1) // self._step * self._step))
+
+    def at(self, first: int, total: int) -> None:
+        """Say which part is shown; what is shown whole needs no arrows."""
+        self.first, self.total = first, total
+        self._where.set_text(f"{self._what} {first + 1:,}–{min(first + self._step, total):,} of {total:,}")
+        self.box.set_visibility(total > self._step)
+
+
 class Grid:
     """A table of texts that is filled anew without being built anew."""
 
-    def __init__(self, columns: Sequence[str], *, label: str, aligned: Mapping[int, str] | None = None) -> None:
+    def __init__(
+        self, columns: Sequence[str] = (), *, label: str, aligned: Mapping[int, str] | None = None, tall: bool = False
+    ) -> None:
+        self._aligned = aligned or {}
+        self._names: list[str] = []
+        with ui.element("div").classes("roll tall" if tall else "roll") as box:
+            box.props["tabindex"] = "0"
+            box.props["role"] = "region"
+            box.props["aria-label"] = label
+            self.table = ui.table(columns=[], rows=[], row_key="#").classes("grid")
+        self.table.props("flat dense hide-bottom")
+        self.head(columns)
+
+    def head(self, columns: Sequence[str]) -> None:
+        """Show these columns; the rows that fit them follow."""
         self._names = [f"c{number}" for number in range(len(columns))]
-        shown = [
-            {
-                "name": name,
-                "label": text,
-                "field": name,
-                "align": (aligned or {}).get(number, "left"),
-                "sortable": False,
-            }
+        self.table.rows = []
+        self.table.columns = [
+            {"name": name, "label": text, "field": name, "align": self._aligned.get(number, "left"), "sortable": False}
             for number, (name, text) in enumerate(zip(self._names, columns, strict=True))
         ]
-        self.table = ui.table(columns=shown, rows=[], row_key="#").classes("grid")
-        self.table.props("flat dense hide-bottom")
-        self.table.props["aria-label"] = label
 
     def fill(self, rows: Sequence[Sequence[object]]) -> None:
         """Show these rows."""

@@ -106,12 +106,12 @@ export default {
     start(again) {
       const folded = {};
       if (this.nodes.length > FIRST) {
-        // Fold the lowest groups first, until what is left can be taken in.
+        // Fold whole levels from below, until what is left can be taken in.
         let seen = this.nodes.length;
-        for (const n of [...this.nodes].filter((n) => !n.leaf && n.parent >= 0).sort((a, b) => a.level - b.level)) {
+        const groups = this.nodes.filter((n) => !n.leaf && n.parent >= 0);
+        for (const level of [...new Set(groups.map((n) => n.level))].sort((a, b) => a - b)) {
           if (seen <= FIRST) break;
-          folded[n.id] = true;
-          seen -= (this.under ? this.under[n.id] || [] : this.nodes.filter((c) => c.parent === n.id)).length;
+          for (const n of groups) if (n.level === level) { folded[n.id] = true; seen -= (this.under[n.id] || []).length; }
         }
       }
       if (again) {

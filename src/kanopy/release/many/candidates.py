@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,17 @@ class Candidates(Short):
     best: Mask
 
     def some(self, most: int) -> Longs:
-        """The numbers of at most about so many candidates to look at: all that no other beats, the rest evenly."""
+        """The numbers of at most about so many candidates to look at: all that no other beats, and the one that loses
+        least in every cell of a grid over loss and suppressed rows, so that no corner of the picture stays empty."""
         if len(self.losses) <= most:
             return np.arange(len(self.losses))
-        return np.union1d(np.flatnonzero(self.best), np.arange(0, len(self.losses), max(1, len(self.losses) // most)))
+        side, known = math.isqrt(most), np.flatnonzero(np.isfinite(self.losses))
+        known = known[np.argsort(self.losses[known], kind="stable")]
+        cells = [
+            np.floor((side - 1) * (each - each.min()) / (np.ptp(each) or 1)).astype(np.int64)
+            for each in (self.losses[known], self.suppressed[known])
+        ]
+        return np.union1d(np.flatnonzero(self.best), known[np.unique(cells[0] * side + cells[1], return_index=True)[1]])
 
 
 def free_job(job: Job) -> Job:
