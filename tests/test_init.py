@@ -129,3 +129,13 @@ def test_settings_of_reading_survive_a_file() -> None:
     assert Job.from_toml(job.to_toml()) == job == Job.from_dict(job.to_dict())
     with pytest.raises(DataError, match="no column 'c'"):
         anonymize({"a": [1, 2]}, Job(quasi="a", k=2, column_tokens={"c": ["9"]}))
+
+
+def test_dates_without_a_century_are_named_among_what_is_to_be_decided() -> None:
+    guessed = kanopy.guess_job({"geb": [f"{1 + i % 28:02}.{1 + i % 12:02}.{30 + i % 60}" for i in range(60)]})
+    assert any("without a century" in line and "'geb'" in line for line in guessed.decide)
+
+
+def test_counts_with_an_open_end_stand_in_their_order() -> None:
+    guessed = kanopy.guess_job({"kinder": ["3+", "0", "1", "2", "k. A."] * 12})
+    assert guessed.job.hierarchies["kinder"]["order"] == ["0", "1", "2", "3+"]

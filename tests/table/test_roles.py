@@ -253,16 +253,15 @@ def test_a_part_of_a_name_does_not_publish_texts_that_point_at_one_record() -> N
 
 
 def test_few_values_of_unknown_meaning_are_undecided_where_they_may_be_what_others_know() -> None:
-    found = roles_of(
-        {
-            "qa": [0, 1, 2, 3] * 50,  # as many as children
-            "qb": ["nord", "zentrum", "hafen", "berg"] * 50,  # kinds of something
-            "qc": [1, 2, 5, 4, 3] * 40,  # a scale
-            "qd": ["never", "rarely", "very often", "always"] * 50,  # answers
-            "qe": ["x", "y"] * 100,
-            "class": ["good", "bad"] * 100,  # an outcome, no social class
-        }
-    )
+    columns: dict[str, list[object]] = {
+        "qa": [0, 1, 2, 3] * 50,  # as many as children
+        "qb": ["nord", "zentrum", "hafen", "berg"] * 50,  # kinds of something
+        "qc": [1, 2, 5, 4, 3] * 40,  # a scale
+        "qd": ["never", "rarely", "very often", "always"] * 50,  # answers
+        "qe": ["x", "y"] * 100,
+        "class": ["good", "bad"] * 100,  # an outcome, no social class
+    }
+    found = {name: roles_of({name: values})[name] for name, values in columns.items()}
     # People of a family, no numbers of them.
     assert roles_of({"num": [1, 2, 3, 4, 5, 6] * 33})["num"] == "quasi-identifier"
     assert {name: found[name] for name in ("qa", "qb")} == {"qa": "undecided", "qb": "undecided"}
@@ -342,7 +341,7 @@ def test_words_that_say_a_unit_a_form_or_another_thing() -> None:
             "default_next_month": [int(i % 3 == 0) for i in rows],
             "review": [i % 14 for i in rows],  # no free text
             "english": [i * 7 % 80 for i in rows],  # marks, no origin
-            "cosign": [i % 2 for i in rows],  # no sign of the zodiac
+            "cosign": [i * i % 5 % 2 for i in rows],  # no sign of the zodiac
             "value_eur": [1000 * (i % 90) for i in rows],
         }
     )
@@ -358,7 +357,7 @@ def test_running_numbers_are_not_published() -> None:
         {
             "enum": [1 + i % 4 for i in range(200)],
             "pernum": [1 + i * 7 % 5 for i in range(200)],
-            "scale": [1 + i * i % 5 for i in range(200)],
+            "scale": [1 + i * i % 7 for i in range(200)],
         }
     )
     assert found == {"enum": "undecided", "pernum": "undecided", "scale": "sensitive"}
@@ -378,3 +377,34 @@ def test_short_words_and_counts_that_may_be_what_others_know_are_undecided() -> 
     assert found["rep"] == found["zh"] == "undecided" and found["med"] == found["last_txn"] == "quasi-identifier"
     assert found["weight"] == "insensitive"
     assert roles_of({"zq": [2 + i * i % 5 for i in range(rows)]})["zq"] == "undecided"
+
+
+def test_what_says_a_part_of_an_undecided_column_stays_with_it() -> None:
+    years = [i * 7 % 5 for i in range(400)]
+    found = roles_of(
+        {"zyrs": years, "zyrs2": [int(y == 2) for y in years], "zq": [int(i * i % 7 < 3) for i in range(400)]}
+    )
+    assert found == {"zyrs": "undecided", "zyrs2": "undecided", "zq": "sensitive"}
+
+
+def test_a_code_for_missing_makes_no_survey_weight_of_a_body_weight() -> None:
+    """Weights of people were published as they are because some were 999."""
+    kilos = [999 if i % 9 == 0 else 45 + i * 7 % 70 for i in range(300)]
+    (guess,) = guess_roles(pl.DataFrame({"weight": kilos}))
+    assert guess.role == Role.QUASI_IDENTIFIER and guess.missing == ("999",)
+
+
+def test_several_codes_for_missing_are_found_together() -> None:
+    columns = {
+        "eduyrs": [[77, 88, 99][i % 3] if i % 10 == 0 else i % 21 for i in range(300)],
+        "gndr": [9 if i % 50 == 0 else 1 + i % 2 for i in range(300)],
+        "age": [18 + i % 82 for i in range(300)],  # people of 77, 88 and 99 years
+        "rooms": [i % 10 for i in range(300)],
+    }
+    missing = {guess.column: guess.missing for guess in guess_roles(pl.DataFrame(columns))}
+    assert missing == {"eduyrs": ("77", "88", "99"), "gndr": ("9",), "age": (), "rooms": ()}
+
+
+def test_dates_of_what_is_harmless_are_known_to_others() -> None:
+    (guess,) = guess_roles(pl.DataFrame({"visit": [f"November {1 + i % 30}, {1990 + i % 33}" for i in range(200)]}))
+    assert guess.role == Role.QUASI_IDENTIFIER and guess.hierarchy_hint == "date"

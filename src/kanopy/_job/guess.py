@@ -111,7 +111,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
                 "remarks": list(read.remarks),
             }
         )
-    return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height)))
+    hidden = [
+        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy["method"] == "suppress"
+    ]
+    return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height, hidden)))
 
 
 def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[GuessedJob, dict[str, Hierarchy]]:
@@ -200,13 +203,15 @@ def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int
     yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
 
 
-def _decide(guesses: list[Guess], rows: int) -> Iterator[str]:
+def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]:
     """What a steward has to do before the job gives a release, or gives all that it could."""
     undecided = [guess.column for guess in guesses if guess.role == Role.UNDECIDED]
     if undecided:
         stay = "stays" if len(undecided) == 1 else "stay"
         number = "1 column" if len(undecided) == 1 else f"{len(undecided):,} columns"
         yield f"{number} undecided: {stay} at home until you decide ({some(undecided)})."
+    if hidden:
+        yield f"Dates in no form known here, or without a century, stay hidden: {some(hidden)}. Write their form."
     if not any(guess.role == Role.QUASI_IDENTIFIER for guess in guesses):
         yield (
             "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "

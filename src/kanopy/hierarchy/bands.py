@@ -90,12 +90,15 @@ def bands_in_order(texts: Sequence[str]) -> list[str] | None:
 
     >>> bands_in_order(["65+", "under 18", "18-64"]), bands_in_order(["a", "b"]), bands_in_order(["1-5", "3-9"])
     (['under 18', '18-64', '65+'], None, None)
+    >>> bands_in_order(["3+", "0", "2", "1"]), bands_in_order(["1", "2"])
+    (['0', '1', '2', '3+'], None)
     """
     found = [(band_of(text), text) for text in texts]
     bands = [(band.low, band.high, text) for band, text in found if band is not None]
     wide = sum(low < high for low, high, _ in bands)
     units = {band.unit for band, _ in found if band is not None} - {""}
-    if len(bands) < len(texts) or len(units) > 1 or wide < min(2, len(texts)) or len(bands) < 2:
+    open_ended = any(math.isinf(low) or math.isinf(high) for low, high, _ in bands)  # 0, 1, 2, 3+
+    if len(bands) < len(texts) or len(units) > 1 or len(bands) < 2 or (wide < 2 and not open_ended):
         return None
     bands.sort(key=lambda band: band[:2])
     # An end may be the beginning of the next one; anything more would be an order of overlapping bands.

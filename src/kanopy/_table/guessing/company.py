@@ -147,6 +147,20 @@ def measures(values: Mapping[str, Values], found: Mapping[str, Guess]) -> dict[s
     return told
 
 
+def told_by(frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str, Guess]) -> dict[str, Guess]:
+    """Columns of few values and unknown meaning that say a part of what an undecided column says: published, they would
+    give it away."""
+    secret = [name for name, guess in found.items() if guess.role == Role.UNDECIDED and not values[name].nested]
+    told = {}
+    for name, guess in found.items():
+        if guess.role == Role.SENSITIVE and is_open(guess) and values[name].distinct <= FEW_VALUES:
+            other = coarser_form(frame, name, secret, values)
+            if other is not None:
+                reason = f"{NOTHING}; says a part of what {other!r} says, which is undecided"
+                told[name] = replace(guess, role=Role.UNDECIDED, reason=reason)
+    return told
+
+
 def _of_people(name: str) -> bool:
     """Whether a name says nothing but who it is of: what others know of a father may be meant."""
     return all(word in lexicon().people for word in words_of(name))

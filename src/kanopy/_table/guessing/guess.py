@@ -20,6 +20,7 @@ from kanopy._table.guessing.company import (
     groups,
     measures,
     relatives,
+    told_by,
 )
 from kanopy._table.guessing.lexicon import (
     BODY,
@@ -110,6 +111,7 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
         like = found[other]
         found[name] = replace(found[name], role=like.role, reason=reason, hierarchy_hint=like.hierarchy_hint)
     found |= measures(values, found)
+    found |= told_by(frame, values, found)
     unit = _unit(frame, values, found)
     if unit is not None:
         whose = found[unit].reason.partition(";")[0]
@@ -258,7 +260,7 @@ def _by_name(
     if meaning.says == SURVEY_WEIGHT and seen.numeric and _could_be_body(seen):
         meaning = next(each for each in lexicon().meanings if each.says == BODY)
         says = f"its name and values may speak of {BODY}; {shape}"
-    if meaning.role == Role.INSENSITIVE and seen.many_alone and seen.distinct > FEW_VALUES:
+    if meaning.role == Role.INSENSITIVE and seen.many_alone and not seen.dates and seen.distinct > FEW_VALUES:
         return Guess(name, Role.UNDECIDED, f"{says}, many of them of one record only: decide", "numeric", UNSURE)
     unclear = meaning.role == Role.SENSITIVE and spoken.strength < WORD
     if unclear and seen.text and seen.nearly_unique and seen.rows >= FEWEST_ROWS_TO_JUDGE:
@@ -345,17 +347,17 @@ def _counts_population(name: str, seen: Values) -> bool:
     """Whether a column of weights says how many people of a population each record stands for."""
     if not any(word.endswith(WEIGHT_WORDS) for word in words_of(name)):
         return False
-    middle, most = seen.numbers.median(), seen.numbers.max()
+    middle, most = seen.true_numbers.median(), seen.true_numbers.max()
     if not isinstance(middle, float) or not isinstance(most, float) or middle <= 0:
         return False
     birth = any(word.startswith(("birth", "bw", "b")) for word in words_of(name))
-    about_one = abs(float(seen.numbers.mean() or 0) - 1) < ABOUT_ONE  # type: ignore[arg-type]
+    about_one = abs(float(seen.true_numbers.mean() or 0) - 1) < ABOUT_ONE  # type: ignore[arg-type]
     return (middle > HEAVY and not birth) or most < LIGHT or about_one or most > SKEWED * middle
 
 
 def _could_be_body(seen: Values) -> bool:
     """Whether weights lie where those of people do, in kilograms or pounds."""
-    low, high = seen.numbers.min(), seen.numbers.max()
+    low, high = seen.true_numbers.min(), seen.true_numbers.max()
     return isinstance(low, float) and isinstance(high, float) and low >= 20 and 60 <= high <= 400 and high < 5 * low
 
 

@@ -64,11 +64,14 @@ MISSING_BESIDE_NUMBERS = frozenset({".", "none", "nil", "nr", "dk", "nk", "iap",
 MISSING_NUMBERS = frozenset(
     map(
         float,
-        (-9, -99, -999, -9999, -99999, 99999, 999999, 9999999, -8, -7, 97, 98, 99, 997, 998, 999, 9997, 9998, 9999),
+        (-9, -99, -999, -9999, -99999, 99999, 999999, 9999999, -8, -7, 97, 98, 99, 997, 998, 999, 9997, 9998, 9999, 9,
+         66, 77, 88, 666, 777, 888, 6666, 7777, 8888),
     )
-)
+)  # fmt: skip
 
 
+ONE_CODE, SEVERAL_CODES = 4.0, 2.5
+"""So many times the largest value a code is; less where several stand beside each other, as 77, 88 and 99."""
 SEPARATORS = (";", "|")
 """What parts the elements of lists in texts; commas and slashes also stand within names."""
 
@@ -155,6 +158,11 @@ class Values:
             return plain
         read = reader_of(self.decimal)
         return pl.Series([read(text) for text in self.sample.to_list()], dtype=pl.Float64).drop_nulls()
+
+    @cached_property
+    def true_numbers(self) -> pl.Series:
+        """The numbers without those that stand for missing values."""
+        return self.numbers.filter(~self.numbers.is_in([float(each) for each in self.missing_codes if _is_plain(each)]))
 
     @cached_property
     def numeric(self) -> bool:
@@ -249,8 +257,9 @@ class Values:
         if self.numeric and self.decimal is None and self.rows >= FEWEST_ROWS_TO_JUDGE:
             codes = MISSING_NUMBERS & set(self.numbers.unique().to_list())
             rest = self.numbers.filter(~self.numbers.is_in(list(codes)))
+            times = SEVERAL_CODES if len([code for code in codes if code > 9]) > 1 else ONE_CODE
             for code in sorted(codes):
-                if rest.n_unique() > 1 and _stands_apart(code, float(rest.min()), float(rest.max())):  # type: ignore[arg-type]
+                if rest.n_unique() > 1 and _stands_apart(code, float(rest.min()), float(rest.max()), times):  # type: ignore[arg-type]
                     found.append(next(v for v in values.to_list() if _is_number(v, code)))
         return tuple(sorted(set(found)))
 
@@ -260,10 +269,14 @@ def _repeat(elements: pl.Series) -> bool:
     return 0 < 2 * elements.n_unique() <= len(elements)
 
 
-def _stands_apart(code: float, least: float, most: float) -> bool:
+def _stands_apart(code: float, least: float, most: float, times: float) -> bool:
     """Whether a code lies where no value does: below zero beside none, or several times above the largest."""
-    return code < 0 <= least or code > 4 * max(1.0, most)
+    return code < 0 <= least or code > times * max(1.0, most)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.0*)?", text.strip()))
 
 
 def _is_number(text: str, number: float) -> bool:
-    return bool(re.fullmatch(r"-?\d+(\.0*)?", text.strip())) and float(text) == number
+    return _is_plain(text) and float(text) == number
