@@ -408,3 +408,16 @@ def test_several_codes_for_missing_are_found_together() -> None:
 def test_dates_of_what_is_harmless_are_known_to_others() -> None:
     (guess,) = guess_roles(pl.DataFrame({"visit": [f"November {1 + i % 30}, {1990 + i % 33}" for i in range(200)]}))
     assert guess.role == Role.QUASI_IDENTIFIER and guess.hierarchy_hint == "date"
+
+
+def test_money_is_known_by_its_signs_and_schooling_by_its_years() -> None:
+    bands = ["$0-$19,999", "$20,000-$49,999", "$50,000-$99,999", "$100,000+", "Refused"]
+    found = roles_of(
+        {
+            "Q9": bands * 60,
+            "zq": [f"{900 + i * 7 % 800} €" for i in range(300)],
+            "grade76": [i * i % 19 for i in range(300)],
+            "pctime": [700 + i * 13 for i in range(300)],
+        }
+    )
+    assert found == {"Q9": "sensitive", "zq": "sensitive", "grade76": "quasi-identifier", "pctime": "sensitive"}

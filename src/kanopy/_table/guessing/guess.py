@@ -45,7 +45,7 @@ from kanopy._table.guessing.lexicon import (
 from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, Spoken, meanings_of, words_of
 from kanopy._table.guessing.personal import first_names
 from kanopy._table.guessing.structure import hangs_on
-from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MOSTLY, Values
+from kanopy._table.guessing.values import BANDS, FEWEST_ROWS_TO_JUDGE, MONEY_SIGNS, MOSTLY, TEXTS, Values
 from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 
 LONG_TEXT = 40
@@ -61,6 +61,7 @@ FEWEST_UNITS, MOST_UNITS = 20, 0.95
 """People of whom a table holds several rows each: enough of them to hide among, and fewer than rows."""
 MOST_COUNTED = 0.05
 """What is counted has few different values for its rows; numbers of people have many."""
+MOST_GRADES = 18
 MOTHERS, MOST_YEARS_OF_SCHOOL = frozenset({"med"}), 25
 LANGUAGES = frozenset({"english", "german", "french", "spanish", "latin", "language"})
 GRADES, LIMITS = frozenset({"grade", "gradelevel"}), frozenset({"limit", "limits"})
@@ -301,12 +302,12 @@ def _years_of_school(seen: Values) -> bool:
 
 
 def _grades_of_people(seen: Values) -> bool:
-    """Whether grades are years of school (whole numbers up to thirteen, some above six) or ranks (words), not marks."""
+    """Whether grades are years of school (whole numbers up to eighteen, some above six) or ranks (words), not marks."""
     if seen.text:
         return seen.length > LONGEST_MARK
     low, high = seen.numbers.min(), seen.numbers.max()
     whole = seen.numeric and not seen.fractions and seen.distinct > 2
-    return whole and isinstance(low, float) and isinstance(high, float) and low >= 0 and 6 < high <= 13
+    return whole and isinstance(low, float) and isinstance(high, float) and low >= 0 and 6 < high <= MOST_GRADES
 
 
 def _above(seen: Values, limit: float) -> bool:
@@ -401,6 +402,8 @@ def _by_values(frame: pl.DataFrame, name: str, seen: Values, values: Mapping[str
     if meaning is not None:
         reason = f"its values speak of {meaning.says}; {shape}"
         return Guess(name, meaning.role, reason, meaning.hint, LIKELY)
+    if isinstance(seen.column.dtype, TEXTS) and seen.share(MONEY_SIGNS) >= MOSTLY:
+        return Guess(name, Role.SENSITIVE, f"its values are amounts of {MONEY}; {shape}", "numeric", LIKELY)
     if seen.disease_codes:
         return Guess(name, Role.SENSITIVE, f"its values look like codes of diseases; {shape}", "mask", LIKELY)
     if seen.dates:

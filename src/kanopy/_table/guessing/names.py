@@ -26,7 +26,7 @@ SHORTEST_CORE = 3
 SHORTEST_INSIDE = 4
 SHORT_BEGINNINGS = ("age", "sex", "eth", "edu", "bmi", "dob", "zip", "inc", "occ")
 LETTERS = {"ß": "ss", "ı": "i", "ä": "ae", "ö": "oe", "ü": "ue", "ø": "o", "æ": "ae", "ł": "l"}
-CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke", "kids")
+CLEAR_ENDINGS = ("race", "educ", "wage", "male", "smoke", "kids", "time")
 SHORT_ENDINGS = ("dol", "siz", "fam", "job", "sch")
 LONGEST_REST = 3
 """A short word counts as the beginning of another where at most so many letters follow: `agea`, `sexf`."""

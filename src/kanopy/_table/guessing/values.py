@@ -44,6 +44,7 @@ DISEASE_CODES = r"^[A-TV-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?$"
 BANDS = (
     r"^\s*[$€£]?\s?[\d.,]+\s*[kK]?\s*(-|–|to|bis)\s*[$€£]?\s?[\d.,]+\s*[kK]?.*$|^\s*([<>≤≥]|under|over|below).*\d.*$"
 )
+MONEY_SIGNS = r"[$€£¥₹]\s?\d|\d\s?[€£¥₹$]|\b(USD|EUR|GBP|CHF)\b.*\d|\d.*\b(USD|EUR|GBP|CHF)\b"
 FULL_NAME = r"^(\p{Lu}[\p{Ll}'’-]+\.?,?\s){1,3}\p{Lu}[\p{L}'’-]+\d*$"
 HONOURED = r"^(Dra?|Prof|Mrs?|Ms|Hon|Judge|Herr|Frau|Mme|Sra?|Dott|Avv|Dhr|Mevr)\.?\s+(\p{Lu}[\p{L}.'’-]*\s?){1,4}$"
 MISSING_WORDS = frozenset({
