@@ -124,14 +124,15 @@ def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:
     if job.unit:
         return ()
     notes = []
-    for key in keys_of_people(frame, job.quasi):
+    for key in keys_of_people(frame, job.quasi, job.identifiers):
+        hang = "hangs" if len(key.hanging) == 1 else "hang"
+        hanging = f", and {some(key.hanging)} {hang} on it" if key.hanging else ""
         repeated = ""
         if key.copies:
             repeated = f" {key.copies:,} rows are copies of another with the same {key.column!r}."
         notes.append(
-            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows, and "
-            f"{some(key.hanging)} {'hangs' if len(key.hanging) == 1 else 'hang'} on it. k counts rows, and {job.k} "
-            f"rows may all be about one of them.{repeated} "
+            f"{key.column!r} looks like a key of people: it has {key.values:,} values in {key.rows:,} rows{hanging}. "
+            f"k counts rows, and {job.k} rows may all be about one of them.{repeated} "
             f"To count people, name it as the unit (unit = {key.column!r}, --unit)."
         )
     return tuple(notes)

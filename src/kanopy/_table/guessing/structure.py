@@ -175,11 +175,11 @@ class Key:
     copies: int
 
 
-def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = ()) -> list[Key]:
+def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = (), identifiers: Sequence[str] = ()) -> list[Key]:
     """Columns that look like keys of people of whom there are several rows: repeated values on which others depend.
 
-    A name that speaks of people or numbers needs one column that hangs on it, any other two. `without` are columns that
-    are known to be something else.
+    A name that speaks of people or numbers needs one column that hangs on it, or none if it is among the `identifiers`;
+    any other two. `without` are columns that are known to be something else.
 
     >>> frame = pl.DataFrame({"patient": [*range(20)] * 3, "born": [*range(1950, 1970)] * 3, "visit": [*range(60)],
     ...                       "sex": [*"fm" * 10] * 3})
@@ -213,7 +213,7 @@ def keys_of_people(frame: pl.DataFrame, without: Sequence[str] = ()) -> list[Key
             pairs = pl.DataFrame({"key": column, "other": part[other].rename("other")}).drop_nulls()
             if pairs.height > 0.5 * rows and pairs.n_unique() <= count:
                 hanging.append(other)
-        if len(hanging) >= (1 if speaks else 2):
+        if len(hanging) >= (2 if not speaks else 0 if name in identifiers else 1):
             copies = part.filter(column.is_not_null())
             found.append(Key(name, count, rows, tuple(hanging), copies.height - copies[plain].n_unique()))
     return found
