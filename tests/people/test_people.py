@@ -290,6 +290,12 @@ def test_an_attack_finds_people_by_any_row() -> None:
     assert exact.people == exact.attempts == 2 and exact.certain == 1 and exact.highest_risk == 1.0
 
 
+def test_an_attack_is_no_more_certain_where_people_have_many_rows_alike() -> None:
+    table = pl.DataFrame({"p": [*range(5)] * 8, "q": ["a"] * 40})
+    found = kanopy.assess_risk(table, ["q"], released=table, unit="p", largest_subset=0)
+    assert [each.highest_risk for each in found.attacks] == [0.2, 0.2] and found.attacks[0].found == pytest.approx(1)
+
+
 def test_the_report_speaks_of_people_and_says_why() -> None:
     page = kanopy.anonymize(visits(), job(suppress=0.2)).report.to_html()
     assert "People, not rows" in page and "The 348 rows are about 80 people" in page
@@ -323,7 +329,20 @@ def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
     assert "348 rows of 80 people" in told.stdout and told.exit_code == 0
     out = ["-o", str(tmp_path / "out.csv"), "--known", "2", "--suppress", "60%"]
     told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "visits.csv"), *asked, *out])
-    assert "Counted are 80 people, whose 2 rows others may know" in " ".join(told.stdout.split()), told.output
+    assert "Counted are 80 people; others may know 2 rows of each" in " ".join(told.stdout.split()), told.output
+
+
+def test_a_unit_named_now_is_no_longer_what_the_job_file_calls_it(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from kanopy.cli import app
+
+    visits().write_csv(tmp_path / "visits.csv")
+    for role in ("identifiers", "undecided"):
+        (tmp_path / "job.toml").write_text(Job(quasi="sex", k=5, **{role: "patient"}).to_toml())
+        asked = ["--job", str(tmp_path / "job.toml"), "--unit", "patient", "-o", str(tmp_path / f"{role}.csv")]
+        told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "visits.csv"), *asked])
+        assert "Counted are 80 people" in told.stdout, told.output
 
 
 def test_what_counts_rows_refuses_a_unit() -> None:

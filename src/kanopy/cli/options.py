@@ -202,6 +202,11 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
+    for role in ("identifiers", "undecided", "insensitive", "sensitive"):
+        # The job file's role of a column yields to the unit that is named now; a quasi-identifier is no unit.
+        left = tuple(name for name in getattr(own, role) if name not in changes.get("unit", ()))
+        if role not in changes and left != getattr(own, role):
+            changes[role] = left
     if given.get("separator"):
         changes["separators"] = {**own.separators, **separators(given["separator"])}
     models = [*(models or ()), *([f"subset-k:{given['every']}"] if given.get("every") else ())]

@@ -233,7 +233,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         known = "all rows" if not units.known else counted(units.known, "row")
         lost = units.count - (verification.people or 0)
         out.print(
-            f"Counted are {units.count:,} {units.called}, whose {known} others may know; {lost:,} of them have no row "
+            f"Counted are {units.count:,} {units.called}; others may know {known} of each, and {lost:,} have no row "
             "left."
         )
     if result.bound is not None:

@@ -240,7 +240,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         certain = of_units(each.certain_rows, found.counted)
         out.print(
             Text(
-                f"{each.column}: {certain} in classes with a single value; best guess "
+                f"{each.column}: {certain} in classes that tell the value; best guess "
                 f"{each.expected_confidence:.1%} instead of {each.baseline:.1%}."
             )
         )

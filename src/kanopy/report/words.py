@@ -170,9 +170,9 @@ _PIECES = re.compile(r"\{[^{}]*\}|[^{}]+|[{}]")
 _COUNTED: ContextVar[str] = ContextVar("counted", default="rows")
 _OF_COUNTED = (
     "risk.", "check.", "compare.measured", "explore.map", "release.tiles", "release.checked", "release.holds",
-    "release.alone",
+    "release.alone", "release.warning",
 )  # fmt: skip
-_OF_ROWS = ("risk.survey", "risk.special", "risk.tiles_survey")
+_OF_ROWS = ("risk.survey", "risk.special", "risk.tiles_survey", "risk.attacks")
 """Texts about what promises count, and those among them that speak of rows all the same, as all others do."""
 
 
@@ -209,7 +209,7 @@ def of_counted(text: str) -> str:
 
 def _renamed(text: str, one: str, what: str) -> str:
     text = re.sub(r"\bRows( that)?\b", lambda found: what.capitalize() + (" who" if found[1] else ""), text)
-    stay = r"(?<!uppressed )(?<!published )(?<!pairs of )(?<!among all )"
+    stay = r"(?<!uppressed )(?<!published )(?<!pairs of )(?<!among all )(?<!original )"
     return re.sub(rf"{stay}\brow(s?)\b(?! published)", lambda m: what if m[1] else one, text)
 
 

@@ -45,7 +45,7 @@ class GivenAway:
 class Disclosure(Plain):
     """What the classes say about one sensitive column.
 
-    `certain_rows` lie in classes that hold a single value. `confidence` is the share of a class that its most frequent
+    `certain_rows` lie in classes where all have one value. `confidence` is the share of a class that its most frequent
     value has, `baseline` that share in the whole table: what anybody could guess anyway. `likely_rows` lie in classes
     whose confidence reaches `level`. `expected_confidence` is the mean over rows, `information` the bits that the
     class tells about the value on average, out of `uncertainty` bits without it. `largest_shift` is the greatest

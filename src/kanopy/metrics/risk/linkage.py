@@ -141,16 +141,19 @@ def attack(
 
 
 def _by_person(units: Ints, chance: Floats, candidates: Longs, hits: Mask) -> tuple[Floats, Longs, Mask]:
-    """What was achieved by person: found when any row is, by the fewest candidates; unmatched when no row is."""
+    """What was achieved by person: found when any row is, by the one that says most; unmatched when no row is.
+
+    Rows of a person that look alike are one question, and are not asked again and again.
+    """
     of_row, first, _ = number_keys(units.astype(np.int64))
-    missed = np.ones(len(first))
-    np.multiply.at(missed, of_row, 1.0 - chance)
+    best = np.zeros(len(first))
+    np.maximum.at(best, of_row, chance)
     hit = np.zeros(len(first), np.bool_)
     np.logical_or.at(hit, of_row, hits)
     fewest = np.full(len(first), np.iinfo(np.int64).max)
     counts = hits | ~hit[of_row]
     np.minimum.at(fewest, of_row[counts & (candidates > 0)], candidates[counts & (candidates > 0)])
-    return 1.0 - missed, np.where(fewest == np.iinfo(np.int64).max, 0, fewest), hit
+    return best, np.where(fewest == np.iinfo(np.int64).max, 0, fewest), hit
 
 
 def distance_table(covers: Covers, kind: str) -> Floats:

@@ -38,12 +38,12 @@ def groups(found: Found, after: Found | None = None) -> str:
             [(b.label, b.rows / total) for b in longest[:12]], of_counted("Share of rows"), of_counted(SIZE)
         )
         picture = drawing(chart, "sizes", told("risk.groups.described"))
-        return part("risk.groups", pair(picture, listing), change="", over=over(found))
+        return part("risk.groups", pair(picture, listing), change="", own=_own(found))
     described = sentence("risk.groups.described_both", before=found, after=after)
     before = {**found, "rows": members(found)}
     change = sentence("risk.groups.change", before=before, after=after, one=after["unique_rows"] == 1)
     picture = drawing(class_sizes(*sides), "sizes", described, LEGEND)
-    return part("risk.groups", pair(picture, listing), change=change, over=over(found))
+    return part("risk.groups", pair(picture, listing), change=change, own=_own(found))
 
 
 def members(found: Found) -> int:
@@ -55,6 +55,12 @@ def over(found: Found) -> str:
     """What a risk is one over: the smallest group, or those who fit what may be known."""
     words: list[str] = told("risk.over")
     return words[1] if found.get("known", 1) == 1 else words[0]
+
+
+def _own(found: Found) -> str:
+    """What the risk of one row, or person, is one over."""
+    words: list[str] = told("risk.own")
+    return over(found) if found.get("known", 1) != 1 else words["units" in found]
 
 
 def _sides(found: Found, after: Found | None) -> list[Found]:
@@ -214,8 +220,8 @@ def disclosure(found: Found, after: Found | None = None) -> str:
     # The two sides of a column stand together.
     given = [given[i] for i in sorted(range(len(given)), key=lambda i: i % len(found["disclosure"]))]
     certain = [(each["name"], each["certain_share"]) for each in given]
-    chart = charts.bars(certain, "Rows whose group holds a single value")
-    picture = drawing(chart, "given", "Share of rows whose group holds a single value")
+    chart = charts.bars(certain, of_counted("Rows whose group tells the value"))
+    picture = drawing(chart, "given", of_counted("Share of rows whose group tells the value"))
     level = found["disclosure"][0]["level"]
     return part("risk.disclosure", picture, records("risk.disclosure", given, level=level), level=level)
 
