@@ -10,6 +10,7 @@ import contextlib
 import math
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -19,12 +20,14 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._core.classes import Domain
 from kanopy._errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
 from kanopy._job.job import Job
 from kanopy._progress import Step
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.models import parse_model
+from kanopy.privacy.models import KAnonymity, parse_model
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
+from kanopy.search.problem import Problem
 from kanopy.search.solution import About
 from tests.quick import QUICK
 
@@ -177,6 +180,25 @@ def test_a_budget_gives_the_same_bytes_however_busy_the_machine_is(name: str) ->
     assert one.frame.write_csv() == two.frame.write_csv()
     assert one.solution.notes == two.solution.notes
     assert one.solution.judged == two.solution.judged
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
+def test_a_millisecond_is_enough_for_a_safe_release_of_any_table(name: str) -> None:
+    """One column, constant columns, hierarchies of one level, and a table on which there would be much to do."""
+    trees = [Hierarchy.from_rows([[f"v{v}", f"g{v // 3}", "*"] for v in range(6)], name=f"q{j}") for j in range(3)]
+    flat = [Hierarchy.from_rows([[f"v{v}"] for v in range(6)], name=f"q{j}") for j in range(3)]
+    draw = np.random.default_rng(0).integers(0, 6, (600, 3)).astype(np.int32)
+    same = np.zeros((40, 3), np.int32)
+    for hierarchies, cells in ((trees[:1], draw[:60, :1]), (trees, same), (flat, same), (trees, draw)):
+        tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        domain = Domain(
+            tuple(h.name for h in hierarchies), tuple(hierarchies), tuples, counts, of_row.reshape(-1).astype(np.int32)
+        )
+        begun = time.process_time()
+        found = make_algorithm(name, budget_seconds=1e-3).solve(Problem(domain, [KAnonymity(5)]))
+        assert time.process_time() - begun < 5.0
+        assert found.recoding.classes.smallest >= 5
+        assert cells is not same or found.score in (0.0, 40.0 * 40.0)
 
 
 def no_worse_with_more(name: str, table: pl.DataFrame, budgets: Sequence[float], **changes: Any) -> None:

@@ -10,7 +10,8 @@ from itertools import product
 import numpy as np
 
 from kanopy._arrays import FloatRows, Floats, IntRows, Ints, Longs, Mask, Shorts, Words
-from kanopy.search.bound.prices_kernel import ROUNDING, Cuts, Walk, _cap_prices, _keep_cut
+from kanopy.search.bound.cut_prices_kernel import Room
+from kanopy.search.bound.prices_kernel import ROUNDING
 from kanopy.search.local.best.agglomerate_kernel import NEVER, Units
 from kanopy.search.local.best.cover_kernel import ABSENT, FEW, Cover, Desk, Folded
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES, Boxes, agreement, box_weight, level_weight
@@ -237,37 +238,26 @@ def look_around(
                         far[t, i], near[t, i] = found[0], found[2]
 
 
-def scan_boxes(
-    boxes: Boxes, sizes: Longs, attributes: Longs, price: Floats, counts: Longs, k: int,
-    walk: Walk, cuts: Cuts, repaired: Floats, worst: Floats, visits: int,
-) -> bool:  # fmt: skip
-    """The definition, box by box: everything in one call."""
-    n = walk.state[0, 2]
-    order = walk.records[0, :n].tolist()
-    room = np.empty(n + 1), np.empty(n + 1, np.int64), np.empty(n + 1, np.int32)
+def boxes_too_dear(
+    boxes: Boxes, attributes: Longs, price: Floats, counts: Longs, k: int
+) -> list[tuple[float, list[int]]]:
+    """The definition of a walk, box by box: weights and records, dearest first."""
+    dear = []
     for levels in product(*(range(int(boxes.head[j, LEVELS])) for j in attributes)):
         found: dict[tuple[int, ...], list[int]] = {}
         pairs = zip(attributes, levels, strict=True)
         starts = [int(boxes.head[j, AT] + level * boxes.head[j, VALUES]) for j, level in pairs]
-        for t in order:
+        for t in np.argsort(-price, kind="stable").tolist():
             box = tuple(int(boxes.codes[at + boxes.tuples[t, j]]) for j, at in zip(attributes, starts, strict=True))
             found.setdefault(box, []).append(t)
         for inside in found.values():
-            if sum(int(counts[t]) for t in inside) < k:
-                continue
             weight = 0.0
             for j, at in zip(attributes, starts, strict=True):
                 weight += float(boxes.weights[at + boxes.tuples[inside[0], j]])
-            total, rows = 0.0, 0
-            for t in inside:
-                if rows < k:
-                    total += min(k - rows, int(counts[t])) * float(price[t])
-                rows += int(counts[t])
-            if total > k * weight * (1 + ROUNDING):
-                members = np.array(inside, np.int32)
-                _keep_cut(cuts, members, price, counts, k, weight, worst)
-                _cap_prices(members, price, counts, k, weight, repaired, *room)
-    return True
+            rows = [float(price[t]) for t in inside for _ in range(int(counts[t]))]
+            if len(rows) >= k and sum(rows[:k]) > k * weight * (1 + ROUNDING):
+                dear.append((weight, inside))
+    return dear
 
 
 def best_box(
@@ -330,7 +320,7 @@ def tighten(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
 
 def improve_prices(
     start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
-    price: Floats, pressure: Floats, balance: float, steps: int,
+    price: Floats, pressure: Floats, room: Room, balance: float, steps: int,
 ) -> None:  # fmt: skip
     """The same steps with whole arrays."""
     n, m = len(price), len(weight)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,9 +12,10 @@ from hypothesis import strategies as st
 
 from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.bound.cut_prices_kernel import improve_prices
+from kanopy.search.bound.cut_prices_kernel import improve_prices, make_room
 from kanopy.search.bound.ladders import Priced, make_ladders, price_records
-from kanopy.search.bound.prices_kernel import make_cuts, make_walk, scan_boxes
+from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
+from kanopy.search.bound.walks import Walks
 from kanopy.search.problem import Problem
 from tests.kernels import definitions
 from tests.search.problems import domains
@@ -40,47 +43,66 @@ def box_ratios(priced: Priced, price: np.ndarray, k: int) -> list[tuple[float, f
     return found
 
 
+def found_by(walks: Walks, price: np.ndarray) -> list[Found]:
+    return [part for parts, _ in walks.too_dear(price, lambda: None) for part in parts]
+
+
+def in_boxes(found: list[Found]) -> list[tuple[float, list[int]]]:
+    return [
+        (float(part.weight[b]), part.record[part.start[b] : part.start[b + 1]].tolist())
+        for part in found
+        for b in range(int(part.used[0]))
+    ]
+
+
+def mended(
+    run: Callable[..., None], found: list[Found], priced: Priced, price: np.ndarray, k: int
+) -> tuple[Cuts, np.ndarray, np.ndarray]:
+    cuts, repaired, worst = make_cuts(100_000, 1_000_000), price.copy(), np.full(len(price), -np.inf)
+    for part in found:
+        run(part, price, priced.counts, k, cuts, repaired, worst, make_dear(len(price)))
+    return cuts, repaired, worst
+
+
 @settings(max_examples=40, deadline=None)
-@given(domains(most_attributes=3), st.integers(1, 5), st.integers(0, 5), st.sampled_from([1, 7, 10**9]))
-def test_scan_finds_what_is_too_dear_and_mends_it(domain: Domain, k: int, seed: int, visits: int) -> None:
+@given(domains(most_attributes=3), st.integers(1, 5), st.integers(0, 5), st.integers(0, 2), st.sampled_from([1, 3]))
+def test_walks_find_what_is_too_dear_and_it_is_mended(
+    domain: Domain, k: int, seed: int, split: int, threads: int
+) -> None:
     priced = laid_out(domain)
     price = np.random.default_rng(seed).random(len(priced.counts)) * 0.6
-    order = np.argsort(-price, kind="stable").astype(np.int32)
-    attributes = np.random.default_rng(seed).permutation(domain.width).astype(np.int64)
-    results = []
-    for run in (scan_boxes, definitions.scan_boxes):
-        walk = make_walk(priced.boxes, int(priced.counts.sum()), k, order)
-        cuts = make_cuts(10_000, 100_000)
-        repaired, worst = price.copy(), np.full(len(price), -np.inf)
-        while not run(
-            priced.boxes, priced.sizes, attributes, price, priced.counts, k, walk, cuts, repaired, worst, visits
-        ):
-            pass
-        results.append((cuts, repaired, worst))
-    (one, mended, worst), (two, plain_mended, plain_worst) = results
-    np.testing.assert_allclose(mended, plain_mended, rtol=1e-12)
-    np.testing.assert_allclose(worst, plain_worst, rtol=1e-12)
-    np.testing.assert_array_equal(one.used, two.used)
-    count, entries, lost = one.used.tolist()
-    assert lost == 0
-    np.testing.assert_array_equal(one.record[:entries], two.record[:entries])
-    np.testing.assert_array_equal(one.start[: count + 1], two.start[: count + 1])
-    np.testing.assert_allclose(one.share[:entries], two.share[:entries])
-    np.testing.assert_allclose(one.weight[:count], two.weight[:count])
+    walks = Walks(priced, k, threads)
+    walks.split = min(split, domain.width - 1)
+    found = found_by(walks, price)
+    want = definitions.boxes_too_dear(priced.boxes, walks.attributes, price, priced.counts, k)
+    assert [inside for _, inside in in_boxes(found)] == [inside for _, inside in want]
+    np.testing.assert_allclose([w for w, _ in in_boxes(found)], [w for w, _ in want], rtol=1e-12)
+    cuts, repaired, worst = mended(cap_boxes, found, priced, price, k)
+    for left, right in zip((repaired, worst), mended(cap_boxes.plain, found, priced, price, k)[1:], strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-12)
     # Mended prices are honest in every box and never above those asked for; cuts are what they say.
-    assert all(paid <= most + 1e-9 for paid, most in box_ratios(priced, mended, k))
-    assert (mended <= price).all() and (mended >= 0).all()
-    too_dear = sum(paid > most * (1 + 1e-9) + 1e-12 for paid, most in box_ratios(priced, price, k))
-    assert (count > 0) == (too_dear > 0)
+    assert all(paid <= most + 1e-9 for paid, most in box_ratios(priced, repaired, k))
+    assert (repaired <= price).all() and (repaired >= 0).all()
+    count, _, lost = cuts.used.tolist()
+    assert lost == 0 and (count > 0) == bool(found)
     for c in range(count):
-        part = slice(one.start[c], one.start[c + 1])
-        assert abs(one.share[part].sum() - 1) < 1e-12
-        assert one.share[part] @ price[one.record[part]] - one.weight[c] == np.float64(one.excess[c]) or np.isclose(
-            one.share[part] @ price[one.record[part]] - one.weight[c], one.excess[c]
-        )
+        part = slice(cuts.start[c], cuts.start[c + 1])
+        assert abs(cuts.share[part].sum() - 1) < 1e-12
+        assert np.isclose(cuts.share[part] @ price[cuts.record[part]] - cuts.weight[c], cuts.excess[c])
 
 
-def test_scan_without_room_for_groups_side_by_side_finds_the_same() -> None:
+def test_boxes_kept_are_cut_again_where_other_rows_have_become_dear() -> None:
+    """A box of weight .5 with prices .9, .2, .1, 0 and k = 2: at first the first two count, then the last two."""
+    box = Found(np.array([0.5]), np.array([0, 4]), np.arange(4, dtype=np.int32), np.array([1, 4]))
+    counts, ceiling = np.ones(4, np.int64), np.full(4, np.inf)
+    for price, held in (([0.9, 0.2, 0.1, 0.0], [0, 1]), ([0.0, 0.1, 0.9, 0.8], [2, 3]), ([0.1, 0.2, 0.3, 0.4], [])):
+        for run in (cut_again, cut_again.plain):
+            cuts = make_cuts(5, 20)
+            run(box, np.array(price), counts, 2, ceiling, cuts, np.zeros(4), make_dear(4))
+            assert cuts.record[: cuts.used[1]].tolist() == held
+
+
+def test_walks_without_room_for_groups_side_by_side_find_the_same() -> None:
     """Large products of groups and codes go through a hash table instead of direct places."""
     from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -94,25 +116,12 @@ def test_scan_without_room_for_groups_side_by_side_finds_the_same() -> None:
     )
     priced = laid_out(domain)
     price = generator.random(len(counts))
-    order = np.argsort(-price, kind="stable").astype(np.int32)
-    found = []
-    for run, small in (
-        (scan_boxes, False),
-        (scan_boxes, True),
-        (scan_boxes.plain, False),
-        (definitions.scan_boxes, False),
-    ):
-        walk = make_walk(priced.boxes, int(counts.sum()), 2, order)
-        if small:
-            walk = walk._replace(table=np.full(4096, -1, np.int32))
-        repaired, worst = price.copy(), np.full(len(price), -np.inf)
-        cuts = make_cuts(100_000, 1_000_000)
-        args = (priced.boxes, priced.sizes, np.arange(2), price, priced.counts, 2, walk, cuts, repaired, worst, 10**9)
-        assert run(*args)
-        found.append((repaired, worst, cuts.used.copy()))
-    for other in found[1:]:
-        for left, right in zip(found[0], other, strict=True):
-            np.testing.assert_allclose(left, right, rtol=1e-12)
+    walks, small = Walks(priced, 2, 1), Walks(priced, 2, 1)
+    made = small._new_walk
+    small._new_walk = lambda order: replace(made(order), table=np.full(4096, -1, np.int32))  # type: ignore[method-assign]
+    want = definitions.boxes_too_dear(priced.boxes, walks.attributes, price, priced.counts, 2)
+    for each in (walks, small):
+        assert [inside for _, inside in in_boxes(found_by(each, price))] == [inside for _, inside in want]
 
 
 @settings(max_examples=30, deadline=None)
@@ -126,9 +135,9 @@ def test_improving_prices_is_the_same_with_whole_arrays(seed: int, records: int,
     weight, gain = generator.random(cuts), generator.integers(1, 4, records).astype(np.float64)
     results = []
     for run in (definitions.improve_prices, improve_prices, improve_prices.plain):
-        price, pressure = np.full(records, 0.3), np.zeros(cuts)
+        price, pressure, room = np.full(records, 0.3), np.zeros(cuts), make_room(records, cuts)
         for _ in range(3):
-            run(start, record, share, weight, gain, np.full(records, 0.9), price, pressure, 4.0, 25)
+            run(start, record, share, weight, gain, np.full(records, 0.9), price, pressure, room, 4.0, 25)
         results.append((price, pressure))
     for price, pressure in results[1:]:
         np.testing.assert_allclose(results[0][0], price, rtol=1e-9, atol=1e-9)
@@ -138,9 +147,9 @@ def test_improving_prices_is_the_same_with_whole_arrays(seed: int, records: int,
 def test_improved_prices_approach_the_optimum() -> None:
     """Three rows, two cuts: at most a + b = 2 and b + c = 2 (halves of 1), so 4 is best, with b at 0."""
     start, record = np.array([0, 2, 4]), np.array([0, 1, 1, 2], np.int32)
-    price, pressure = np.full(3, 0.5), np.zeros(2)
+    price, pressure, room = np.full(3, 0.5), np.zeros(2), make_room(3, 2)
     for _ in range(20):
         improve_prices(
-            start, record, np.full(4, 0.5), np.ones(2), np.ones(3), np.full(3, 5.0), price, pressure, 1.0, 100
+            start, record, np.full(4, 0.5), np.ones(2), np.ones(3), np.full(3, 5.0), price, pressure, room, 1.0, 100
         )
     np.testing.assert_allclose(price, [2, 0, 2], atol=1e-2)

@@ -24,9 +24,9 @@ from kanopy.privacy.sizes import AverageRisk, KMap
 from kanopy.search.algorithms import make_algorithm
 from kanopy.search.bound.bound import lower_bound
 from kanopy.search.local.best.best import Best
-from kanopy.search.local.best.first_classes import Starts
 from kanopy.search.local.best.improvement import Improvement, partition_of
 from kanopy.search.local.best.safety import suppress_where_it_pays
+from kanopy.search.local.best.starts import Starts
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work

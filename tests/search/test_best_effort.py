@@ -12,6 +12,7 @@ from kanopy._progress import SILENT, Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.full_domain import best_effort
 from kanopy.search.full_domain.best_effort import ManyColumns
 from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import ceiling_of
@@ -97,3 +98,20 @@ def test_threads_are_one_or_more_and_many_are_as_good_as_one() -> None:
     domain = wide(6)
     levels = {Optimal(threads=threads).solve(Problem(domain, [KAnonymity(5)])).levels for threads in (1, 2, 1000)}
     assert len(levels) == 1
+
+
+def test_columns_reopened_side_by_side_give_the_same_with_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(best_effort, "LARGE_TUPLES", 1)
+    domain = wide(16)
+    found = [
+        Optimal(most_candidates=0, budget_seconds=0.4, threads=n).solve(Problem(domain, [KAnonymity(5)]))
+        for n in (1, 2, 8)
+    ]
+    assert len({(each.levels, each.judged, each.floor) for each in found}) == 1
+    scores = [
+        Optimal(most_candidates=0, budget_seconds=each, threads=2).solve(Problem(domain, [KAnonymity(5)])).score
+        for each in (0.05, 0.1, 0.2, 0.4, 0.6)
+    ]
+    assert scores == sorted(scores, reverse=True)

@@ -13,7 +13,7 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.cover import Covering, fold
 from kanopy.search.local.best.cover_kernel import ABSENT, best_box, tighten
-from kanopy.search.local.best.first_classes import COVER_FROM, by_cover
+from kanopy.search.local.best.starts import COVER_FROM, by_cover
 from kanopy.search.local.boxes import box_levels, lay_out, partition_cost
 from kanopy.search.local.levels_kernel import few_levels
 from kanopy.search.problem import Problem

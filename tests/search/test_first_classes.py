@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanopy._arrays import Ints
 from kanopy._core.classes import Domain
-from kanopy._progress import SILENT
+from kanopy._progress import SILENT, Progress
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.local.best import first_classes
+from kanopy.search.local.best import starts as ways
 from kanopy.search.local.best.best import Best
-from kanopy.search.local.best.first_classes import FROM_ROUNDS, bottom_up, by_rounds
+from kanopy.search.local.best.first_classes import bottom_up
+from kanopy.search.local.best.starts import FROM_ROUNDS, by_rounds
 from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
@@ -70,11 +72,32 @@ def test_where_covers_lose_twice_rounds_have_their_turn(monkeypatch: pytest.Monk
 
         return start
 
-    monkeypatch.setattr(first_classes, "by_cover", loses("cover", (False,)))
-    monkeypatch.setattr(first_classes, "by_rounds", loses("rounds", ()))
+    monkeypatch.setattr(ways, "by_cover", loses("cover", (False,)))
+    monkeypatch.setattr(ways, "by_rounds", loses("rounds", ()))
     problem = Problem(table(200), [KAnonymity(30)])
     layout = lay_out(problem)
-    starts, best = first_classes.Starts(layout, problem, 30, 0), bottom_up(layout, 30, SILENT)
+    starts, best = ways.Starts(layout, problem, 30, 0), bottom_up(layout, 30, SILENT)
     for seconds in (1.0, 2.0, 5.0, 10.0):
         assert starts.next(best, Work(None), seconds, SILENT) is best
     assert tried == ["cover", "cover", "rounds"]
+
+
+def test_a_linear_program_gives_whole_classes_and_more_work_is_never_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(table(500, seed=3), [KAnonymity(4)])
+    layout = lay_out(problem)
+    merged = bottom_up(layout, 4, SILENT)
+    found = {n: ways.Starts(layout, problem, 4, 0, n).by_prices(merged, Work(5), SILENT) for n in (1, 2, 8)}
+    assert np.unique(found[1], return_counts=True)[1].min() >= 4 and not np.array_equal(found[1], merged)
+    assert np.array_equal(found[1], found[2]) and np.array_equal(found[1], found[8])
+    # Without time for two passes there is nothing to choose by.
+    assert ways.Starts(layout, problem, 4, 0).by_prices(merged, Work(1e-6), SILENT) is merged
+    tried: list[int] = []
+    by_prices = ways.Starts.by_prices
+
+    def noted(self: ways.Starts, best: Ints, work: Work, progress: Progress) -> Ints:
+        tried.append(len(best))
+        return by_prices(self, best, work, progress)
+
+    monkeypatch.setattr(ways.Starts, "by_prices", noted)
+    scores = [Best(budget_seconds=each).solve(problem).score for each in (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)]
+    assert scores == sorted(scores, reverse=True) and tried

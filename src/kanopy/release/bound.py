@@ -39,4 +39,5 @@ def lower_bound(
     tell = Progress(progress)
     prepared = prepare(data, job, population=population, progress=tell, generalize=True)
     problem = make_problem(prepared.domain, job.replaced(metric="loss"))
-    return bound_of_problem(problem, passes=passes, budget_seconds=seconds, progress=tell)
+    threads = job.parameters.get("threads")
+    return bound_of_problem(problem, passes=passes, budget_seconds=seconds, threads=threads, progress=tell)

@@ -204,7 +204,8 @@ def _bound(
         if (nodes < 0).any():
             return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
     seconds = None if budget is True else as_seconds(budget, "time for the bound")
-    return lower_bound(make_problem(domain, job.replaced(metric="loss")), budget_seconds=seconds, progress=progress), ()
+    problem, threads = make_problem(domain, job.replaced(metric="loss")), job.parameters.get("threads")
+    return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=progress), ()
 
 
 def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> tuple[pl.DataFrame, Mask | None]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
@@ -114,3 +115,41 @@ def at_once(tasks: Sequence[Callable[[], Answer]], threads: int, look: Callable[
             wait(futures)
             raise
     return [future.result() for future in futures]
+
+
+MOST_THREADS = 64
+"""More would only take memory."""
+
+
+def in_order(tasks: Iterable[Callable[[], Answer]], threads: int, look: Callable[[], None]) -> Iterator[Answer]:
+    """The answers of tasks that are made as they are needed, in their order, a few ahead of who takes them.
+
+    `look` is called now and then while waiting, and may raise to stop.
+
+    >>> list(in_order((lambda n=n: n * n for n in range(5)), 2, lambda: None))
+    [0, 1, 4, 9, 16]
+    """
+    if threads <= 1:
+        for task in tasks:
+            look()
+            yield task()
+        return
+    threads = min(threads, MOST_THREADS)
+    waiting: deque[Future[Answer]] = deque()
+
+    def first() -> Answer:
+        while wait([waiting[0]], LOOK_SECONDS).not_done:
+            look()
+        return waiting.popleft().result()
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(task))
+                while len(waiting) > 2 * threads:
+                    yield first()
+            while waiting:
+                yield first()
+        finally:
+            for future in waiting:
+                future.cancel()

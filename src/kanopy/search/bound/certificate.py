@@ -18,8 +18,10 @@ that found the prices: it works on the tuples of the domain, with weights of its
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import nextafter, prod
 from operator import mul
 
@@ -29,9 +31,15 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._progress import SILENT, Progress
 from kanopy.search.bound.ladders import Ladder
 from kanopy.search.problem import Problem
+from kanopy.search.work import in_order
 
+TOGETHER = 100
+"""Choices of rungs that are checked by one thread at a time."""
 MARGINS = (4e-12, 1e-9, 1e-6)
 """Prices come from floating-point work: they are lowered by this much (relatively) until they pass."""
+
+
+_Left = tuple[Longs, Longs, Longs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +58,21 @@ class Certificate:
         return nearest if Fraction(nearest) <= self.loss else nextafter(nearest, -1.0)
 
 
-def certify(problem: Problem, prices: Floats, ladders: tuple[Ladder, ...], progress: Progress = SILENT) -> Certificate:
+def certify(
+    problem: Problem, prices: Floats, ladders: tuple[Ladder, ...], progress: Progress = SILENT, threads: int = 1
+) -> Certificate:
     """Prove a lower bound from prices per tuple, lowering those that do not pass."""
     bits = 60 - problem.k.bit_length()
     most = int(_suppressed_loss(problem) * 2**bits)
     for margin in MARGINS:
         whole = np.floor(np.ldexp(np.maximum(prices, 0.0) * (1 - margin), bits)).astype(np.int64)
         whole = np.minimum(whole, most)
-        dishonest = find_dishonest(problem, whole, bits, ladders, progress)
+        dishonest = find_dishonest(problem, whole, bits, ladders, progress, threads)
         if not dishonest.any():
             break
     while dishonest.any():
         whole[dishonest] = 0
-        dishonest = find_dishonest(problem, whole, bits, ladders, progress)
+        dishonest = find_dishonest(problem, whole, bits, ladders, progress, threads)
     return Certificate(whole, bits, _proved_loss(problem, whole, bits), prod(len(ladder) for ladder in ladders))
 
 
@@ -112,23 +122,21 @@ def _tables(problem: Problem, ladders: tuple[Ladder, ...], bits: int) -> list[li
 
 
 def find_dishonest(
-    problem: Problem, prices: Longs, bits: int, ladders: tuple[Ladder, ...], progress: Progress = SILENT
-) -> Mask:
+    problem: Problem, prices: Longs, bits: int, ladders: tuple[Ladder, ...], progress: Progress = SILENT,
+    threads: int = 1,
+) -> Mask:  # fmt: skip
     """The tuples in boxes whose k dearest rows cost more than k times what the box weighs; none if the prices hold."""
     k, counts = problem.k, problem.domain.counts
     tables = _tables(problem, ladders, bits)
     # Attributes with few groups first: their rungs are heavy, so most of the walk is given up early.
     tables.sort(key=lambda rungs: int(rungs[0][0].max(initial=0)))
     sizes = [[int(group.max(initial=0)) + 1 for group, _ in rungs] for rungs in tables]
-    wrong = np.zeros(len(prices), np.bool_)
-    # Depth, next rung, tuples sorted by group and falling price, their group, and the weight of that group so far.
-    nothing = np.zeros(len(prices), np.int64)
-    stack = [(0, 0, np.argsort(-prices, kind="stable"), nothing, nothing)]
-    while stack:
-        depth, rung, members, group, weight = stack.pop()
-        if rung + 1 < len(tables[depth]):
-            stack.append((depth, rung + 1, members, group, weight))
-        progress("checking the bound", None)
+    last = len(tables) - 1
+    split = next((d for d in range(last, 0, -1) if prod(map(len, tables[d:])) >= TOGETHER), 0)
+
+    def within(depth: int, rung: int, members: Longs, group: Longs, weight: Longs) -> tuple[Longs, Longs, Longs]:
+        """Of tuples sorted by group and falling price, those in groups that are too dear also at a rung of the next
+        attribute; with the number of their group there and what it weighs so far."""
         code, own_weight = tables[depth][rung]
         key = group * sizes[depth][rung] + code[members]
         order = np.argsort(key, kind="stable")
@@ -142,14 +150,27 @@ def find_dishonest(
         rows = np.add.reduceat(held, begins)
         weighs = (weight[order] + own_weight[inside])[begins]
         undecided = (rows >= k) & (dearest > k * weighs)
-        if not undecided.any():
-            continue
-        left = inside[np.repeat(undecided, lengths)]
-        if depth == len(tables) - 1:
-            wrong[left] = True
-            continue
         kept = lengths[undecided]
-        stack.append(
-            (depth + 1, 0, left, np.repeat(np.arange(len(kept)), kept), np.repeat(weighs[undecided], kept))
-        )  # fmt: skip
+        left = inside[np.repeat(undecided, lengths)]
+        return left, np.repeat(np.arange(len(kept)), kept), np.repeat(weighs[undecided], kept)
+
+    def down_to(end: int, depth: int, members: Longs, group: Longs, weight: Longs) -> Iterator[_Left]:
+        """What is left at some depth, for every choice of rungs on the way there."""
+        for rung in range(len(tables[depth])):
+            left = within(depth, rung, members, group, weight)
+            if len(left[0]):
+                yield from [left] if depth == end else down_to(end, depth + 1, *left)
+
+    def below(left: _Left) -> list[Longs]:
+        return [each[0] for each in down_to(last, split, *left)]
+
+    wrong = np.zeros(len(prices), np.bool_)
+    nothing = np.zeros(len(prices), np.int64)
+    whole = np.argsort(-prices, kind="stable"), nothing, nothing
+    begins_with = down_to(split - 1, 0, *whole) if split else iter([whole])
+    for found in in_order(
+        (partial(below, left) for left in begins_with), threads, lambda: progress("checking the bound", None)
+    ):
+        for tuples in found:
+            wrong[tuples] = True
     return wrong

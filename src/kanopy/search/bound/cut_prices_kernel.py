@@ -7,16 +7,38 @@ Pock and Chambolle (2011), begun again from the mean of the iterates as in PDLP 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._compiler import kernel
+from kanopy._compiler import Arrays, kernel
 
 
-@kernel()
+@dataclass(frozen=True, eq=False)
+class Room(Arrays):
+    """Room for the steps: per record the sum of its shares, how hard cuts press, its pace, where it is heading and the
+    sum of its prices; per cut the sum of its pressures."""
+
+    column: Floats
+    pushed: Floats
+    pace: Floats
+    ahead: Floats
+    price_sum: Floats
+    pressure_sum: Floats
+
+
+def make_room(records: int, cuts: int) -> Room:
+    """Empty room."""
+    return Room(
+        np.zeros(records), np.zeros(records), np.zeros(records), np.zeros(records), np.zeros(records), np.zeros(cuts)
+    )
+
+
+@kernel(makes_arrays=False)
 def improve_prices(
     start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
-    price: Floats, pressure: Floats, balance: float, steps: int,
+    price: Floats, pressure: Floats, room: Room, balance: float, steps: int,
 ) -> None:  # fmt: skip
     """A number of steps from `price` and `pressure` (one per cut), which are replaced by the means over the steps.
 
@@ -25,36 +47,35 @@ def improve_prices(
     """
     n = len(price)
     m = len(weight)
-    column = np.zeros(n)
-    pushed = np.zeros(n)
-    for c in range(m):
-        for p in range(start[c], start[c + 1]):
-            column[record[p]] += share[p]
-            pushed[record[p]] += share[p] * pressure[c]
-    pace = np.empty(n)
     for t in range(n):
-        pace[t] = 1.0 / (balance * max(column[t], 1e-3))
-    ahead = np.empty(n)
-    price_sum = np.zeros(n)
-    pressure_sum = np.zeros(m)
+        room.column[t] = 0.0
+        room.pushed[t] = 0.0
+        room.price_sum[t] = 0.0
+    for c in range(m):
+        room.pressure_sum[c] = 0.0
+        for p in range(start[c], start[c + 1]):
+            room.column[record[p]] += share[p]
+            room.pushed[record[p]] += share[p] * pressure[c]
+    for t in range(n):
+        room.pace[t] = 1.0 / (balance * max(room.column[t], 1e-3))
     for _ in range(steps):
         for t in range(n):
-            moved = min(max(price[t] + pace[t] * (gain[t] - pushed[t]), 0.0), ceiling[t])
-            ahead[t] = 2.0 * moved - price[t]
+            moved = min(max(price[t] + room.pace[t] * (gain[t] - room.pushed[t]), 0.0), ceiling[t])
+            room.ahead[t] = 2.0 * moved - price[t]
             price[t] = moved
-            price_sum[t] += moved
+            room.price_sum[t] += moved
         for c in range(m):
             paid = 0.0
             for p in range(start[c], start[c + 1]):
-                paid += share[p] * ahead[record[p]]
+                paid += share[p] * room.ahead[record[p]]
             now = max(0.0, pressure[c] + balance * (paid - weight[c]))
             change = now - pressure[c]
             if change != 0.0:
                 for p in range(start[c], start[c + 1]):
-                    pushed[record[p]] += share[p] * change
+                    room.pushed[record[p]] += share[p] * change
                 pressure[c] = now
-            pressure_sum[c] += now
+            room.pressure_sum[c] += now
     for t in range(n):
-        price[t] = price_sum[t] / steps
+        price[t] = room.price_sum[t] / steps
     for c in range(m):
-        pressure[c] = pressure_sum[c] / steps
+        pressure[c] = room.pressure_sum[c] / steps

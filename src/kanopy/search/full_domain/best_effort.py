@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from threading import Event
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
-from kanopy.search.work import Work
+from kanopy.search.work import Work, at_once
 
 MOST_OPEN, MOST_COLUMNS = 600, 5
 """Candidates, and columns, that are looked at together."""
@@ -36,6 +38,8 @@ AFTER_FORCE = 0.4
 """Reopenings per column that a forced release has to become the best; otherwise the best is gone back to."""
 IDLE = 300
 """Reopenings without a candidate that is new after which the search ends: it has seen what there is."""
+SIDE_BY_SIDE, LARGE_TUPLES = 2, 50_000
+"""Choices of columns that are reopened side by side in tables with at least so many distinct tuples."""
 BOUND_CANDIDATES = 3_000
 """Candidates over some of the columns whose optimum is proved, for the floor."""
 
@@ -45,14 +49,15 @@ Prove = Callable[[Problem, Work], float]
 
 
 def best_effort(
-    problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, prove: Prove, seed: int = 0
-) -> Solution:
+    problem: Problem, progress: Progress, algorithm: str, budget_seconds: float, prove: Prove, threads: int = 1,
+    seed: int = 0,
+) -> Solution:  # fmt: skip
     """The best full-domain release found with so much work; not proved optimal, and it says so.
 
     What is done does not depend on how much is still to be done: more work is never worse. `floor` of the answer is
     what no release can go below: the optima of some columns by themselves, added up.
     """
-    search = ManyColumns(problem, progress, Work(budget_seconds), prove, seed)
+    search = ManyColumns(problem, progress, Work(budget_seconds), prove, threads, seed)
     best = search.run()
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
@@ -66,9 +71,13 @@ def best_effort(
 class ManyColumns:
     """A search over level combinations that never judges a candidate twice."""
 
-    def __init__(self, problem: Problem, progress: Progress, work: Work, prove: Prove, seed: int = 0) -> None:
+    def __init__(
+        self, problem: Problem, progress: Progress, work: Work, prove: Prove, threads: int = 1, seed: int = 0
+    ) -> None:
         self.problem, self.lattice, self.work = problem, problem.lattice, work
-        self.progress, self.prove = progress, prove
+        self.progress, self.prove, self.threads = progress, prove, threads
+        # How many choices of columns are reopened side by side depends on the table alone: so does the release.
+        self.side_by_side = SIDE_BY_SIDE if len(problem.domain.counts) >= LARGE_TUPLES else 1
         self.known: dict[Levels, LevelJudgement] = {}
         self.best: LevelJudgement | None = None
         self.random = np.random.default_rng(seed)
@@ -91,12 +100,16 @@ class ManyColumns:
 
     def over(self) -> bool:
         """Tell where the search is; whether its work is over."""
+        self.tell()
+        return self.work.over
+
+    def tell(self) -> None:
+        """Tell where the search is."""
         if self.progress.active:
             note = f"{len(self.known):,} judged"
             if self.best is not None:
                 note += f", loss {self.best.score:.4f}, at least {min(self.floor, self.best.score):.4f}"
             self.progress("searching", self.work.done, note)
-        return self.work.over
 
     def judge(self, levels: Levels) -> LevelJudgement:
         """Judge a candidate, unless it is known."""
@@ -178,7 +191,8 @@ class ManyColumns:
         while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
             before, known, best = current, len(self.known), self.best
             if stale < patience:
-                current = self.reopened(current, self.chosen(), current.score) or current
+                choices = [self.chosen() for _ in range(self.side_by_side)]
+                current = self.reopened(current, choices, current.score) or current
                 stale = 0 if current is not before else stale + 1
             else:
                 if not bounded:
@@ -199,7 +213,36 @@ class ManyColumns:
                 size *= self.lattice.shape[j]
         return found
 
-    def reopened(self, current: LevelJudgement, columns: list[int], ceiling: float) -> LevelJudgement | None:
+    def reopened(self, current: LevelJudgement, choices: list[list[int]], ceiling: float) -> LevelJudgement | None:
+        """The best with some columns reopened, of several choices of columns; `None` if none is below the ceiling.
+
+        Choices know nothing of each other, and have equal shares of the work, so that threads may look at them side by
+        side.
+        """
+        stop, accounts = Event(), [Work(self.work.left / len(choices)) for _ in choices]
+        judged: list[dict[Levels, LevelJudgement]] = [{} for _ in choices]
+        tasks = [
+            partial(self.reopened_columns, current, columns, ceiling, account, own)
+            for columns, account, own in zip(choices, accounts, judged, strict=True)
+        ]
+        if len(tasks) == 1:
+            answers = [tasks[0]()]
+        else:
+            answers = at_once(tasks, self.threads, self.tell, stop)
+        best: LevelJudgement | None = None
+        for answer, account, own in zip(answers, accounts, judged, strict=True):
+            self.work.spend(account.spent)
+            self.known.update(own)
+            for found in own.values():
+                self.keep(found)
+            if answer is not None and answer.better_than(best):
+                best = answer
+        return best
+
+    def reopened_columns(
+        self, current: LevelJudgement, columns: list[int], ceiling: float, work: Work,
+        judged: dict[Levels, LevelJudgement],
+    ) -> LevelJudgement | None:  # fmt: skip
         """The best with all other columns as they are, by branch and bound; `None` if it is not below the ceiling.
 
         Candidates are picked from the middle of what is open, by what their levels alone lose: one that is feasible
@@ -210,14 +253,14 @@ class ManyColumns:
         for j in columns:
             lowest[j], highest[j] = lattice.lowest[j], lattice.highest[j]
         part = problem.narrowed(tuple(lowest), tuple(highest))
-        self.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
+        work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
         judge = judge_of(part)
         grid = np.indices([lattice.shape[j] for j in columns]).reshape(len(columns), -1).T
         grid = grid + np.array([lattice.lowest[j] for j in columns])
         bounds = self.bounds(current.levels, columns, grid)
         pending = np.lexsort((grid.sum(axis=1), bounds))
         best: LevelJudgement | None = None
-        while len(pending := pending[bounds[pending] <= min(ceiling, ceiling_of(best))]) and not self.work.over:
+        while len(pending := pending[bounds[pending] <= min(ceiling, ceiling_of(best))]) and not work.over:
             at = int(pending[(len(pending) - 1) // 2])
             levels = list(current.levels)
             for j, level in zip(columns, grid[at].tolist(), strict=True):
@@ -225,9 +268,8 @@ class ManyColumns:
             found = self.known.get(tuple(levels))
             if found is None:
                 before = part.work_seconds
-                found = self.known[tuple(levels)] = judge.evaluate(tuple(levels))
-                self.work.spend(part.work_seconds - before)
-                self.keep(found)
+                found = judged[tuple(levels)] = judge.evaluate(tuple(levels))
+                work.spend(part.work_seconds - before)
             if found.feasible:
                 best = found if found.better_than(best) else best
             elif found.least_suppressed > problem.max_suppressed_rows:
@@ -257,7 +299,7 @@ class ManyColumns:
         levels = (*self.best.levels[:j], level, *self.best.levels[j + 1 :])
         start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=levels)
         others = self.chosen(without=j)
-        return self.reopened(start, others, math.inf) if others else None
+        return self.reopened(start, [others], math.inf) if others else None
 
     # ---- what no release can go below ---------------------------------------------------------------------
 

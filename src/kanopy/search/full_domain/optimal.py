@@ -68,7 +68,7 @@ class Optimal(Algorithm):
         """Search; raises `NoSolution` if no candidate is feasible."""
         if problem.lattice.size > self.most_candidates:
             seconds = BEST_EFFORT_SECONDS if self.budget_seconds is None else self.budget_seconds
-            return best_effort(problem, progress, self.name, seconds, least_score)
+            return best_effort(problem, progress, self.name, seconds, least_score, usable_threads(self.threads))
         search = search_for(problem, Work(self.budget_seconds))
         best = search.run(progress, usable_threads(self.threads))
         notes = []

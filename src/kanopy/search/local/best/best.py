@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints
+from kanopy._arrays import Ints
 from kanopy._compiler import prepare
 from kanopy._core.classes import Classes
 from kanopy._errors import Cancelled, NoSolution
 from kanopy._progress import Progress
-from kanopy.search.local.best.first_classes import Starts, bottom_up
+from kanopy.search.local.best.first_classes import bottom_up
 from kanopy.search.local.best.improvement import KERNELS, Improvement
 from kanopy.search.local.best.safety import suppress_where_it_pays, unsafe_share
+from kanopy.search.local.best.starts import Starts
 from kanopy.search.local.box_release import check_placeable, made_safe, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, class_runs, lay_out, partition_cost
+from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps, Threads
 from kanopy.search.work import Work, stages, usable_threads
@@ -111,7 +112,8 @@ class Best(Algorithm):
                 finish.note()
             else:
                 finish.note()
-                self._improve(search, Starts(layout, problem, least, self.seed), work, finish, progress)
+                starts = Starts(layout, problem, least, self.seed, usable_threads(self.threads))
+                self._improve(search, starts, work, finish, progress)
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
             finish.note()
@@ -126,6 +128,7 @@ class Best(Algorithm):
                 return
             if stage > 0:
                 search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
+                search.floor = starts.floor
                 if starts.stopped:
                     raise Cancelled
                 if end > work.spent:
@@ -193,17 +196,3 @@ def _first_size(problem: Problem, progress: Progress) -> int:
 def _safe_together(problem: Problem, classes: Classes) -> bool:
     """Whether the models of the whole release accept these classes."""
     return all(model.satisfied(classes, classes) for model in problem.models if model.of_release)
-
-
-def row_weights(layout: Layout, k: int, seed: int, progress: Progress, rounds: int = 24) -> Floats:
-    """Per record the mean weight of its rows in a good partition."""
-    search = Improvement(layout, bottom_up(layout, k, progress), k, seed)
-    search.run_steps(rounds, progress)
-    order, starts = class_runs(search.best_classes())
-    record = layout.record_of_item[order]
-    _, weights = box_levels(layout.boxes, record, starts)
-    paid = np.bincount(
-        record, weights=np.repeat(weights, np.diff(np.append(starts, len(order)))), minlength=layout.records
-    )
-    held = np.bincount(record, minlength=layout.records)
-    return np.where(held > 0, paid / np.maximum(held, 1), layout.suppressed_weight)

@@ -10,6 +10,8 @@ import numpy as np
 
 from kanopy._arrays import Ints
 from kanopy._progress import Progress
+from kanopy.search.bound.cut_prices_kernel import improve_prices
+from kanopy.search.bound.prices_kernel import cap_boxes, cut_again, walk_boxes
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
 from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
@@ -38,7 +40,10 @@ NOTED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 NEAR_SECONDS, LAYING_SECONDS = 1.1e-8, 5e-7
 """Seconds of an ordinary machine for looking at two records' values in a column, and for laying out a row."""
 
-KERNELS = (chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen)
+KERNELS = (
+    chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen, walk_boxes, cap_boxes,
+    cut_again, improve_prices,
+)  # fmt: skip
 """Those with much in common side by side: they are compiled by the same process."""
 
 
@@ -71,6 +76,8 @@ class Improvement:
         self.best_cost = self.first_cost = self.cost()
         self.kept = self.part.class_of.copy()
         self.rounds = self.orders = 0
+        self.floor = 0.0
+        """A loss that no classes can go below."""
         self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
         self.far = np.full((layout.records, NEIGHBOURS), np.inf)
         self.stats = np.zeros(12, np.int64)
@@ -238,7 +245,12 @@ class Improvement:
 
     def _tell(self, progress: Progress, fraction: float) -> None:
         if progress.active:
-            progress("improving", fraction, f"loss {self.layout.loss(self.best_cost, self.unplaced):.4f}")
+            progress("improving", fraction, self.note(self.best_cost))
+
+    def note(self, cost: float) -> str:
+        """What is said of a cost: the loss it comes to, and what none can be below, as far as that is known."""
+        least = f", at least {self.floor:.4f}" if self.floor else ""
+        return f"loss {self.layout.loss(cost, self.unplaced):.4f}{least}"
 
     @property
     def unplaced(self) -> int:

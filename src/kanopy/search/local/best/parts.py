@@ -84,8 +84,8 @@ class Parts:
             spent = sum(account.spent for account in accounts)
             if progress.active:
                 gained = sum(search.first_cost - search.best_cost for search in self.searches if search is not None)
-                loss = whole.layout.loss(min(whole.best_cost, cost - gained), whole.unplaced)
-                progress("improving", min(1.0, (begun + spent) / work.seconds), f"loss {loss:.4f}")
+                said = whole.note(min(whole.best_cost, cost - gained))
+                progress("improving", min(1.0, (begun + spent) / work.seconds), said)
 
         try:
             while open_parts:
