@@ -78,7 +78,8 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
 
 def _undecided(names: Sequence[str]) -> list[str]:
     shown = ", ".join(map(repr, names))
-    return [f"Left out, because the role is undecided: {shown}. Decide what it is to publish it."] if names else []
+    decide = "Decide what it is to publish it." if len(names) == 1 else "Decide what they are to publish them."
+    return [f"Left out, because the role is undecided: {shown}. {decide}"] if names else []
 
 
 def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
