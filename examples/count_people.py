@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
     by_rows = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, sensitive=["diagnosis"], identifiers=["patient"], k=5))
     owners = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, rest="publish", insensitive=["patient"], k=5)).data
     seen = kanopy.check(owners, QUASI, unit="patient")
-    print(f"k = 5 rows: {by_rows.classes} classes, the smallest has {seen.k} patients")
+    print(f"k = 5 rows: {by_rows.classes} classes, patients in the smallest: {seen.k}")
     for known in (1, 2):
         job = kanopy.Job(quasi=QUASI, sensitive=["diagnosis"], k=5, suppress="20%", unit="patient", known=known)
         result = kanopy.anonymize(table, job)

@@ -12,6 +12,7 @@ from kanopy._core.distinct_kernel import pack_lifted
 from kanopy._core.numbering import number_keys, number_lifted, number_rows
 from kanopy._core.traces_kernel import Traces, like_traces, sort_traces
 from kanopy._core.units import ALL, Units
+from tests.people.test_measures import fitting
 from tests.people.test_optimal import leaving
 
 
@@ -31,6 +32,22 @@ def test_compiled_search_for_rare_combinations_is_the_definition(known: int, mon
         # Whoever leaves before the search stops leaves in the end, and it stops only beyond what may leave.
         assert not (stopped & ~np.array(wanted)).any()
         assert stopped.tolist() == wanted or (stopped.sum() > most and sum(wanted) > most)
+
+
+@pytest.mark.parametrize("known", [ALL, 1, 2, 3])
+@pytest.mark.parametrize("small", [0, 10_000])
+def test_how_many_fit_what_is_known_is_the_definition(known: int, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units_module, "SMALL", small)
+    draw = np.random.default_rng(known)
+    for _ in range(60):
+        rows = int(draw.integers(1, 50))
+        units = number_keys(draw.integers(0, rows // 3 + 1, rows)).number
+        groups = draw.integers(-1, 4, rows)
+        there = groups >= 0
+        wanted = fitting([(own,) for own in groups[there]], units[there].tolist(), known or "all")
+        order = list(dict.fromkeys(units[there].tolist()))
+        found = Units(units, known).fitting(groups, 4).tolist()
+        assert found == [wanted[order.index(unit)] for unit in sorted(order)]
 
 
 def test_traces_are_sorted_and_compared_alike_by_all_twins() -> None:
