@@ -241,7 +241,7 @@ class DataPlace(Place):
         self._about_people: dict[str, Any] = {}
         with ui.element("div").classes("row-flex"):
             for label, field, value in (
-                ("Household", "household", job.household), ("Sampling weight", "sampling_weight", job.sampling_weight),
+                ("Sampling weight", "sampling_weight", job.sampling_weight), ("Household", "household", job.household),
             ):  # fmt: skip
                 chosen = ui.select({NONE: "none", **{name: name for name in names}}, value=value or NONE, label=label)
                 chosen.props("outlined dense options-dense").style("min-width:220px")
