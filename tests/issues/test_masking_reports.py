@@ -81,3 +81,27 @@ def test_files_with_original_values_say_keep_it_inside(tmp_path: Path) -> None:
     assert "keep inside" not in plain.stderr
     masked = kanopy.mask({"why": WHY}, kanopy.MaskJob(text=["why"], k=3)).report.to_dict()
     assert "keep it inside" in masked["keep"]
+
+
+def test_ontologies_of_a_job_file_lie_beside_it_also_when_joined(tmp_path: Path) -> None:
+    for name in ("clinic.csv", "a+b.csv", "why.senses.toml"):
+        (tmp_path / name).write_text("term,parent\nflu,disease\n", encoding="utf-8")
+    text = 'k = 2\nalgorithm = {{ name = "fusion", ontology = "{}", senses = "why.senses.toml" }}\n'
+    clinic = str(tmp_path / "clinic.csv")
+    for given, wanted in {
+        "wordnet+clinic.csv": f"wordnet+{clinic}",
+        "clinic.csv + wordnet": f"{clinic}+wordnet",
+        "a+b.csv": str(tmp_path / "a+b.csv"),
+        "wordnet": "wordnet",
+        clinic: clinic,
+        "nowhere.csv": "nowhere.csv",
+    }.items():
+        (tmp_path / "job.toml").write_text(text.format(given), encoding="utf-8")
+        read = kanopy.Job.read(tmp_path / "job.toml")
+        assert read.parameters["ontology"] == wanted
+        assert read.parameters["senses"] == str(tmp_path / "why.senses.toml")
+    column = '[columns.why]\nrole = "quasi-identifier"\nhierarchy = { method = "ontology", ontology = "clinic.csv" }\n'
+    (tmp_path / "job.toml").write_text(column, encoding="utf-8")
+    assert kanopy.Job.read(tmp_path / "job.toml").hierarchies["why"]["ontology"] == clinic
+    shown = kanopy.MaskJob(text=["why"], ontology=f"wordnet+{clinic}").to_dict()["algorithm"]["ontology"]
+    assert shown == "wordnet+clinic.csv", "names of files, not their folders"

@@ -107,6 +107,10 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+FILES_NAMED = ("ontology", "senses", "embedding")
+"""Settings of algorithms and methods that name files."""
+
+
 def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     """A job from plain data; paths are taken relative to `folder`."""
     if not isinstance(plain, Mapping) or not isinstance(plain.get("columns", {}), Mapping):
@@ -122,7 +126,7 @@ def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     if isinstance(options.get("algorithm"), Mapping):
         named = dict(options.pop("algorithm"))
         options |= {"algorithm": named.pop("name")} if "name" in named else {}
-        options["parameters"] = named
+        options["parameters"] = placed(named, folder)
     options |= {field: [] for field in ROLES} | {field: {} for field in PER_COLUMN.values()}
     for name, column in plain.get("columns", {}).items():
         mistakes += _read_column(name, column, options, folder)
@@ -132,6 +136,25 @@ def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
     refuse(mistakes)
     assert found is not None
     return found
+
+
+def placed(settings: Any, folder: Path | None) -> Any:
+    """Settings whose ontologies, senses and models lie in the folder of the job file, where there are such files.
+
+    Ontologies joined by + are looked for one by one; what is no file there is left as it is, such as `wordnet`.
+    """
+    if folder is None or not isinstance(settings, Mapping):
+        return settings
+
+    def there(text: str) -> str:
+        beside = usable(folder / text, JobError) if text else folder
+        return str(beside) if text and beside.exists() else text
+
+    def found(text: str) -> str:
+        whole = there(text)
+        return whole if whole != text else "+".join(there(part.strip()) for part in text.split("+"))
+
+    return {key: found(own) if key in FILES_NAMED and isinstance(own, str) else own for key, own in settings.items()}
 
 
 def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path | None) -> list[str]:
@@ -147,8 +170,9 @@ def _read_column(name: str, column: Any, options: dict[str, Any], folder: Path |
                 hint = near_miss(value if isinstance(value, str) else "", fields)
                 mistakes.append(f"The column {name!r} has an unknown role {short(value)}. {hint}")
         elif key in PER_COLUMN:
-            relative = key == "hierarchy" and isinstance(value, str) and folder is not None
-            options[PER_COLUMN[key]][name] = str(folder / value) if relative and folder else value
+            if key == "hierarchy" and folder is not None:
+                value = str(folder / value) if isinstance(value, str) else placed(value, folder)
+            options[PER_COLUMN[key]][name] = value
         else:
             hint = near_miss(str(key), ["role", *PER_COLUMN])
             mistakes.append(f"The column {name!r} has an unknown setting {short(key)}. {hint}")

@@ -261,5 +261,5 @@ def _plain(value: Any) -> Any:
 def _named(value: Any) -> Any:
     """A setting as plain data: files by their names, objects by their kind."""
     if isinstance(value, (str, Path)):
-        return Path(value).name
+        return "+".join(Path(part).name for part in str(value).split("+"))  # several ontologies
     return value if value is None or isinstance(value, int) else {"given": type(value).__name__}
