@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,6 +155,31 @@ def test_installed_wordnet_gives_its_glosses() -> None:
     assert texts[wordnet.sense("tiger#2")].startswith("large feline of forests")
     pair = word_similarity(wordnet, "gem", "jewel", "x-similarity")
     assert pair.similarity == 1
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_glosses_are_read_from_a_folder_and_as_nltk_leaves_them(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = ("00000001-n", "00000002-n", "00000003-n")
+    ours = ("something that is", 'a beast that is kept; "the farm has one"', "a beast that nobody keeps")
+    words = (Concept(keys[0], ("thing",)), Concept(keys[1], ("cow",), keys[:1]), Concept(keys[2], ("wolf",), keys[:1]))
+    small = Taxonomy.from_concepts(words, name="small", part_of_speech="n")
+    text = "  1 a line of the licence\n" + "".join(
+        f"{key[:8]} 03 n 01 x 0 000 | {gloss}\n" for key, gloss in zip(keys, ours, strict=True)
+    )
+    folder = tmp_path / "corpora" / "wordnet"
+    folder.parent.mkdir()
+    if packed:
+        with zipfile.ZipFile(folder.with_suffix(".zip"), "w") as archive:
+            archive.writestr("wordnet/data.noun", text)
+    else:
+        folder.mkdir()
+        (folder / "data.noun").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(gloss_module, "wordnet_folders", lambda: iter([folder]))
+    assert gloss_module.find_glosses(small).texts == [ours[0], "a beast that is kept", ours[2]]
+    assert word_similarity(small, "cow", "wolf", "x-similarity").similarity == 1.0  # all above them is the same
+    assert 0 <= word_similarity(small, "cow", "wolf", "gloss-vector").similarity <= 1
 
 
 def test_no_tag_counts_is_explained() -> None:

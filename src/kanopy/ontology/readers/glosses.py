@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,8 +77,8 @@ def find_glosses(taxonomy: Taxonomy) -> Glosses:
     tried = []
     if taxonomy.part_of_speech in SUFFIXES and re.fullmatch(r"\d{8}-[nv]", taxonomy.keys[0]):
         for folder in wordnet_folders():
-            path = folder / f"data.{SUFFIXES[taxonomy.part_of_speech]}"
-            if not path.is_file():
+            path = _data_file(folder, f"data.{SUFFIXES[taxonomy.part_of_speech]}")
+            if path is None:
                 continue
             texts = _read(taxonomy, path)
             if texts is not None:
@@ -88,15 +89,26 @@ def find_glosses(taxonomy: Taxonomy) -> Glosses:
     raise OntologyError(
         f"This measure needs the definitions of {taxonomy.name or 'the ontology'}, which Kanopy does not ship, and no "
         f"installed WordNet of that version was found{other}. Install one (Debian: `apt install wordnet-base`; NLTK: "
-        "`nltk.download('wordnet')`, unpacked) or set WNHOME to the folder above its `dict`, or use another measure."
+        "`nltk.download('wordnet')`) or set WNHOME to the folder above its `dict`, or use another measure."
     )
 
 
-def _read(taxonomy: Taxonomy, path: Path) -> list[str] | None:
+def _data_file(folder: Path, name: str) -> Path | zipfile.Path | None:
+    """A file of an installed WordNet; NLTK leaves its folder packed."""
+    if (folder / name).is_file():
+        return folder / name
+    packed = folder.with_suffix(".zip")
+    if packed.is_file() and zipfile.is_zipfile(packed):
+        inside = zipfile.Path(packed, f"{folder.name}/{name}")
+        return inside if inside.is_file() else None
+    return None
+
+
+def _read(taxonomy: Taxonomy, path: Path | zipfile.Path) -> list[str] | None:
     """The definitions in concept order, or `None` if the file does not have exactly these synsets."""
     texts: dict[str, str] = {}
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
+    with path.open("r", encoding="utf-8", errors="replace") as lines:
+        for line in map(str, lines):
             if not line.startswith("  "):
                 _, _, gloss = line.partition("|")
                 texts[f"{line[:8]}-{taxonomy.part_of_speech}"] = gloss.split('; "')[0].strip()
