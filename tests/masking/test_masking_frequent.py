@@ -169,6 +169,20 @@ def test_enough_names_numbers_and_addresses_are_called_what_they_are() -> None:
     assert why([f"no {name}" for name in names] + ["beach"] * 3).data["why"][:3] == ["*"] * 3
 
 
+def test_nobody_gets_an_answer_that_says_more_than_was_understood() -> None:
+    fields = ["management science"] * 4 + ["demography", "sociology", "criminology"]
+    assert why(fields).data["why"][:4] == fields[:4]
+    assert "management science" not in why(fields).data["why"][4:]
+    houses = why(["Academic Press"] * 4 + ["Elsevier"] * 4 + ["University Press", "Home Press", "Stone Press"])
+    assert "Academic Press" not in houses.data["why"][8:]
+
+
+def test_a_name_whose_last_word_means_something_is_no_such_thing() -> None:
+    published = why(["Olafur Thors", "Bjorn Rivers", "Jarmila Woods", *["beach"] * 3]).data["why"]
+    assert set(published[:3]) <= {"*", "person"}
+    assert why(["Wild Rivers", "Cold Rivers", "Deep Rivers", *["beach"] * 3]).data["why"][:3] != ["*"] * 3
+
+
 def test_kinds_can_be_allowed() -> None:
     values = ["Barcelona"] * 4 + ["beach"] * 4
     assert why(values).data["why"] == ["*"] * 4 + ["beach"] * 4 or "Barcelona" not in why(values).data["why"]

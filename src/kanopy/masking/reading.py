@@ -5,7 +5,7 @@ found, and of every answer whether it affirms or denies and which one sense it h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,7 +94,7 @@ def read_answers(
     means = _joined(labels, counts, k, taxonomy, kind, stances)
     own = [label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code]
     denied = {label: bool(s & 1) for label, s in zip(labels, stances.tolist(), strict=True) if label is not None}
-    matches = _senses(taxonomy, own, denied, choices, header)
+    matches = _senses(taxonomy, own, denied, choices, header, is_word)
     for code, label in enumerate(labels):
         match = matches.get(label) if label is not None else None
         if match is not None and match.known and (named := names_one(taxonomy, match.concepts[0])) not in ("", *allow):
@@ -102,8 +102,20 @@ def read_answers(
     return Reading(header, tuple(labels), np.asarray(counts, np.int64), tuple(kind), means, stances, matches)
 
 
+def _is_named(label: str, match: Match, is_word: Callable[[str], bool]) -> bool:
+    """Whether a phrase known by its last word only is rather a name: all in capitals, and no words before it."""
+    words = label.split()
+    capitals = len(words) > 1 and all(word[:1].isupper() for word in words)
+    return match.how == "head noun" and capitals and not any(is_word(word.lower()) for word in words[:-1])
+
+
 def _senses(
-    taxonomy: Taxonomy, labels: Sequence[str], denied: dict[str, bool], choices: SenseChoices | None, header: str
+    taxonomy: Taxonomy,
+    labels: Sequence[str],
+    denied: dict[str, bool],
+    choices: SenseChoices | None,
+    header: str,
+    is_word: Callable[[str], bool],
 ) -> dict[str, Match]:
     """The one sense of every answer, chosen for the whole column; of an answer that denies, of what it denies."""
     asked = {label: (without_denial(label) if denied[label] else label) or label for label in labels}
@@ -111,6 +123,7 @@ def _senses(
     chosen = {label: choices.of(label) for label in labels} if choices is not None else {}
     direct = find_labels(taxonomy, [label for label, name in chosen.items() if name], choices, longest=LONGEST_TERM)
     matches = {label: direct.get(label, looked_up[asked[label]]) for label in labels}
+    matches |= {label: Match(label, "unknown") for label in labels if _is_named(label, matches[label], is_word)}
     together = choose_together(taxonomy, {label: replace(m, label=label) for label, m in matches.items()}, header)
     return {
         label: replace(match, concepts=(match.concepts[together[label].chosen],)) if label in together else match

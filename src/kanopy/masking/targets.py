@@ -89,7 +89,7 @@ def plan_answers(
     frequent = [
         code
         for code in np.flatnonzero(stays).tolist()
-        if reading.kind[code] != NO_ANSWER and _concept(reading, code) >= 0
+        if reading.kind[code] != NO_ANSWER and _concept(reading, code) >= 0 and not _says_more(reading, code)
     ]
     words: list[str] = []
     concepts: list[int] = []
@@ -143,6 +143,12 @@ def _with_kinds(reading: Reading, taxonomy: Taxonomy) -> Reading:
 def _concept(reading: Reading, code: int) -> int:
     match = reading.matches.get(reading.labels[int(reading.means[code])] or "")
     return match.concepts[0] if match is not None and match.known else -1
+
+
+def _says_more(reading: Reading, code: int) -> bool:
+    """Whether an answer says more than was understood: demography is a science, but no management science."""
+    match = reading.matches.get(reading.labels[int(reading.means[code])] or "")
+    return match is not None and match.how == "head noun"
 
 
 def _no_answers(reading: Reading, stays: Mask, target: Longs, k: int) -> None:
