@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,11 @@ TREES = Path(__file__).parent / "trees"
 SHARED = Path(__file__).parents[3] / "shared" / "oracles" / "columns"
 OWN = sorted(path.stem for path in TREES.glob("*.csv"))
 LATER = ["crimes", "drinks", "feelings", "kitchen", "subjects"]
-"""Trees written after the builder was settled, by what people do with things rather than by what these are."""
+"""Trees by what people do with things rather than by what these are."""
+FRESH = [
+    "cities", "colours", "garden", "groceries", "hobbies", "household", "illnesses", "jobs", "nature", "zoo",
+]  # fmt: skip
+"""Trees written before the builder was changed for the last time, to see whether it has learnt the others by heart."""
 
 
 def read(path: Path) -> dict[str, list[str]]:
@@ -56,6 +61,11 @@ def agreement(hand: dict[str, list[str]], other: dict[str, list[str]]) -> float:
 
 
 def built(words: list[str], name: str = "") -> dict[str, list[str]]:
+    return _built(tuple(words), name)
+
+
+@lru_cache(maxsize=64)
+def _built(words: tuple[str, ...], name: str) -> dict[str, list[str]]:
     return {row[0]: list(row) for row in Ontology().build(words, name=name).rows()}
 
 
@@ -64,13 +74,15 @@ def scores(folder: Path, names: list[str]) -> dict[str, float]:
     return {name: agreement(tree, built(list(tree))) for name, tree in trees.items()}
 
 
-def test_groups_agree_with_hand_made_trees() -> None:
-    found = scores(TREES, OWN)
-    first = [score for name, score in found.items() if name not in LATER]
-    assert np.mean(first) >= 0.80, found
-    assert min(first) >= 0.55, found
-    assert np.mean(list(found.values())) >= 0.75, found
-    assert np.mean([found[name] for name in LATER]) >= 0.55, found
+@pytest.mark.parametrize(
+    ("names", "least", "worst"),
+    [(sorted({*OWN} - {*LATER, *FRESH}), 0.83, 0.6), (LATER, 0.6, 0.5), (FRESH, 0.78, 0.65)],
+    ids=["first", "later", "fresh"],
+)
+def test_groups_agree_with_hand_made_trees(names: list[str], least: float, worst: float) -> None:
+    found = scores(TREES, names)
+    assert np.mean(list(found.values())) >= least, found
+    assert min(found.values()) >= worst, found
 
 
 @pytest.mark.skipif(
@@ -134,9 +146,11 @@ def test_one_word_means_what_its_column_is_about(word: str, others: str, kind: s
     )
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize(
+    "name", [name if name in FRESH else pytest.param(name, marks=pytest.mark.slow) for name in OWN]
+)
 def test_names_of_groups_are_told_apart_and_say_something(name: str) -> None:
-    rows = built(list(read(TREES / f"{name}.csv")), name)
+    rows = built(list(read(TREES / f"{name}.csv")))
     width = len(next(iter(rows.values())))
     for level in range(1, width):
         under: dict[str, set[str]] = {}

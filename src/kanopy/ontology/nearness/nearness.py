@@ -8,6 +8,8 @@ they are visited; of both the ranks among all pairs are averaged.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
@@ -22,8 +24,11 @@ EXACT = 400
 BINS = 1 << 16
 
 
-def nearness(taxonomy: Taxonomy, concepts: Ints) -> Floats:
+def nearness(taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int, float]] | None = None) -> Floats:
     """A symmetric matrix of mean ranks from 0 (farthest pair) to 1 (nearest), 1 on the diagonal.
+
+    `readings` may say what else each of them might mean, with chances: walks from a few values then start from all of
+    it.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
@@ -40,8 +45,11 @@ def nearness(taxonomy: Taxonomy, concepts: Ints) -> Floats:
     sign = random.choice(np.array([-1.0, 1.0], np.float32), relations.nodes)
     width = relations.nodes if exact else BUCKETS
     kept: list[tuple[Longs, Floats, Floats]] = []
-    for concept in concepts.tolist():
-        visits = walk(start, target, chance, concept, RESTART, least)
+    starts = readings if readings is not None and exact else [{concept: 1.0} for concept in concepts.tolist()]
+    for meant in starts:
+        visits = np.zeros(relations.nodes)
+        for one, part in meant.items():
+            visits += part * walk(start, target, chance, one, RESTART, least)
         places = np.flatnonzero(visits).astype(np.int64)
         share = visits[places]
         kept.append((places, np.sqrt(share), np.maximum(0.0, np.log(share / relations.often[places]))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -20,9 +20,13 @@ from kanopy._errors import OntologyError
 from kanopy._files import write_whole
 from kanopy.ontology.taxonomy import Taxonomy
 
-IS_A, PART, DOMAIN, OTHER, GLOSS, SENSE = range(6)
-WEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, 1.0])
-"""How much a link of each kind weighs: is-a, part of, domain, any other, a word of a definition, a sense of a word."""
+IS_A, PART, DOMAIN, OTHER, GLOSS, SENSE, INSTANCE, WITHIN = range(8)
+WEIGHTS = np.array([3.0, 2.0, 2.0, 1.0, 1.0, 1.0, 0.3, 6.0])
+"""How much a link of each kind weighs: is-a, part of, domain, any other, a word of a definition, a sense of a word.
+
+What has a name of its own goes by where it lies and not by what it is: Lyon is near Paris, which is a capital, rather
+than near Manchester, which is a city.
+"""
 TO_SENSES = 0.3
 """From a word a walk goes to the word's own senses so much as often as to each definition that uses it."""
 
@@ -112,13 +116,24 @@ def relations_of(taxonomy: Taxonomy) -> Relations:
     from kanopy.ontology.load import BUILT_IN, load_ontology
 
     if taxonomy is load_ontology("wordnet"):
-        return _built_in(BUILT_IN["wordnet"].with_name("wordnet30_relations.npz"))
+        return _built_in(taxonomy, BUILT_IN["wordnet"].with_name("wordnet30_relations.npz"))
     return _own_links(taxonomy)
 
 
 @lru_cache(maxsize=1)
-def _built_in(path: Path) -> Relations:
-    return Relations.load(path)
+def _built_in(taxonomy: Taxonomy, path: Path) -> Relations:
+    return _with_names(Relations.load(path), taxonomy)
+
+
+def _with_names(relations: Relations, taxonomy: Taxonomy) -> Relations:
+    """The same links; those of what has a name of its own are kinds of their own."""
+    named = np.zeros(relations.nodes, bool)
+    named[: taxonomy.size] = taxonomy.is_instance
+    kind = relations.kind.copy()
+    of_named = named[relations.low] | named[relations.high]
+    kind[of_named & (kind == IS_A)] = INSTANCE
+    kind[of_named & (kind == PART)] = WITHIN
+    return replace(relations, kind=kind)
 
 
 @lru_cache(maxsize=4)
@@ -132,4 +147,4 @@ def _own_links(taxonomy: Taxonomy) -> Relations:
         highs.append(flat)
         kinds.append(np.full(len(flat), one, np.int32))
     low, high, kind = np.concatenate(lows), np.concatenate(highs), np.concatenate(kinds)
-    return Relations(taxonomy.size, taxonomy.size, low, high, kind, np.zeros(len(low), np.int32))
+    return _with_names(Relations(taxonomy.size, taxonomy.size, low, high, kind, np.zeros(len(low), np.int32)), taxonomy)

@@ -58,12 +58,23 @@ class SenseChoices(Short):
 
 @dataclass(frozen=True)
 class Choice(Short):
-    """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense."""
+    """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense.
+
+    `chances` say how likely each concept of the match is meant, where that was weighed.
+    """
 
     match: Match
     concept: int
     reason: str
     flagged: bool = False
+    chances: tuple[float, ...] = ()
+
+    @property
+    def readings(self) -> dict[int, float]:
+        """The concepts that may be meant, each with its chance."""
+        if not self.chances:
+            return {self.concept: 1.0}
+        return {concept: chance for concept, chance in zip(self.match.concepts, self.chances, strict=True) if chance}
 
     @property
     def label(self) -> str:
@@ -207,7 +218,8 @@ def senses_of_values(
         reason = f"fits the other values best, hardly better than {near}" if near else "fits the other values best"
         if adjectives and match.how == "exact":
             reason = "unsure: many of the other values are no nouns"
-        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged=bool(near) or adjectives)
+        flagged = bool(near) or adjectives
+        found[label] = Choice(match, match.concepts[best.chosen], reason, flagged, best.chances)
     return Senses(taxonomy, found)
 
 

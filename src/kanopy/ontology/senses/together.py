@@ -15,6 +15,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy.ontology.senses.labels import Match, find_label, root_of
+from kanopy.ontology.similarity.subsumers import remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy, fold
 
 NAME_BITS = 6.0
@@ -27,19 +28,31 @@ TOPIC_BITS = 4.0
 """A topic costs so many bits beside those that say which concept it is."""
 MOST_VALUES = 1000
 """The topics of a longer column are found from so many of its values, evenly taken."""
-NEVER_BITS = 2.0
+NEVER_BITS = 2.5
 """A sense that texts never use costs more, if they use the word: a `cat` among cars is still a cat."""
 OFTEN = 5
-UNSURE_BITS = 1.5
+UNHEARD = 0.1
+"""A concept that texts never speak of counts so much among those a value may mean."""
+ROUNDS = 3
+"""Shares of topics and places of the other values are counted anew so often."""
+NEIGHBOURS = 0.7
+"""How much the places of the other values count beside the topics."""
+POSSIBLE_BITS, SOFT = 6.0, 0.5
+"""A sense that costs so many bits more is not meant at all; each bit halves the chance of a sense, softened."""
+UNSURE_BITS = 1.8
 """A sense is unsure if another one costs hardly more."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """Per value the position of the chosen sense among its senses, and those that come about as cheap."""
+    """Per value the position of the chosen sense among its senses, those that come about as cheap, and chances of all.
+
+    The chances are those by which walks start from a value that may mean several things.
+    """
 
     chosen: int
     near: tuple[int, ...]
+    chances: tuple[float, ...]
 
 
 def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: str = "") -> dict[str, Together]:
@@ -60,7 +73,7 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
     concept = np.array([c for concepts in senses for c in concepts], np.int64)
     bits = np.concatenate([_sense_bits(taxonomy, matches[label]) for label in labels])
     entry, topic = _strictly_above(taxonomy, concept)
-    size = np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
+    size = _usual_concepts_below(taxonomy)
     named = [(len(np.unique(owner[entry[topic == one]])), one) for one in _named_by(taxonomy, header)]
     most, theme = max(named, default=(0, -1))
     if 2 * most >= len(labels):
@@ -75,15 +88,39 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
     )
     usable = np.isin(topic, list(topics))
     least = np.full(len(concept), np.inf)
-    np.minimum.at(least, entry[usable], cost[usable])
+    np.minimum.at(least, entry[usable], cost[usable] + np.array([topics[one] for one in topic[usable].tolist()]))
     least[~np.isfinite(least)] = bits[~np.isfinite(least)] + np.log2(taxonomy.size)  # a root has nothing above it
     first = np.searchsorted(owner, np.arange(len(labels)))
+    least = _beside_others(least, bits, owner, entry, topic, size)
     found = {}
     for value, label in enumerate(labels):
         own = least[first[value] : first[value] + len(senses[value])]
         best = int(np.argmin(own))
         near = tuple(at for at in np.flatnonzero(own < own[best] + UNSURE_BITS).tolist() if at != best)
-        found[label] = Together(best, near)
+        more = own - own[best]
+        chances = np.where(more <= POSSIBLE_BITS, 2.0 ** (-SOFT * more), 0.0)
+        found[label] = Together(best, near, tuple((chances / chances.sum()).tolist()))
+    return found
+
+
+def _beside_others(cost: Floats, bits: Floats, owner: Longs, entry: Longs, above: Longs, size: Floats) -> Floats:
+    """Costs that also count how many of the other values, as they are read now, lie near a sense.
+
+    A topic is coarse: within it a sense is likely if many others are under the same small concepts. `owner` says whose
+    a sense is, `entry` and `above` are pairs of a sense and a concept above it.
+    """
+    values = int(owner[-1]) + 1
+    first = np.searchsorted(owner, np.arange(values))
+    pair = owner[entry] * len(size) + above
+    found = cost
+    for _ in range(ROUNDS):
+        best = np.flatnonzero(found <= np.minimum.reduceat(found, first)[owner])
+        taken = np.zeros(len(cost), bool)
+        taken[best[np.unique(owner[best], return_index=True)[1]]] = True
+        own = taken[entry]
+        others = np.bincount(above[own], minlength=len(size))[above] - np.isin(pair, pair[own])
+        crowd = np.bincount(entry, weights=others / size[above], minlength=len(cost))
+        found = NEIGHBOURS * (bits - np.log2(crowd / values + 1.0 / size.max())) + (1 - NEIGHBOURS) * cost
     return found
 
 
@@ -113,6 +150,14 @@ def _strictly_above(taxonomy: Taxonomy, concepts: Longs) -> tuple[Longs, Longs]:
     return entry[other], above[other].astype(np.int64)
 
 
+@remember_per_owner
+def _usual_concepts_below(taxonomy: Taxonomy) -> Floats:
+    """How many concepts a value under each one might mean; those that texts never speak of count less."""
+    own = np.ones(taxonomy.size) if not taxonomy.has_tag_counts else np.where(taxonomy.tag_counts > 0, 1.0, UNHEARD)
+    counted = np.repeat(own, np.diff(taxonomy.ancestor_start))
+    return np.asarray(np.maximum(1.0, np.bincount(taxonomy.ancestors, weights=counted, minlength=taxonomy.size)))
+
+
 def _named_by(taxonomy: Taxonomy, header: str) -> tuple[int, ...]:
     words = header.replace("_", " ").strip()
     if not words:
@@ -123,38 +168,48 @@ def _named_by(taxonomy: Taxonomy, header: str) -> tuple[int, ...]:
 
 def _topics(
     value: Longs, concept: Longs, topic: Longs, cost: Floats, price: Floats, values: int, root: int
-) -> set[int]:
-    """Greedy: add the topic that saves most bits; in the end take away what no longer pays."""
+) -> dict[int, float]:
+    """Topics, and what it costs to say that a value is about one of them: rare topics of a column cost more.
+
+    Greedy: add the topic that saves most bits; in the end take away what no longer pays.
+    """
     order = np.argsort(topic, kind="stable")
     value, concept, topic, cost = value[order], concept[order], topic[order], cost[order]
     groups = np.unique(topic)
     first, last = np.searchsorted(topic, groups), np.searchsorted(topic, groups, "right")
     part = {int(group): slice(a, b) for group, a, b in zip(groups, first, last, strict=True)}
-
     group = np.searchsorted(groups, topic).astype(np.int64)
 
-    def spent(topics: set[int]) -> Floats:
-        least = np.full(values, 64.0)
-        for one in topics:
-            np.minimum.at(least, value[part[one]], cost[part[one]])
-        return least
+    def settle(topics: dict[int, float]) -> tuple[dict[int, float], Floats]:
+        """The topics' bits by their shares of the values, and what every value costs then."""
+        for _ in range(ROUNDS):
+            least, owner = np.full(values, 64.0), np.full(values, -1)
+            for one, bits in topics.items():
+                own = np.full(values, np.inf)
+                np.minimum.at(own, value[part[one]], cost[part[one]] + bits)
+                owner[own < least] = one
+                least = np.minimum(least, own)
+            topics = {one: float(np.log2((values + 1) / ((owner == one).sum() + 0.5))) for one in topics}
+        return topics, least
 
-    chosen = {root} & part.keys()
-    now = spent(chosen)
+    chosen, now = settle(dict.fromkeys({root} & part.keys(), 0.0))
     while True:
-        best = np.bincount(group, weights=_counted(np.maximum(0.0, now[value] - cost), group, value, concept))
-        gain: Floats = best - price[groups]
+        helped = np.bincount(group, weights=_counted(np.maximum(0.0, now[value] - cost), group, value, concept) > 0)
+        share = np.log2((values + 1) / (helped + 0.5))
+        saved = _counted(np.maximum(0.0, now[value] - cost - share[group]), group, value, concept)
+        gain: Floats = np.bincount(group, weights=saved) - price[groups]
         gain[np.isin(groups, list(chosen))] = -1.0
         winner = int(np.argmax(gain))
         if gain[winner] <= 1e-9:
             break
-        chosen.add(int(groups[winner]))
-        np.minimum.at(now, value[part[int(groups[winner])]], cost[part[int(groups[winner])]])
-    for one in sorted(chosen - {root}):  # what later topics made superfluous
-        without = spent(chosen - {one})
-        if without.sum() - price[one] < now.sum():
-            chosen.discard(one)
-            now = without
+        trial, spent = settle({**chosen, int(groups[winner]): float(share[winner])})
+        if spent.sum() + price[groups[winner]] >= now.sum():
+            break
+        chosen, now = trial, spent
+    for one in sorted(chosen.keys() - {root}):  # what later topics made superfluous
+        trial, spent = settle({other: bits for other, bits in chosen.items() if other != one})
+        if spent.sum() - price[one] < now.sum():
+            chosen, now = trial, spent
     return chosen
 
 

@@ -90,7 +90,7 @@ class SemanticBuilder(Builder):
         concepts = np.array([senses.concept(label) for label in labels], np.int32)
         known = np.flatnonzero(concepts >= 0)
         notes = self._check_unknown(column, taxonomy, senses, len(known))
-        groups = self._group(taxonomy, [labels[at] for at in known], concepts[known], notes)
+        groups = self._group(senses, [labels[at] for at in known], concepts[known], notes)
         table = np.full((len(groups.concepts) + 1, len(labels)), -1, np.int32)
         table[0] = concepts
         for level, row in enumerate(groups.concepts, 1):
@@ -143,7 +143,7 @@ class SemanticBuilder(Builder):
             notes.append(f"Found only by stem, head noun or adjective: {some(approximate)}.")
         return notes
 
-    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
         """Level by level the concept each value is generalized to; -1 where it stays as it is."""
         raise NotImplementedError
 
@@ -175,10 +175,11 @@ class Ontology(SemanticBuilder):
         int | None, Maybe(Whole(2)), "the most children a node may have; groups strictly by kind"
     ] = None
 
-    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+        taxonomy = senses.taxonomy
         if self.style == "nearness" and self.max_fan_out is None:
             if len(np.unique(concepts)) <= MOST_CLUSTERED:
-                return self._near(taxonomy, labels, concepts, notes)
+                return self._near(senses, labels, concepts)
             notes.append(
                 f"More than {MOST_CLUSTERED:,} different meanings: grouped as the ontology does (style taxonomy)."
             )
@@ -204,8 +205,9 @@ class Ontology(SemanticBuilder):
             ]
         )
 
-    def _near(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _near(self, senses: Senses, labels: list[str], concepts: Ints) -> Groups:
         """Values near in meaning (Ward's rule), named by what their members share."""
+        taxonomy = senses.taxonomy
         from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
         from kanopy.ontology.nearness.nearness import nearness
 
@@ -214,7 +216,9 @@ class Ontology(SemanticBuilder):
         partitions = []
         if len(distinct) > 1:
             weight = count.astype(np.float64)
-            cost = (1.0 - nearness(taxonomy, distinct)) ** 2 * 2 * np.outer(weight, weight)
+            first = np.unique(concepts, return_index=True)[1]
+            readings = [senses[labels[at]].readings for at in first.tolist()]
+            cost = (1.0 - nearness(taxonomy, distinct, readings)) * 2 * np.outer(weight, weight)
             merges = join_nearest(cost / (weight[:, None] + weight), weight, True)
             sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)})
             partitions = [_partition(len(distinct), merges, size)[position] for size in sizes]
@@ -248,7 +252,8 @@ class SemanticClusters(SemanticBuilder):
     method: ClassVar[str] = "semantic_clusters"
     summary: ClassVar[str] = "clusters of similar meaning, named by what they share"
 
-    def _group(self, taxonomy: Taxonomy, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+    def _group(self, senses: Senses, labels: list[str], concepts: Ints, notes: list[str]) -> Groups:
+        taxonomy = senses.taxonomy
         if len(concepts) == 1:
             above = taxonomy.parents_of(int(concepts[0]))
             return Groups([np.array(above[:1] or concepts, np.int32)])
