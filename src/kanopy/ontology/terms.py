@@ -12,14 +12,15 @@ GENERAL = 2
 DEEP = 8
 """… in an ontology of twice so many levels: in a small one only the top does."""
 _VAGUE = """
-    act action activator activity agent area arrangement article artifact attribute being body causal_agent
-    class cognition collection commodity communicator component condition container content covering creation
-    definite_quantity device direction equipment event figure good group group_action happening implement
-    indication instrumentality instrumentation item line living_thing location magnitude material matter
-    natural_object natural_process nature nutriment object opening organic_process organism part phenomenon
-    physical_condition piece placement point position possession process product property quality region section
-    series situation social_group state structure substance surface system taxonomic_group thing
-    transferred_property unit way whole work"""
+    act action activator activity adult agent area arrangement article artifact attribute being body capitalist
+    causal_agent class cognition collection commodity communicator component condition container content covering
+    creation definite_quantity device direction eastern_hemisphere equipment event figure good group group_action
+    happening ill_health implement indication instrumentality instrumentation item line living_thing location
+    magnitude material matter natural_object natural_process nature northern_hemisphere nutriment object opening
+    organic_process organism part phenomenon physical_condition piece placement point position possession process
+    product property psychological_state quality region section series situation social_group southern_hemisphere
+    state structure substance surface system taxonomic_group thing transferred_property trouble unit way
+    western_hemisphere whole work"""
 VAGUE = frozenset(_VAGUE.split())
 """Nor do these words of the ontology tell a reader much."""
 

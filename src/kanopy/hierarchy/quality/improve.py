@@ -2,9 +2,10 @@
 
 Four kinds of edit, each tried where a level loses most: *relabel* a node by the lowest concept above all its values,
 *move* a value under another node, *insert* a node for those children of a node that share more than the node says, and
-*drop* a level that loses more than the level above it. The best edit is taken, then the next, as long as each lowers
-the score; edits that turn out not to matter in the end are taken back. The top `*` is left alone, and no label is
-proposed that says nothing (`physical entity`). Levels are scored by their maximum as published, or by their mean.
+*drop* a level that loses more than the level above it (by mean only if its groups are not those of meaning). The best
+edit is taken, then the next, as long as each lowers the score; edits that turn out not to matter in the end are taken
+back. The top `*` is left alone, and no label is proposed that says nothing (`physical entity`). Levels are scored by
+their maximum as published, or by their mean.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints
 from kanopy._errors import HierarchyError
 from kanopy._shown import Drawn, Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.quality.agreement import agreement
 from kanopy.hierarchy.quality.semantic_loss import known_concepts, level_losses, level_weights, loss_table
 from kanopy.ontology.join import least_common_subsumer
 from kanopy.ontology.senses.labels import Match
@@ -34,6 +36,8 @@ SMALLEST_GAIN = 1e-6
 EQUAL = 1e-12
 MOST_NODES = 12
 """So many nodes of a level are looked at, those that lose most."""
+BY_MEANING = 0.1
+"""Groups that agree with nearness by more than this are those of meaning (see `agreement`)."""
 MOST_NAMED = 4
 MOST_MOVED = 50
 """So many values are tried elsewhere, those that lose most."""
@@ -258,7 +262,8 @@ class _Search:
                     yield from self.inserted(state, level, label, columns, np.flatnonzero(worst))
             yield from self.moved(state, np.flatnonzero(worst), level)
             above = level + 1 < len(state.labels)
-            if above and isinstance(self.weights, str) and scores[level - 1] > scores[level] + SMALLEST_GAIN:
+            loses_more = above and isinstance(self.weights, str) and scores[level - 1] > scores[level] + SMALLEST_GAIN
+            if loses_more and (self.level_score == "max" or not self.tells(state, level)):
                 yield self.dropped(state, level, scores)
 
     def worst(self, labels: Labels, losses: Floats) -> npt.NDArray[np.bool_]:
@@ -369,6 +374,11 @@ class _Search:
             why = partial(self.because, f"{leaf!r} is a kind of {to!r}: ", state, changed, None, columns)
             edit = (leaf, level, to, message)
             yield self.step("move", changed, edit, columns=columns, concept=-1, chain=best, why=why)
+
+    def tells(self, state: _State, level: int) -> bool:
+        """Whether the groups of a level are those of meaning: continents are, whatever their labels lose."""
+        groups = state.labels[[0, level]].tolist()
+        return agreement(self.taxonomy, state.concepts[0].tolist(), groups) > BY_MEANING
 
     def dropped(self, state: _State, level: int, scores: Floats) -> _Step:
         names = list(dict.fromkeys(map(str, state.labels[level])))

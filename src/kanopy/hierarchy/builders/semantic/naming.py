@@ -23,6 +23,8 @@ _JOINED = re.compile(r", | or | and ")
 MOST_PARTS = 3
 OUTSIDE = 0.5
 """A value outside the group that the name covers too weighs half a member."""
+MOST_OUTSIDE = 0.5
+"""What covers more than so many values outside per member says too little: all workers are adults."""
 UNCOMMON = 1.5
 """A word that is not found in plain texts has to cover so many members more."""
 
@@ -100,7 +102,9 @@ class GroupNames:
                     -one,
                 )
                 for one, count in covered.items()
-                if count > 1 and self._may_name(one, parent)
+                if count > 1
+                and self.under[one] - inside[one] <= MOST_OUTSIDE * inside[one]
+                and self._may_name(one, parent)
             ]
             if not scored or max(scored)[0] < 1.0:
                 break
