@@ -23,7 +23,7 @@ from kanopy.app.places.release import ReleasePlace
 from kanopy.app.places.risk import RiskPlace
 from kanopy.app.places.take_home import TakeHomePlace
 from kanopy.app.places.why import WhyPlace
-from kanopy.app.project import Project
+from kanopy.app.project import Project, safe_name
 from kanopy.app.widgets.parts import button, labelled, own_file, tip
 
 PLACES: tuple[type[Place], ...] = (DataPlace, HierarchiesPlace, ReleasePlace, ExplorePlace, RiskPlace, TakeHomePlace)
@@ -43,6 +43,8 @@ def make_application(project: Project, data: str | None = None) -> FastAPI:
 
     @outer.get("/files/{run}/{name}")
     def files(run: str, name: str) -> Response:
+        if safe_name(run) != run:
+            return PlainTextResponse("There is no such file.", 404)
         folder = project.result_folder(run)
         known = {*TAKEN_HOME, *(path.name for path in folder.glob("release.*"))} if folder.is_dir() else set()
         if name not in known or not (folder / name).is_file():

@@ -114,6 +114,8 @@ class ReleasePlace(Place):
             text = ui.input(label="Written as on the command line").props("outlined dense").style("width:100%")
 
             def propose(event: Any) -> None:
+                if event.value is None:
+                    return
                 parts = about[event.value]["example"].split(":")
                 text.set_value(":".join([parts[0], column, *parts[2:]] if len(parts) > 2 else parts))
 
