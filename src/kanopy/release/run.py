@@ -15,8 +15,7 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare
 from kanopy.release.result import Result
-from kanopy.study.ends import exposed_ends
-from kanopy.study.ends import told as told_ends
+from kanopy.study import ends
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,8 +48,7 @@ def anonymize(
     Raises `NoSolution` if nothing satisfies the job. `progress` is called with a `Step`; returning `False` stops it.
     `population` is the table that models such as k-map compare with (or the job names it); `key` is the secret with
     which identifiers are pseudonymized, where the job asks for that. `bound` also proves how far from the best possible
-    the release is: no local recoding with these hierarchies loses less than `result.bound.value`; a time such as `60s`
-    says how long that may take.
+    the release is: no local recoding with these hierarchies loses less than `result.bound.value` (`60s`: in that time).
 
     >>> import kanopy
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "f", "f", "m", "m", "m"], "ill": list("abcabc")}
@@ -199,12 +197,11 @@ def _bound(
     from kanopy.search.solution import Solution
 
     assert isinstance(job, Job) and isinstance(found, Solution), "maskings are refused a bound before they start"
-    domain = prepared.domain
-    for name, nodes in zip(domain.names, found.recoding.nodes, strict=False):
+    for name, nodes in zip(prepared.domain.names, found.recoding.nodes, strict=False):
         if (nodes < 0).any():
             return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
     seconds = None if budget is True else as_seconds(budget, "time for the bound")
-    problem, threads = make_problem(domain, job.replaced(metric="loss")), job.parameters.get("threads")
+    problem, threads = make_problem(prepared.domain, job.replaced(metric="loss")), job.parameters.get("threads")
     return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=progress), ()
 
 
@@ -222,13 +219,10 @@ def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
     assert isinstance(table, Generalizable) and isinstance(job, Job)
     drop_rows = job.suppressed_rows == "drop"
     if drop_rows and not (found.recoding.group_of_row >= 0).any():
+        keep = Hint("keep suppressed rows, with * in them", suppressed_rows="keep")
         raise NoSolution(
             "Every row would be suppressed and left out: nothing is left to publish.",
-            advice=[
-                "choose a smaller k",
-                Hint("keep suppressed rows, with * in them", suppressed_rows="keep"),
-                "allow fewer rows to be suppressed",
-            ],
+            advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )
     return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
 
@@ -303,7 +297,8 @@ def second_opinion(
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
         remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
         least = getattr(job, "least_rows", job.k)
-        remarks += told_ends(exposed_ends(prepared.frame, published, names, least, prepared.rows_of, prepared.units))
+        shown = ends.exposed_ends(prepared.frame, published, names, least, prepared.rows_of, prepared.units)
+        remarks += ends.told(shown)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(prepared, job, found, published, kept)
     return verification, remarks

@@ -27,7 +27,7 @@ Codes = npt.NDArray[np.integer[Any]]
 EDGES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Where the bins of the risk of rows end."""
 HOUSEHOLD_ALONE = (
-    "The household {!r} was named, but no sampling weights. The risk of a household follows from the risks of its "
+    "The household {!r:.60} was named, but no sampling weights. The risk of a household follows from the risks of its "
     "members: name the column with their weights (sampling_weight=…, --weight)."
 )
 ANY, VALUE = "any", "value"
