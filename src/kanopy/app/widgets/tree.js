@@ -26,7 +26,7 @@ export default {
            @pointerdown="pressed($event, n)" @click="clicked($event, n)" @dblclick="toggle(n)">
           <title>{{ spoken(n) }}</title>
           <rect :width="${WIDE}" height="22" rx="6" y="-11"></rect>
-          <text x="8" y="4" class="klabel">{{ cut(n.label, n.rows == null ? 24 : 21 - n.rows.toLocaleString('en').length) }}</text>
+          <text x="8" y="4" class="klabel">{{ cut(n.label, n.rows == null ? 24 : 19 - n.rows.toLocaleString('en').length) }}</text>
           <text :x="${WIDE} - 11" y="4" text-anchor="end" class="krows">{{ n.rows == null ? '' : n.rows.toLocaleString('en') }}</text>
           <g v-if="!n.leaf && n.children" :transform="'translate(${WIDE},0)'" @click.stop="toggle(n)" class="kfold">
             <circle r="7.5"></circle><text y="3.6" text-anchor="middle">{{ folded[n.id] ? '+' : '–' }}</text></g>
