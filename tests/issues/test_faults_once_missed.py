@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import tomllib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,14 @@ def problem_of(values: list[int], tree: kanopy.Hierarchy, models: list[str], **l
     tuples = leaves[:, None].astype(np.int32)
     domain = Domain(("q",), (tree,), tuples, counts.astype(np.int64), of_row.reshape(-1).astype(np.int32))
     return Problem(domain, make_models(models), **limits)
+
+
+def test_every_fault_of_the_list_can_still_be_put_into_the_source() -> None:
+    root = Path(__file__).parents[2]
+    faults = tomllib.loads((root / "tests" / "mutations.toml").read_text(encoding="utf-8"))["mutation"]
+    texts = {fault["file"]: (root / fault["file"]).read_text(encoding="utf-8") for fault in faults}
+    assert len(faults) > 50
+    assert [fault["name"] for fault in faults if texts[fault["file"]].count(fault["old"]) != 1] == []
 
 
 def test_models_of_the_command_line_add_to_those_of_the_job_file(tmp_path: Path) -> None:
