@@ -181,6 +181,15 @@ def test_the_second_opinion_sees_fixed_columns_published_in_two_ways() -> None:
         require_fixed(table, two_ways, QUASI, whose)
 
 
+def test_what_is_the_same_is_asked_of_rows_that_are_left_out_too() -> None:
+    """Rows left out differed; among those that stayed the column looked fixed, and a good release was refused."""
+    table, whose = pl.DataFrame({"ward": ["A", "A", "B"]}), Whose(pl.DataFrame({"patient": ["a"] * 3}))
+    kept = np.array([True, True, False])
+    require_fixed(table, pl.DataFrame({"ward": ["A", "*"]}), ["ward"], whose, kept=kept)
+    with pytest.raises(VerificationFailed, match="'ward' is the same in all rows"):
+        require_fixed(pl.DataFrame({"ward": ["A"] * 3}), pl.DataFrame({"ward": ["A", "*"]}), ["ward"], whose, kept=kept)
+
+
 # ---- bad input --------------------------------------------------------------------------------------------------
 
 

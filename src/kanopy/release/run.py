@@ -340,14 +340,11 @@ def _verify(
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
-        claims["whose"] = whose = _whose(prepared, job, kept)
-        if whose is not None:
-            import polars as pl
-
+        claims["whose"] = _whose(prepared, job, kept)
+        if (everybody := _whose(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
-            original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
-            require_fixed(original, published, names, whose, claims["gone"])
+            require_fixed(prepared.frame, published, names, everybody, claims["gone"], kept)
         claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 

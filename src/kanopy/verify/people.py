@@ -100,11 +100,17 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
 
 
 def require_fixed(
-    original: pl.DataFrame, frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, gone: Mask | None = None
+    original: pl.DataFrame,
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    whose: Whose,
+    gone: Mask | None = None,
+    kept: Mask | None = None,
 ) -> None:
     """Refuse a release in which what is the same in all rows of each unit (sex, day of birth) is published in two ways.
 
-    Two labels for one would together say more than either; `gone` are the suppressed rows, which show nothing.
+    Two labels for one would together say more than either; `gone` are the suppressed rows, which show nothing. `kept`
+    says which original rows are in the frame at all: what is the same is asked of all of them.
 
     >>> visits, whose = pl.DataFrame({"sex": ["f", "f"]}), Whose(pl.DataFrame({"patient": ["a", "a"]}))
     >>> require_fixed(visits, pl.DataFrame({"sex": ["f", "*"]}), ["sex"], whose)
@@ -112,12 +118,13 @@ def require_fixed(
     kanopy._errors.VerificationFailed: 'sex' is the same in all rows of each of the people, and published ...
     """
     shown = pl.Series([True]).new_from_index(0, frame.height) if gone is None else pl.Series(~gone)
+    published = whose.units if kept is None else whose.units.filter(pl.Series(kept))
     for name in quasi:
-        pairs = pl.DataFrame([original[name].alias("\0before"), frame[name].alias("\0after"), whose.units])
-        different = pairs.lazy().group_by("\0unit").agg(pl.col("\0before").n_unique())
-        fixed = different.select((pl.col("\0before") == 1).all()).collect().item()
-        told = pairs.filter(shown).lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
-        if fixed and told.select((pl.col("\0after") > 1).any()).collect().item():
+        before = pl.LazyFrame([original[name].alias("\0before"), whose.units])
+        fixed = before.group_by("\0unit").agg(pl.col("\0before").n_unique() == 1).select("\0before").collect()
+        after = pl.DataFrame([frame[name].alias("\0after"), published]).filter(shown)
+        told = after.lazy().group_by("\0unit").agg(pl.col("\0after").n_unique())
+        if fixed["\0before"].all() and told.select((pl.col("\0after") > 1).any()).collect().item():
             raise VerificationFailed(
                 f"{name!r} is the same in all rows of each of the {whose.called}, and published in two ways. "
                 "Nothing was written. This is an error in Kanopy: please report it."
