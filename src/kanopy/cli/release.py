@@ -264,15 +264,19 @@ def show_untouched(out: Any, result: Any) -> None:
     """Name the columns that are published as they are, and what guards the sensitive ones."""
     from rich.text import Text
 
-    shown = []
+    guarded: dict[str, list[str]] = {}
     for name, role in result.prepared.roles.items():
-        models = [model.name for model in result.job.models if name in model.sensitive]
+        models = ", ".join(model.name for model in result.job.models if name in model.sensitive)
         if role == "sensitive":
-            shown.append(f"{name} (sensitive, {'guarded by ' + ', '.join(models) if models else 'no model guards it'})")
-        elif role == "insensitive":
-            shown.append(name)
+            guarded.setdefault(f"guarded by {models}" if models else "no model guards {}", []).append(name)
+    plain = ", ".join(name for name, role in result.prepared.roles.items() if role == "insensitive")
+    several = any(len(names) > 1 for names in guarded.values())
+    shown = [plain] * bool(plain) + [
+        f"{', '.join(names)} (sensitive, {how.format('it' if len(names) == 1 else 'them')})"
+        for how, names in guarded.items()
+    ]
     if shown:
-        out.print(Text(f"Published untouched: {', '.join(shown)}"))
+        out.print(Text(f"Published untouched: {('; ' if several else ', ').join(shown)}"))
 
 
 def show_seconds(out: Any, seconds: dict[str, float]) -> None:
