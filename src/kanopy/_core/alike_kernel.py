@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanopy._arrays import Longs
 from kanopy._compiler import helper, kernel
-from kanopy._core.traces_kernel import Combinations, Traces, _count_next, _put_into_buckets
+from kanopy._core.traces_kernel import Combinations, Traces, begin_with_all, count_next, go_deeper
 
 
 @helper
@@ -22,12 +22,7 @@ def _least(traces: Traces, work: Combinations, size: int, begin: int, end: int, 
 @kernel(makes_arrays=False)
 def count_alike(traces: Traces, known: int, fits: Longs, work: Combinations) -> None:
     """`fits[u]` becomes the least number of units that hold a combination of up to `known` rows of unit `u`."""
-    for u in range(len(traces.gone)):
-        work.holder[0, u] = u
-        work.place[0, u] = traces.starts[u]
-    work.ends[0, 0] = len(traces.gone)
-    work.buckets[0] = 1
-    work.following[0] = 0
+    begin_with_all(traces, work)
     size = 0
     while size >= 0:
         bucket = work.following[size]
@@ -37,11 +32,6 @@ def count_alike(traces: Traces, known: int, fits: Longs, work: Combinations) -> 
         work.following[size] += 1
         begin = work.ends[size, bucket - 1] if bucket > 0 else 0
         end = work.ends[size, bucket]
-        touched = _count_next(traces, work, size, begin, end)
+        touched = count_next(traces, work, size, begin, end)
         _least(traces, work, size, begin, end, fits)
-        if size + 1 < known:
-            _put_into_buckets(traces, work, size, begin, end, touched)
-        for i in range(touched):
-            work.tally[work.touched[i]] = 0
-        if size + 1 < known:
-            size += 1
+        size = go_deeper(traces, work, size, begin, end, touched, known)

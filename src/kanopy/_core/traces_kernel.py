@@ -160,7 +160,7 @@ def _leave(traces: Traces, work: Combinations, u: int) -> None:
 
 
 @helper
-def _count_next(traces: Traces, work: Combinations, size: int, begin: int, end: int) -> int:
+def count_next(traces: Traces, work: Combinations, size: int, begin: int, end: int) -> int:
     """How many of the holders of a combination hold one more row of each group; returns how many groups some hold."""
     group, touched = traces.group, 0
     for entry in range(begin, end):
@@ -214,14 +214,9 @@ def _put_into_buckets(traces: Traces, work: Combinations, size: int, begin: int,
                     work.tally[group[i]] += 1
 
 
-@kernel(makes_arrays=False)
-def leave_if_rare(traces: Traces, known: int, k: int, most: int, work: Combinations) -> None:
-    """Units leave that hold a combination of up to `known` rows which fewer than `k` units hold.
-
-    Who has left counts no more: a unit that leaves now would leave in the end, because no set of units in which its
-    combination is rare is safe, nor any part of one. Call again until nobody leaves; once more than `most` rows have
-    left the rest is not looked at.
-    """
+@helper
+def begin_with_all(traces: Traces, work: Combinations) -> None:
+    """The empty combination, which all hold who have not left."""
     units = 0
     for u in range(len(traces.gone)):
         if not traces.gone[u]:
@@ -231,6 +226,28 @@ def leave_if_rare(traces: Traces, known: int, k: int, most: int, work: Combinati
     work.ends[0, 0] = units
     work.buckets[0] = 1
     work.following[0] = 0
+
+
+@helper
+def go_deeper(traces: Traces, work: Combinations, size: int, begin: int, end: int, touched: int, known: int) -> int:
+    """Forget the counts; the size to go on with: that of combinations of one row more, if they may be `known`."""
+    deeper = size + 1 < known
+    if deeper:
+        _put_into_buckets(traces, work, size, begin, end, touched)
+    for i in range(touched):
+        work.tally[work.touched[i]] = 0
+    return size + 1 if deeper else size
+
+
+@kernel(makes_arrays=False)
+def leave_if_rare(traces: Traces, known: int, k: int, most: int, work: Combinations) -> None:
+    """Units leave that hold a combination of up to `known` rows which fewer than `k` units hold.
+
+    Who has left counts no more: a unit that leaves now would leave in the end, because no set of units in which its
+    combination is rare is safe, nor any part of one. Call again until nobody leaves; once more than `most` rows have
+    left the rest is not looked at.
+    """
+    begin_with_all(traces, work)
     size = 0
     while size >= 0 and work.lost[0] <= most:
         bucket = work.following[size]
@@ -240,7 +257,7 @@ def leave_if_rare(traces: Traces, known: int, k: int, most: int, work: Combinati
         work.following[size] += 1
         begin = work.ends[size, bucket - 1] if bucket > 0 else 0
         end = work.ends[size, bucket]
-        touched = _count_next(traces, work, size, begin, end)
+        touched = count_next(traces, work, size, begin, end)
         rare = False
         for i in range(touched):
             rare = rare or work.tally[work.touched[i]] < k
@@ -249,10 +266,5 @@ def leave_if_rare(traces: Traces, known: int, k: int, most: int, work: Combinati
             # Counted anew without those who left, so that buckets are full.
             for i in range(touched):
                 work.tally[work.touched[i]] = 0
-            touched = _count_next(traces, work, size, begin, end) if size + 1 < known else 0
-        if size + 1 < known:
-            _put_into_buckets(traces, work, size, begin, end, touched)
-        for i in range(touched):
-            work.tally[work.touched[i]] = 0
-        if size + 1 < known:
-            size += 1
+            touched = count_next(traces, work, size, begin, end) if size + 1 < known else 0
+        size = go_deeper(traces, work, size, begin, end, touched, known)
