@@ -10,10 +10,12 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
+from kanopy.cli import app
 from kanopy.verify.job import Claims, verify_job
 from kanopy.verify.people import Whose, people_of, require_fixed, require_traces
 from tests.people.tables import fewest, visits
@@ -266,10 +268,6 @@ def test_risk_counts_everybody_once_however_many_classes_they_are_in(tmp_path: P
     assert found.sizes.rows == 80 and (found.sizes.unique_rows,) == alone
     assert found.rows_above_threshold <= 80 and found.share_above_threshold <= 1.0
     assert f"{found.sizes.unique_rows} people of 80 stand alone" in found.to_html()
-    from typer.testing import CliRunner
-
-    from kanopy.cli import app
-
     table.write_csv(tmp_path / "visits.csv")
     asked = ["risk", str(tmp_path / "visits.csv"), "-q", "age,zip", "--sensitive", "ill", "--unit", "patient"]
     told = " ".join(CliRunner().invoke(app, [*asked, "--subsets", "0"]).stdout.split())
@@ -312,6 +310,20 @@ def test_the_report_speaks_of_people_and_says_why() -> None:
     assert "shared by at least 5 people" in page and "shared by at least 5 rows" not in page
 
 
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [(2, "any 2 published rows of one of them"), ("all", "all published rows of one of them together")],
+)
+def test_page_and_command_promise_what_may_be_known(known: int | str, words: str, tmp_path: Path) -> None:
+    visits().write_csv(tmp_path / "visits.csv")
+    asked = ["-q", "age,zip", "--unit", "patient", "--known", str(known), "-k", "5", "--suppress", "50%"]
+    out = ["-o", str(tmp_path / "out.csv"), "--report", str(tmp_path / "page.html")]
+    told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "visits.csv"), *asked, *out])
+    said = f"{words} could be about at least 5 people"
+    assert said in (tmp_path / "page.html").read_text()
+    assert said.capitalize() in " ".join(told.output.split())
+
+
 def test_the_page_names_no_value_of_fewer_than_k_people() -> None:
     table = visits().with_columns(
         pl.when(pl.col("patient") == "P00003").then(pl.lit("9999")).otherwise("zip").alias("zip")
@@ -328,10 +340,6 @@ def test_the_first_tile_counts_people() -> None:
 
 
 def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from kanopy.cli import app
-
     visits().write_csv(tmp_path / "visits.csv")
     asked = ["-q", "sex", "-k", "5", "--unit", "patient"]
     told = CliRunner().invoke(app, ["check", str(tmp_path / "visits.csv"), *asked])
@@ -342,10 +350,6 @@ def test_check_on_the_command_line_counts_people(tmp_path: Path) -> None:
 
 
 def test_a_unit_named_now_is_no_longer_what_the_job_file_calls_it(tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from kanopy.cli import app
-
     visits().write_csv(tmp_path / "visits.csv")
     for role in ("identifiers", "undecided"):
         (tmp_path / "job.toml").write_text(Job(quasi="sex", k=5, **{role: "patient"}).to_toml())

@@ -85,6 +85,18 @@ class Units:
         """How many units there are."""
         return len(self.rows_of)
 
+    @property
+    def what_fits(self) -> str:
+        """What of one of them fits k of them, in words.
+
+        >>> Units(np.array([0, 0, 1, 2], np.int32), known=2).what_fits
+        'any 2 published rows of one of them'
+        """
+        part = "element" if self.called == "records" else "row"  # a record is unrolled into the elements of its list
+        if self.known == ALL:
+            return f"all published {part}s of one of them together"
+        return f"every published {part}" if self.known == 1 else f"any {self.known:,} published {part}s of one of them"
+
     @cached_property
     def order(self) -> Longs | None:
         """Rows unit by unit; `None` where they stand so already."""

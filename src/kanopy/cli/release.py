@@ -214,6 +214,11 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
             f"[bold green]✓[/] Every published combination of {counted(len(result.domain.names), 'quasi-identifier')} "
             f"is shared by at least [bold]{smallest}[/] (k = {result.job.k}), checked again on what is published."
         )
+        if (units := result.prepared.units) and units.known != 1:
+            fits = units.what_fits
+            out.print(
+                f"[bold green]✓[/] {fits[0].upper()}{fits[1:]} could be about at least {result.job.k:,} {units.called}."
+            )
     show_untouched(out, result)
     levels = result.levels
     lines = []

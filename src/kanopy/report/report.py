@@ -287,8 +287,8 @@ class Report(Short):
         promised = smallest if self.k is None else self.k
         if promised < 2:
             return f"The release satisfies its privacy models, but some {self.counted} stand alone."
-        if self.counted != "rows":
-            return f"In its quasi-identifiers, every published row could be about at least {promised:,} {self.counted}."
+        if units := self.facts.domain.units:
+            return f"In its quasi-identifiers, {units.what_fits} could be about at least {promised:,} {units.called}."
         others = "one other" if promised == 2 else f"{promised - 1:,} others"
         return f"In its quasi-identifiers, every published row is indistinguishable from at least {others}."
 
