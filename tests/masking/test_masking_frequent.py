@@ -136,6 +136,19 @@ def test_a_broader_term_is_published_where_nothing_is_frequent() -> None:
     assert result.data["why"] == ["wading bird"] * 3 + ["beach"] * 3
 
 
+def test_no_broader_term_is_true_of_nearly_anything() -> None:
+    empty = {"entity", "physical entity", "abstraction", "object", "whole", "thing", "part", "matter", "attribute"}
+    for answers, published, _ in runs():
+        assert not (set(published) - set(answers.why)) & empty
+    assert why(["opera", "trout", "silence", "beach", "beach", "beach"]).data["why"][:3] == ["*"] * 3
+    small = Hierarchy.from_rows([["trout", "fish", "animal", "*"], ["heron", "bird", "animal", "*"]])
+    assert why(["trout", "heron"] * 2, ontology=small).data["why"] == ["animal"] * 4  # only the top says nothing there
+
+
+def test_the_nearest_frequent_answer_is_better_than_nothing() -> None:
+    assert why(["cheese", "qwx", "qwy", "qwz", *["wine"] * 3]).data["why"] == ["wine", *["*"] * 3, *["wine"] * 3]
+
+
 def test_numbers_of_other_columns_go_to_those_that_k_people_have_and_texts_of_numbers_are_numbers() -> None:
     ages = ["20", "20", "20", "21", "60", "60", "60", "93"]
     data = {"why": ["beach"] * 4 + ["wine"] * 4, "age": ages}

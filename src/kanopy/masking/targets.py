@@ -23,6 +23,7 @@ from kanopy.ontology.senses.labels import find_label
 from kanopy.ontology.similarity.measures import Measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
+from kanopy.ontology.terms import is_general
 
 TARGETS = {
     "frequent": "only answers that at least k people gave, broader terms, or *",
@@ -42,6 +43,8 @@ KIND_TERMS = {
 """What a text that is never published as it is may be called, where at least `k` people wrote one."""
 FARTHEST = 0.75
 """A frequent answer that is less similar than this is another answer: a broader term is true at least."""
+LAST_RESORT = 0.65
+"""Where there is no such term either, a frequent answer that is so similar is better than nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +108,10 @@ def plan_answers(
                 target[code] = values + concepts.index(concept)
     if vectors is not None:
         _by_vectors(reading, target, np.flatnonzero(stays), vectors)
-    left = [code for code in open_ if target[code] == -1]
-    if left and int(reading.counts[target == -1].sum()) < k:
-        # Too few for the neutral token: they would be united with anything. The nearest answer is less untrue.
-        chosen, _ = _nearest(reading, left, frequent, k, taxonomy, measure, terms=False, farthest=0.0)
+    if left := [code for code in open_ if target[code] == -1]:
+        # Too few for the neutral token would be united with anything: the nearest answer is less untrue.
+        farthest = LAST_RESORT if int(reading.counts[target == -1].sum()) >= k else 0.0
+        chosen, _ = _nearest(reading, left, frequent, k, taxonomy, measure, terms=False, farthest=farthest)
         for code, (at, _) in zip(left, chosen, strict=True):
             target[code] = at
     target[target == -1] = values + len(words)
@@ -205,10 +208,10 @@ def _nearest(
 def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> tuple[Longs, Longs, dict[int, str]]:
     """Pairs of a rare answer that is plain and a concept that is true of it; and what these concepts are called.
 
-    A term that few people wrote themselves is none: it would look like their answer.
+    A term that few people wrote themselves is none: it would look like their answer. Nor is one that is true of nearly
+    anything ("object"): the neutral token says as much.
     """
     taken = {folded(label) for code, label in enumerate(reading.labels) if label is not None}
-    roots = {int(root) for root in taxonomy.roots} | {taxonomy.virtual_root}
     names: dict[int, str] = {}
     left, right = [], []
     for at, concept in enumerate(own.tolist()):
@@ -217,7 +220,8 @@ def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> t
         for above in taxonomy.ancestors_of(concept):
             if above not in names:
                 free = [term for term in taxonomy.terms_of(above) if folded(term) not in taken]
-                names[above] = "" if above in roots or names_one(taxonomy, above) or not free else free[0]
+                empty = above == taxonomy.virtual_root or is_general(taxonomy, above)
+                names[above] = "" if empty or names_one(taxonomy, above) or not free else free[0]
                 taken.add(folded(names[above]))  # no two concepts by one name
             if names[above]:
                 left.append(at)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
+from kanopy._arrays import Longs
 from kanopy.ontology.join import clearest_term
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -11,6 +14,8 @@ GENERAL = 2
 """Concepts at most so deep (entity, object, matter …) say nothing."""
 DEEP = 8
 """… in an ontology of twice so many levels: in a small one only the top does."""
+LARGEST_SHARE = 0.2
+"""Nor do concepts of a deep ontology that are true of more than this share of it (whole, living thing)."""
 _VAGUE = """
     act action activator activity adult agent area arrangement article artifact attribute being body capitalist
     causal_agent class cognition collection commodity communicator component condition container content covering
@@ -23,6 +28,8 @@ _VAGUE = """
     western_hemisphere whole work"""
 VAGUE = frozenset(_VAGUE.split())
 """Nor do these words of the ontology tell a reader much."""
+EMPTY = frozenset(["component", "item", "part", "piece", "section", "series", "thing", "unit", "way", "whole"])
+"""And these of them are true of nearly anything."""
 
 
 def says_nothing(taxonomy: Taxonomy, concept: int) -> bool:
@@ -33,8 +40,32 @@ def says_nothing(taxonomy: Taxonomy, concept: int) -> bool:
     >>> [says_nothing(w, w.sense(word)) for word in ("physical entity", "instrumentality", "food", "animal")]
     [True, True, False, False]
     """
-    general = taxonomy.min_depth[concept] <= min(GENERAL, _deepest(taxonomy) // DEEP)
-    return bool(general) or not VAGUE.isdisjoint(term.replace(" ", "_") for term in taxonomy.terms_of(concept)[:1])
+    return _first_term(taxonomy, concept) in VAGUE or is_general(taxonomy, concept)
+
+
+def is_general(taxonomy: Taxonomy, concept: int) -> bool:
+    """Whether a concept stands at the top of its ontology or is called so that it is true of nearly anything.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> [is_general(w, w.sense(word)) for word in ("entity", "physical object", "living thing", "artifact", "food")]
+    [True, True, True, False, False]
+    """
+    if _first_term(taxonomy, concept) in EMPTY:
+        return True
+    levels = min(GENERAL, _deepest(taxonomy) // DEEP)
+    if taxonomy.min_depth[concept] <= levels:
+        return True
+    return levels == GENERAL and bool(_below(taxonomy)[concept] > LARGEST_SHARE * taxonomy.size)
+
+
+def _first_term(taxonomy: Taxonomy, concept: int) -> str:
+    return next(iter(taxonomy.terms_of(concept)), "").replace(" ", "_")
+
+
+@lru_cache(maxsize=8)
+def _below(taxonomy: Taxonomy) -> Longs:
+    return np.bincount(taxonomy.ancestors, minlength=taxonomy.size)
 
 
 @lru_cache(maxsize=8)
