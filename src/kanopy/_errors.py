@@ -197,10 +197,16 @@ def near_miss(name: str, known: Iterable[str]) -> str:
 
     >>> near_miss("agee", ["age", "sex"])
     "Did you mean 'age'?"
+    >>> near_miss("t-closeness", ["delta-disclosure", "t-equal", "t-ordered"])
+    "Did you mean 't-equal' or 't-ordered'?"
     """
     options = [str(option) for option in known]
     folded = {option.casefold().replace("_", "-"): option for option in options}
-    close = difflib.get_close_matches(name.casefold().replace("_", "-"), list(folded), n=3, cutoff=0.6)
+    asked = name.casefold().replace("_", "-")
+    close = difflib.get_close_matches(asked, list(folded), n=3, cutoff=0.6)
+    if not close or difflib.SequenceMatcher(None, asked, close[0]).ratio() < 0.8:
+        begin = asked.partition("-")[0]
+        close = [option for option in folded if option.startswith(f"{begin}-")][:3] or close
     if close:
         return "Did you mean " + " or ".join(repr(folded[match]) for match in close) + "?"
     return "Known: " + (some(options) if options else "none") + "."
