@@ -162,8 +162,8 @@ def judge_people(seed: int) -> str:
     for name in job.quasi:
         if table.drop_nulls("name").group_by("name").agg(pl.col(name).n_unique())[name].max() == 1:
             labels: dict[str, set[str]] = {}
-            for members in classes.values():
-                for at in members:
+            for label, members in classes.items():
+                for at in members if not allowed or set(label) != {"*"} else ():
                     labels.setdefault(whose[at], set()).add(str(frame[name][at]))
             assert all(len(own) == 1 for own in labels.values()), f"{name} is fixed, and published in two ways"
     return "released"
