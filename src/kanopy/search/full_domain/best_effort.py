@@ -1,9 +1,9 @@
 """Too many candidates to prove anything: start from both ends, then solve a few columns at a time exactly.
 
-With twenty or thirty columns there are more candidates than atoms in a drop; but with all columns fixed save three to
-five there are a few hundred, and branch and bound finds the best of them at once. So columns are reopened, a few at a
-time (a large neighbourhood search: Shaw 1998), until no few of them can be improved together; then one is forced to
-another level and the others follow.
+With twenty or thirty columns there are more candidates than atoms in a drop; but with all columns fixed save five to
+ten there are a few thousand, and branch and bound finds the best of them at once, since whatever failed before rules
+out all that is finer. So columns are reopened, a few at a time (a large neighbourhood search: Shaw 1998), until no few
+of them can be improved together; then one is forced to another level and the others follow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from threading import Event
 
 import numpy as np
 
-from kanopy._arrays import Floats, Longs
+from kanopy._arrays import Floats, Mask
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
@@ -28,13 +28,18 @@ from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
 from kanopy.search.work import Work, at_once
 
-MOST_OPEN, MOST_COLUMNS = 600, 5
-"""Candidates, and columns, that are looked at together."""
+MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
+"""Candidates that are looked at together, where levels bound their loss and where they do not; and columns."""
+NEAR = 0.5
+"""How often columns are only reopened to the levels next to theirs, so that more of them are."""
 OPENING_SECONDS, OPENING_SECONDS_PER_CELL = 1e-3, 6e-9
 """Seconds of an ordinary machine for laying out the table with some columns fixed, and for a value of it."""
-STALE = 1.5
+LISTING_SECONDS, LISTING_SECONDS_EACH = 4e-4, 5e-9
+"""Seconds of an ordinary machine for listing what may be looked at, and for a candidate of it or a level of one that
+failed."""
+STALE = 0.5
 """Reopenings per column without a better release after which a column is forced to another level."""
-AFTER_FORCE = 0.4
+AFTER_FORCE = 0.2
 """Reopenings per column that a forced release has to become the best; otherwise the best is gone back to."""
 IDLE = 300
 """Reopenings without a candidate that is new after which the search ends: it has seen what there is."""
@@ -44,6 +49,8 @@ BOUND_CANDIDATES = 3_000
 """Candidates over some of the columns whose optimum is proved, for the floor."""
 
 
+Open = tuple[int, int, int]
+"""A column, and the lowest and the highest level it may take."""
 Prove = Callable[[Problem, Work], float]
 """What no candidate of a problem can go below, as far as the work suffices to prove it."""
 
@@ -82,6 +89,9 @@ class ManyColumns:
         self.best: LevelJudgement | None = None
         self.random = np.random.default_rng(seed)
         self.floor = 0.0
+        # Candidates of which too many rows must go, however they are refined: what is finer need not be looked at.
+        self.failed, self.failures = np.empty((1024, len(self.lattice.shape)), np.int16), 0
+        self.most_open = MOST_OPEN if isinstance(problem.metric, AttributeMetric) else MOST_UNBOUNDED
         # Columns with one level have nothing to choose.
         self.columns = [j for j, levels in enumerate(self.lattice.shape) if levels > 1]
 
@@ -122,9 +132,14 @@ class ManyColumns:
         return found
 
     def keep(self, found: LevelJudgement) -> None:
-        """Remember the best."""
+        """Remember the best, and what rules out all that is finer."""
         if found.feasible and found.better_than(self.best):
             self.best = found
+        elif not found.feasible and found.least_suppressed > self.problem.max_suppressed_rows:
+            if self.failures == len(self.failed):
+                self.failed = np.concatenate([self.failed, np.empty_like(self.failed)])
+            self.failed[self.failures] = found.levels
+            self.failures += 1
 
     def anywhere(self) -> Levels:
         """A candidate drawn at random."""
@@ -191,7 +206,7 @@ class ManyColumns:
         while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
             before, known, best = current, len(self.known), self.best
             if stale < patience:
-                choices = [self.chosen() for _ in range(self.side_by_side)]
+                choices = [self.chosen(current.levels) for _ in range(self.side_by_side)]
                 current = self.reopened(current, choices, current.score) or current
                 stale = 0 if current is not before else stale + 1
             else:
@@ -203,17 +218,22 @@ class ManyColumns:
                 current = best
             idle = idle + 1 if len(self.known) == known else 0
 
-    def chosen(self, without: int = -1) -> list[int]:
-        """A few columns at random, never all of them."""
+    def chosen(self, at: Levels, without: int = -1) -> list[Open]:
+        """A few columns at random, never all of them, with all their levels or those next to where they are."""
         order = [self.columns[i] for i in self.random.permutation(len(self.columns)) if self.columns[i] != without]
-        found, size = order[:1], self.lattice.shape[order[0]] if order else 1
-        for j in order[1 : max(1, len(self.columns) - 1)]:
-            if len(found) < MOST_COLUMNS and size * self.lattice.shape[j] <= MOST_OPEN:
-                found.append(j)
-                size *= self.lattice.shape[j]
+        near = self.random.random() < NEAR
+        found: list[Open] = []
+        size = 1
+        for j in order[: max(1, len(self.columns) - 1)]:
+            low, high = self.lattice.lowest[j], self.lattice.highest[j]
+            if near:
+                low, high = max(low, at[j] - 1), min(high, at[j] + 1)
+            if len(found) < MOST_COLUMNS and (not found or size * (high - low + 1) <= self.most_open):
+                found.append((j, low, high))
+                size *= high - low + 1
         return found
 
-    def reopened(self, current: LevelJudgement, choices: list[list[int]], ceiling: float) -> LevelJudgement | None:
+    def reopened(self, current: LevelJudgement, choices: list[list[Open]], ceiling: float) -> LevelJudgement | None:
         """The best with some columns reopened, of several choices of columns; `None` if none is below the ceiling.
 
         Choices know nothing of each other, and have equal shares of the work, so that threads may look at them side by
@@ -240,54 +260,83 @@ class ManyColumns:
         return best
 
     def reopened_columns(
-        self, current: LevelJudgement, columns: list[int], ceiling: float, work: Work,
+        self, current: LevelJudgement, opened: list[Open], ceiling: float, work: Work,
         judged: dict[Levels, LevelJudgement],
     ) -> LevelJudgement | None:  # fmt: skip
         """The best with all other columns as they are, by branch and bound; `None` if it is not below the ceiling.
 
-        Candidates are picked from the middle of what is open, by what their levels alone lose: one that is feasible
-        rules out what costs more, one that is not rules out what is finer.
+        Candidates are sorted by what their levels alone lose: one that is feasible rules out what costs more, one that
+        is not rules out what is finer. Picks from the middle find soon what is better; picks from the dear end, which
+        lie above most others, show soon that nothing is.
         """
-        problem, lattice = self.problem, self.lattice
-        lowest, highest = list(current.levels), list(current.levels)
-        for j in columns:
-            lowest[j], highest[j] = lattice.lowest[j], lattice.highest[j]
-        part = problem.narrowed(tuple(lowest), tuple(highest))
-        work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
-        judge = judge_of(part)
-        grid = np.indices([lattice.shape[j] for j in columns]).reshape(len(columns), -1).T
-        grid = grid + np.array([lattice.lowest[j] for j in columns])
-        bounds = self.bounds(current.levels, columns, grid)
-        pending = np.lexsort((grid.sum(axis=1), bounds))
+        problem, levels = self.problem, list(current.levels)
+        shape = tuple(high - low + 1 for _, low, high in opened)
+        bounds = self.bounds(current.levels, opened).reshape(-1)
+        possible = self.not_failed(current.levels, opened)
+        heights = np.indices(shape).sum(axis=0).reshape(-1)
+        pending = np.lexsort((heights, bounds))
+        work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (len(pending) + self.failures * len(levels)))
         best: LevelJudgement | None = None
-        while len(pending := pending[bounds[pending] <= min(ceiling, ceiling_of(best))]) and not work.over:
-            at = int(pending[(len(pending) - 1) // 2])
-            levels = list(current.levels)
-            for j, level in zip(columns, grid[at].tolist(), strict=True):
-                levels[j] = level
+        part: Problem | None = None
+        dearest = True
+        while True:
+            still = possible.reshape(-1)[pending] & (bounds[pending] <= min(ceiling, ceiling_of(best)))
+            pending = pending[still]
+            if not len(pending) or work.over:
+                break
+            place = np.unravel_index(pending[-1 if dearest else (len(pending) - 1) // 2], shape)
+            dearest = not dearest
+            possible[place] = False
+            for (j, low, _), x in zip(opened, place, strict=True):
+                levels[j] = low + int(x)
             found = self.known.get(tuple(levels))
             if found is None:
+                if part is None:
+                    part = self.narrowed(current.levels, opened)
+                    work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
+                    judge = judge_of(part)
                 before = part.work_seconds
                 found = judged[tuple(levels)] = judge.evaluate(tuple(levels))
-                work.spend(part.work_seconds - before)
+                work.spend(part.work_seconds - before + LISTING_SECONDS_EACH * len(pending))
             if found.feasible:
                 best = found if found.better_than(best) else best
             elif found.least_suppressed > problem.max_suppressed_rows:
-                pending = pending[(grid[pending] > grid[at]).any(axis=1)]
-            pending = pending[pending != at]
+                possible[tuple(slice(0, x + 1) for x in place)] = False
         if best is None or (current.feasible and not best.better_than(current)):
             return None
         return best
 
-    def bounds(self, levels: Levels, columns: list[int], grid: Longs) -> Floats:
-        """For other levels of some columns, what they lose at least: their loss without any suppression."""
-        problem = self.problem
+    def narrowed(self, levels: Levels, opened: list[Open]) -> Problem:
+        """The problem with some columns reopened, all others as they are."""
+        lowest, highest = list(levels), list(levels)
+        for j, low, high in opened:
+            lowest[j], highest[j] = low, high
+        return self.problem.narrowed(tuple(lowest), tuple(highest))
+
+    def not_failed(self, levels: Levels, opened: list[Open]) -> Mask:
+        """Over the levels of reopened columns, all others as they are: what is not finer than one that failed."""
+        columns, shape = [j for j, _, _ in opened], [high - low + 1 for _, low, high in opened]
+        possible = np.ones(shape, np.bool_)
+        finest = np.array(levels, np.int16)
+        finest[columns] = [low for _, low, _ in opened]
+        failed = self.failed[: self.failures]
+        failed = failed[(failed >= finest).all(axis=1)]
+        if len(failed):
+            possible[tuple(np.minimum(failed[:, columns] - finest[columns], np.array(shape) - 1).T)] = False
+            for axis in range(len(shape)):
+                possible = np.flip(np.logical_and.accumulate(np.flip(possible, axis), axis=axis), axis)
+        return np.ascontiguousarray(possible)
+
+    def bounds(self, levels: Levels, opened: list[Open]) -> Floats:
+        """Over the levels of reopened columns, what they lose at least: their loss without any suppression."""
+        problem, shape = self.problem, [high - low + 1 for _, low, high in opened]
         if not isinstance(problem.metric, AttributeMetric):
-            return np.zeros(len(grid))
-        losses = [np.full(len(grid), cost.loss(cost.totals[x])) for cost, x in zip(problem.costs, levels, strict=True)]
-        for i, j in enumerate(columns):
-            losses[j] = problem.costs[j].loss(problem.costs[j].totals)[grid[:, i]]
-        return np.asarray(problem.metric.combine(losses, problem.weights), np.float64)
+            return np.zeros(shape)
+        losses: list[Floats] = [cost.loss(cost.totals[[x]]) for cost, x in zip(problem.costs, levels, strict=True)]
+        for axis, (j, low, high) in enumerate(opened):
+            own = problem.costs[j].loss(problem.costs[j].totals[low : high + 1])
+            losses[j] = own.reshape([-1 if i == axis else 1 for i in range(len(opened))])
+        return np.array(np.broadcast_to(problem.metric.combine(losses, problem.weights), shape), np.float64)
 
     def forced(self) -> LevelJudgement | None:
         """One column of the best release at another level, a few others as they then are best."""
@@ -298,7 +347,7 @@ class ManyColumns:
         level = (near if self.random.random() < 0.7 else options)[0 if self.random.random() < 0.5 else -1]
         levels = (*self.best.levels[:j], level, *self.best.levels[j + 1 :])
         start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=levels)
-        others = self.chosen(without=j)
+        others = self.chosen(levels, without=j)
         return self.reopened(start, [others], math.inf) if others else None
 
     # ---- what no release can go below ---------------------------------------------------------------------
