@@ -12,7 +12,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._table.guessing.personal import PERSON, PLACE, answers_nothing, folded, found_in
-from kanopy.masking.polarity import stance, without_denial
+from kanopy.masking.polarity import is_sentence, stance, without_denial
 from kanopy.masking.typos import meant_answers
 from kanopy.ontology.senses.labels import Match, find_label
 from kanopy.ontology.senses.morphology import base_forms
@@ -81,15 +81,15 @@ def read_answers(
     >>> found.means.tolist(), found.stance.tolist()[:4], found.kind[4:]
     ([0, 0, 0, 3, 4, 5, 6], [0, 0, 0, 1], ('no answer', 'an e-mail address', 'no answer'))
     """
-    kind = ["" if label is None else found_in(label) for label in labels]
-    kind = ["" if each in allow else each for each in kind]
-    for code, label in enumerate(labels):
-        if label is None or answers_nothing(label):
-            kind[code] = NO_ANSWER
 
     def is_word(word: str) -> bool:
         return taxonomy.knows(word) or bool(taxonomy.other_parts_of_speech(word))
 
+    kind = ["" if label is None else found_in(label, is_word) for label in labels]
+    kind = ["" if each in allow else each for each in kind]
+    for code, label in enumerate(labels):
+        if label is None or answers_nothing(label):
+            kind[code] = NO_ANSWER
     stances = np.array([0 if label is None else stance(label, is_word) for label in labels], np.int32)
     means = _joined(labels, counts, k, taxonomy, kind, stances)
     own = [label for code, label in enumerate(labels) if label is not None and not kind[code] and means[code] == code]
@@ -123,7 +123,11 @@ def _senses(
     chosen = {label: choices.of(label) for label in labels} if choices is not None else {}
     direct = find_labels(taxonomy, [label for label, name in chosen.items() if name], choices, longest=LONGEST_TERM)
     matches = {label: direct.get(label, looked_up[asked[label]]) for label in labels}
-    matches |= {label: Match(label, "unknown") for label in labels if _is_named(label, matches[label], is_word)}
+    matches |= {
+        label: Match(label, "unknown")
+        for label in labels
+        if _is_named(label, matches[label], is_word) or (matches[label].how == "head noun" and is_sentence(label))
+    }
     together = choose_together(taxonomy, {label: replace(m, label=label) for label, m in matches.items()}, header)
     return {
         label: replace(match, concepts=(match.concepts[together[label].chosen],)) if label in together else match
@@ -150,14 +154,23 @@ def _joined(
         if text in frequent and frequent[text] != code:
             means[code] = frequent[text]
             continue
-        for other in near.get(text, ()):
-            most = frequent[other]
-            if counts[most] > counts[code] and stances[most] == stances[code] and _is_typo(taxonomy, text, other):
-                means[code] = most
-                break
+        meant = [
+            other
+            for other in near.get(text, ())
+            if counts[frequent[other]] > counts[code]
+            and _same_stance(text, int(stances[code]), other, int(stances[frequent[other]]))
+            and _is_typo(taxonomy, text, other)
+        ]
+        if len({int(stances[frequent[other]]) for other in meant}) == 1:  # else nobody can tell: employed, unemployed
+            means[code] = frequent[meant[0]]
     while (means != means[means]).any():  # a typo of a typo
         means = means[means]
     return means
+
+
+def _same_stance(text: str, own: int, other: str, theirs: int) -> bool:
+    """Whether a typo of another text may stand as that one does: the word that denies may be the one misspelled."""
+    return own == theirs or (own == 0 and len(text.split()) == len(other.split()))
 
 
 def _is_typo(taxonomy: Taxonomy, text: str, other: str) -> bool:

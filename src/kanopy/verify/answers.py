@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 
 from kanopy._errors import VerificationFailed
 from kanopy.verify.labels import SUPPRESSED, written
 
-DENYING = frozenset({"no", "not", "never", "without", "cannot"})
+DENYING = frozenset({"no", "not", "non", "never", "without", "cannot", "neither", "nor"})
+MAY_DENY = re.compile(
+    r"\bfree\b|\bw/o\b|\b(?:un|non)-?\w{4}|\w{3}less\b|\btoo (?:little|few)\b|\bgave up\b|\bruled out\b|\bmissing\b"
+    r"|\bn.{1,2}[ -]|[不没無无未]|없|ない|ません"
+)
+"""Other ways to deny, and what may be one: of these texts nobody can say by rules that they affirm."""
 PERSONAL = {
     "email": re.compile(r"\S@\S+\.\w"),
     "web": re.compile(r"https?://|www\."),
@@ -77,14 +85,20 @@ def _labels(series: pl.Series) -> list[str | None]:
     return [None if value is None else written(value).strip() or None for value in series.to_list()]
 
 
+@cache
+def _may_deny() -> frozenset[str]:
+    """Words that deny, in several languages."""
+    listed = Path(__file__).resolve().parents[1] / "data" / "answer_words.toml"
+    return frozenset(tomllib.loads(listed.read_text(encoding="utf-8"))["deny"].split())
+
+
 def _opposed(one: str, other: str) -> bool:
-    """Whether one text denies and the other does not; unclear where a word only looks like one that denies."""
+    """Whether one text denies and the other does not; unclear where one may deny in other words or misspelled ones."""
     stances = []
     for text in (one, other):
-        words = set(re.findall(r"[a-z']+", text.lower().replace("’", "'")))
-        if not words & DENYING and any(
-            len(word) >= 4 and difflib.get_close_matches(word, DENYING, 1, 0.75) for word in words
-        ):
+        words = set(re.findall(r"[^\W\d_']+(?:'[^\W\d_]+)?", text.lower().replace("’", "'")))
+        near = any(len(word) >= 4 and difflib.get_close_matches(word, DENYING, 1, 0.75) for word in words)
+        if not words & DENYING and (near or words & _may_deny() or MAY_DENY.search(text.lower())):
             return False
         stances.append(bool(words & DENYING) or any(word.endswith("n't") for word in words))
     # "nothing" or "none" as an answer says that there is none: it is no denial of anything.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
+from unicodedata import category, normalize
 
+from kanopy._table.guessing.people import MOST_NAMES, given_names, listed, names_somebody
 from kanopy._table.guessing.values import DATES, MISSING_WORDS, PATTERNS
 
-NAMES = Path(__file__).resolve().parents[2] / "data" / "given_names.txt"
 NUMBER, DATE, LONG, PERSON, PLACE = "a number", "a date", "a long text", "a person's name", "a place's name"
 KINDS = dict(zip(
     ("email", "web", "uuid", "hash", "ip", "mac", "iban", "ssn", "phone", "coordinates", "address",
@@ -18,9 +19,11 @@ KINDS = dict(zip(
     strict=True,
 ))  # fmt: skip
 """What may be found in a text: short names, and in words."""
-MOST_WORDS, MOST_NAMES = 10, 4
+MOST_WORDS = 10
 LONGEST_ANSWER = 80
 """More words or letters are a text of somebody's own, not an answer that others give too."""
+LONGEST_SEARCHED, MOST_SEARCHED = 1_000, 100
+"""So many letters and words of a text are searched: one that long is never published."""
 LONGEST_WINDOW = 6
 """Telephone numbers and IBANs are written in up to so many groups."""
 NO_ANSWERS = MISSING_WORDS | frozenset({
@@ -33,14 +36,57 @@ NO_ANSWERS = MISSING_WORDS | frozenset({
 _PATTERNS = tuple((says, re.compile(pattern)) for says, pattern in PATTERNS)
 _DATES = re.compile(DATES)
 _NUMBER = re.compile(r"^[\W_]*\d[\d\s.,:/%€$£+'()-]*$")
-_TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "herr", "frau", "señor", "señora", "mme", "sra"})
-_HONOURED = re.compile(r"[^\W\d_]+")
+_SMILEY = re.compile(r"[:;=]['-]?[()|/\\\[\]]")
+_IBAN = re.compile(r"\b[a-z]{2}\d{2}(?:[\s-]?[a-z0-9]{4}){3,7}(?:[\s-]?[a-z0-9]{1,3})?\b", re.IGNORECASE)
+_YEARS = re.compile(r"\b(?:19|20)\d\d\s?[-–/]\s?(?:19|20)?\d\d\b")
+_CAPITALS = "A-ZÀ-ÖØ-ÞĀ-Ž"
+_WRITTEN = re.compile(
+    rf"\b\d+[a-zA-Z]?,?\s(?:[{_CAPITALS}]\w+\s){{1,3}}(?:Close|Court|Drive|Row|Square|Parade|Gardens|Grove|Rise|Walk)\b"
+    rf"|\b(?:[Aa]m|[Ii]m|[Aa]n de[rn]|[Aa]uf de[rm]|[Uu]nter den|[Zz]u[mr]|In der|Hinter der)\s"
+    rf"[{_CAPITALS}]\w+\s\d+\s?[a-z]?$"
+    rf"|\b[Vv]ia\s[{_CAPITALS}]\w+(?:\s\w+){{0,3}},?\s\d+"
+)
+"""Street addresses whose words are others in small letters."""
+_REACHED = r"tel|telephone|telefon|teléfono|phone|call|mobile|mobil|móvil|handy|cell|whatsapp|fax|sms|text"
+_NETWORKS = r"insta(?:gram)?|facebook|fb|twitter|snap(?:chat)?|tiktok|telegram|skype|discord"
+_NUMBERED = r"id|patient|case|file|member|customer|account|policy|passport|licen[cs]e|card|ssn|no\.|nr\.?|n[º°]"
+_AMONG_WORDS = (
+    # As people write what machines shall not read: john (at) mail dot com.
+    ("email", r"\w\s?@\s?\w|\w\s?[(\[{]\s?(?:at|a|ät|arroba)\s?[)\]}]\s?\w|\w_at_\w"),
+    ("email", r"\w\s(?:at|arroba|chez)\s[\w.-]+\s?(?:\.|\s(?:dot|punkt|punto|point)\s)\s?[a-z]{2,4}\b"),
+    ("web", rf"\b[\w-]+\.[a-z]{{2,4}}/\w|(?:^|[\s(:])@\w{{2,}}|https?://|\bwww\.|\b(?:{_NETWORKS})\s?[:=]\s?\w"),
+    ("phone", rf"\b(?:{_REACHED})\b\W{{0,3}}(?:[a-z]+\W{{1,3}}){{0,2}}\+?\(?\d(?:[\s()./-]{{0,2}}\d){{5,}}"),
+    ("phone", r"(?:\+|\b0)\(?\d(?:[\s()./-]{0,2}\d){6,}"),
+    ("number", rf"\d{{5}}|\d(?:[\s./-]?\d){{6}}|\b(?:{_NUMBERED})\W{{0,3}}\d{{2,}}"),
+    ("date", r"\b(?:born|birthday|geboren|geb\.|née?|nacid[oa]|nat[oa])\b.*\d{2}"),
+)  # fmt: skip
+"""What is looked for anywhere in a text, in small letters."""
 
 
 @cache
-def given_names() -> frozenset[str]:
-    """First names that are hardly ever anything else, in lower case."""
-    return frozenset(NAMES.read_text(encoding="utf-8").split())
+def _among_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    street, before, ending, month, digit = (
+        "|".join(sorted(map(re.escape, listed(name)), key=len, reverse=True))
+        for name in ("street", "street_before", "street_ending", "months", "digits")
+    )
+    end = r"(?=$|[,;]|\s\d|\s\w{2}$)"
+    number = rf"(?:,|\s(?:no\.?|nr\.?|number|nummer|número|n[º°]))?\s?\d+\s?[a-z]?\b{end}"
+    house = r"\b\d+\s?[a-z]?(?:\s(?:bis|ter))?,?\s"
+    times = r"(?!(?:hours?|minutes?|mins?|days?|times?|km|miles?|metres?|meters?|stars?|way|lane)\b)"
+    made = (
+        ("address", rf"{house}{times}(?:[^\W\d]+\.?\s){{1,3}}(?:{street})\b\.?{end}"),
+        ("address", rf"\b[^\W\d]+\s(?:{street})\b\.?{number}"),
+        ("address", rf"(?:\bc/\s?|\b(?:{before})\b\.?\s)(?:[^\W\d]+\.?,?\s){{1,5}}?{number}"),
+        ("address", rf"{house}(?:rue|avenue|boulevard|chemin|allée|impasse|quai|place)\s\w"),
+        ("address", rf"[^\W\d]{{2}}[\s-]?(?:{ending})\.?\s\d+\s?[a-z]?\b"),
+        ("address", r"\bp\.?\s?o\.?\s?box\s\w|\bpostfach\s\d|\bapartado\s.*\d|^[a-z]{1,2}\d[a-z\d]?\s?\d[a-z]{2}$"),
+        ("date", rf"\b\d{{1,2}}(?:\.|st|nd|rd|th)?\s?(?:de\s|of\s)?(?:{month})\b|\b(?:{month})\s\d{{1,2}}\b"),
+        ("phone", rf"\b(?:{digit})(?:\s(?:{digit})){{5,}}\b"),
+    )  # fmt: skip
+    # An address may hold what looks like any number: it is looked for before.
+    return tuple(
+        (KINDS[kind], re.compile(pattern)) for kind, pattern in (*_AMONG_WORDS[:-2], *made, *_AMONG_WORDS[-2:])
+    )
 
 
 def first_names(texts: Sequence[str]) -> float:
@@ -68,28 +114,37 @@ def folded(text: str) -> str:
 def answers_nothing(text: str) -> bool:
     """Whether a text says that there is no answer.
 
-    >>> answers_nothing("N/A"), answers_nothing("Nothing."), answers_nothing("no parking")
-    (True, True, False)
+    >>> answers_nothing("N/A"), answers_nothing("Nothing."), answers_nothing("no parking"), answers_nothing("👎")
+    (True, True, False, False)
     """
+    if not any(c.isalnum() for c in text) and (_SMILEY.search(text) or any(category(c) == "So" for c in text)):
+        return False
     plain = " ".join(text.casefold().split())
     return plain in NO_ANSWERS or folded(text) in NO_ANSWERS or not any(c.isalnum() for c in text)
 
 
-def found_in(text: str) -> str:
+def found_in(text: str, is_word: Callable[[str], bool] = lambda word: False) -> str:
     """What kind of thing is in a text that may point at somebody; nothing if it is an answer like others.
+
+    `is_word` tells words of the language, which are rather no names.
 
     >>> [found_in(text) for text in ("to ada@example.org", "call me: +34 600 123 456", "12 Elm Street", "about 7")]
     ['an e-mail address', 'a telephone number', 'a street address', '']
     >>> found_in("Maria Lopez"), found_in("mein Nachbar Jürgen Schmidt"), found_in("Nature Reserve"), found_in("7,5")
     ("a person's name", "a person's name", '', 'a number')
+    >>> found_in("ada at mail dot com"), found_in("12 elm stret"), found_in("calle Mayor 5"), found_in("day at the sea")
+    ('an e-mail address', 'a street address', 'a street address', '')
     """
-    plain = " ".join(text.split())
+    plain = " ".join(normalize("NFKC", text).replace("’", "'").split())
     words = plain.split(" ")
     windows = [plain] if len(words) == 1 else [plain, *words]
-    if any(c.isdigit() for c in plain) and len(words) <= 60:
+    digits = any(c.isdigit() for c in plain)
+    if digits and len(words) <= 60:
         sizes = range(2, min(LONGEST_WINDOW, len(words) - 1) + 1)
         windows += [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
     bare = [window.strip(",;:!?\"'<>").rstrip(".") for window in windows if len(window) <= 200]
+    if digits and _IBAN.search(plain[:LONGEST_SEARCHED]):
+        return KINDS["iban"]  # its groups look like other numbers
     for says, pattern in _PATTERNS:
         if any(pattern.match(window) for window in bare):
             return says
@@ -97,23 +152,20 @@ def found_in(text: str) -> str:
         return DATE
     if _NUMBER.match(plain):
         return NUMBER
-    if _names_somebody(words):
+    if digits and _WRITTEN.search(plain[:LONGEST_SEARCHED]):
+        return KINDS["address"]
+    small = plain[:LONGEST_SEARCHED].lower()
+    small = _YEARS.sub("", _streets_spelled(small)) if digits else small
+    for says, pattern in _among_words():
+        if pattern.search(small):
+            return says
+    if names_somebody(words[:MOST_SEARCHED], is_word):
         return PERSON
     return LONG if len(words) > MOST_WORDS or len(plain) > LONGEST_ANSWER else ""
 
 
-def _names_somebody(words: list[str]) -> bool:
-    """A first name, or a title, with a capitalised word behind it; or a first name alone."""
-    bare = [word.strip(".,;:!?\"'()").removesuffix("'s") for word in words]
-    names = given_names()
-    for at, word in enumerate(bare):
-        following = bare[at + 1] if at + 1 < len(bare) else ""
-        capital = following[:1].isupper() and _HONOURED.fullmatch(following.replace("-", "").replace("'", ""))
-        if word.casefold() in _TITLES and capital and (word[:1].isupper() or at == 0):
-            return True
-        if word.casefold() in names and word[:1].isupper() and (capital or len(bare) == 1 or at > 0):
-            return True
-        # All small letters, as on telephones: only two names in a row are clear.
-        if word in names and len(bare) == 2 and at == 0 and bare[1].isalpha():
-            return True
-    return False
+def _streets_spelled(text: str) -> str:
+    """A text in which words that are nearly a word for a street are that word."""
+    streets = [word for word in listed("street") if len(word) > 5]
+    near = (get_close_matches(word, streets, 1, 0.82) if len(word) > 4 else [] for word in text.split(" "))
+    return " ".join((found or [word])[0] for word, found in zip(text.split(" "), near, strict=True))
