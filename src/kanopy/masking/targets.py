@@ -23,7 +23,7 @@ from kanopy.ontology.senses.labels import find_label
 from kanopy.ontology.similarity.measures import Measure
 from kanopy.ontology.similarity.pairwise import similarity_matrix
 from kanopy.ontology.taxonomy import Taxonomy
-from kanopy.ontology.terms import is_general
+from kanopy.ontology.terms import common_term, is_general
 
 TARGETS = {
     "frequent": "only answers that at least k people gave, broader terms, or *",
@@ -211,7 +211,7 @@ def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> t
     A term that few people wrote themselves is none: it would look like their answer. Nor is one that is true of nearly
     anything ("object"): the neutral token says as much.
     """
-    taken = {folded(label) for code, label in enumerate(reading.labels) if label is not None}
+    taken = {small for label in reading.labels if label is not None for small in (folded(label), label.casefold())}
     names: dict[int, str] = {}
     left, right = [], []
     for at, concept in enumerate(own.tolist()):
@@ -219,10 +219,9 @@ def _broader(reading: Reading, own: Longs, plain: Mask, taxonomy: Taxonomy) -> t
             continue  # what is denied of something is not denied of all that is broader
         for above in taxonomy.ancestors_of(concept):
             if above not in names:
-                free = [term for term in taxonomy.terms_of(above) if folded(term) not in taken]
-                empty = above == taxonomy.virtual_root or is_general(taxonomy, above)
-                names[above] = "" if empty or names_one(taxonomy, above) or not free else free[0]
-                taken.add(folded(names[above]))  # no two concepts by one name
+                empty = above == taxonomy.virtual_root or is_general(taxonomy, above) or names_one(taxonomy, above)
+                names[above] = "" if empty else common_term(taxonomy, above, taken)
+                taken.add(names[above].casefold())  # no two concepts by one name
             if names[above]:
                 left.append(at)
                 right.append(above)

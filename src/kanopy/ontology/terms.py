@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import lru_cache
 
 import numpy as np
@@ -73,17 +74,20 @@ def _deepest(taxonomy: Taxonomy) -> int:
     return int(taxonomy.min_depth.max())
 
 
-def common_term(taxonomy: Taxonomy, concept: int) -> str:
-    """The word for a concept that texts use most.
+def common_term(taxonomy: Taxonomy, concept: int, taken: Container[str] = ()) -> str:
+    """The word for a concept that texts use most, of those whose small letters are not taken; nothing if all are.
 
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
-    >>> common_term(w, w.sense("domestic dog"))
-    'dog'
+    >>> common_term(w, w.sense("domestic dog")), common_term(w, w.sense("domestic dog"), {"dog"})
+    ('dog', 'domestic dog')
     """
-    terms = taxonomy.terms_of(concept)
+    terms = [term for term in taxonomy.terms_of(concept) if term.casefold() not in taken]
     used = {
         term: dict(zip(taxonomy.senses(term), taxonomy.tagged(term), strict=True)).get(concept, 0) for term in terms
     }
     most = max(used.values(), default=0)
-    return next(term for term in terms if used[term] == most) if most else clearest_term(taxonomy, concept)
+    if most:
+        return next(term for term in terms if used[term] == most)
+    clearest = clearest_term(taxonomy, concept)
+    return clearest if clearest in terms else next(iter(terms), "")

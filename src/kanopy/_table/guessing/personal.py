@@ -38,7 +38,7 @@ _DATES = re.compile(DATES)
 _NUMBER = re.compile(r"^[\W_]*\d[\d\s.,:/%€$£+'()-]*$")
 _SMILEY = re.compile(r"[:;=]['-]?[()|/\\\[\]]")
 _IBAN = re.compile(r"\b[a-z]{2}\d{2}(?:[\s-]?[a-z0-9]{4}){3,7}(?:[\s-]?[a-z0-9]{1,3})?\b", re.IGNORECASE)
-_YEARS = re.compile(r"\b(?:19|20)\d\d\s?[-–/]\s?(?:19|20)?\d\d\b")
+_YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d\s?[-–/]\s?(?:1[5-9]|20)?\d\d\b")
 _CAPITALS = "A-ZÀ-ÖØ-ÞĀ-Ž"
 _WRITTEN = re.compile(
     rf"\b\d+[a-zA-Z]?,?\s(?:[{_CAPITALS}]\w+\s){{1,3}}(?:Close|Court|Drive|Row|Square|Parade|Gardens|Grove|Rise|Walk)\b"
