@@ -48,9 +48,9 @@ bench: $(READY)-bench ## measure, with peers beside us where they can be install
 bench-scale: $(READY)-bench ## time and memory of large tables beside reading and rewriting them; SIZES="1e6 10e6 100e6"
 	@$(BIN)/python benchmarks/scale/run.py $(SIZES)
 
-spark-test: $(READY)-test ## the same jobs on Spark in this process and on a cluster of two workers; needs Java 17
+spark-test: $(READY)-test ## the same jobs on Spark in this process, on two worker processes and on a standalone cluster; needs Java 17
 	@$(BIN)/pip install -q "pyspark>=4,<5"
-	@for master in "local[2]" "local-cluster[2,1,1024]"; do KANOPY_SPARK=$$master $(BIN)/python -m pytest tests/engine/test_spark.py || exit 1; done
+	@for master in "local[2]" "local-cluster[2,1,1024]" standalone; do KANOPY_SPARK=$$master $(BIN)/python -m pytest tests/engine/test_spark.py || exit 1; done
 
 docs: $(READY)-docs ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site

@@ -51,23 +51,23 @@ def _database(address: str) -> Callable[[Path, kanopy.Job], Any]:
     @contextlib.contextmanager
     def made(folder: Path, wanted: kanopy.Job) -> Iterator[Opened]:
         place = f"{folder}/{address}"
-        _fill(place, people())
+        fill(place, people())
         with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
             yield engine, lambda: (engine.close(), read_table(f"{place}::release"))[1]
 
     return made
 
 
-def _fill(place: str, table: pl.DataFrame) -> None:
+def fill(place: str, table: pl.DataFrame, name: str = "people") -> None:
     if place.endswith("duckdb"):
         duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
         with duckdb.connect(place) as made:
             made.register("here", table.to_arrow())
-            made.execute("create table people as select * from here")
+            made.execute(f"create table {name} as select * from here")
         return
     with contextlib.closing(sqlite3.connect(place)) as made:
-        made.execute(f"create table people ({', '.join(table.columns)})")
-        made.executemany(f"insert into people values ({', '.join('?' * table.width)})", table.iter_rows())
+        made.execute(f"create table {name} ({', '.join(table.columns)})")
+        made.executemany(f"insert into {name} values ({', '.join('?' * table.width)})", table.iter_rows())
         made.commit()
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +19,14 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy import Job
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, spark_session
+from kanopy.release.afar.result import ResultAfar
 from kanopy.release.large import anonymize_where_it_is
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
+from tests.engine.test_afar import CUTS, FEW, IN_PARTS, OVER_LEVELS
 
 pytest.importorskip("pyspark", reason="pip install 'kanopy[spark]'")
 needs_java = pytest.mark.skipif(
@@ -23,21 +34,64 @@ needs_java = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def session(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A small cluster in this process, or the one that KANOPY_SPARK names."""
-    import os
+SPARK = "org.apache.spark.deploy"
 
+
+@contextlib.contextmanager
+def _standalone(folder: Path) -> Iterator[str]:
+    """A master and two workers of one core each on this machine, gone at the end; gives the address of the master."""
+    import pyspark
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"spark://127.0.0.1:{port}"
+    where = ["--host", "127.0.0.1", "--webui-port", "0"]
+    worker = [f"{SPARK}.worker.Worker", *where, "--cores", "1", "--memory", "1g", "--work-dir", str(folder), address]
+    commands = [[f"{SPARK}.master.Master", *where, "--port", str(port)], worker, worker]
+    spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    # Worker processes put executors under themselves: all of them end with their group.
+    started = [
+        subprocess.Popen(
+            [spark_class, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        )
+        for command in commands
+    ]  # fmt: skip
+    try:
+        for _ in range(600):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.2)
+        yield address
+    finally:
+        for process in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A small cluster in this process, or what KANOPY_SPARK names: a master, or "standalone" for one started here."""
     from pyspark.sql import SparkSession
 
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    settings = {
+        "spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "1g", "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+    }  # fmt: skip
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
-    made = builder.master(os.environ.get("KANOPY_SPARK", "local[2]")).getOrCreate()
-    made.sparkContext.setLogLevel("OFF")
-    yield made
-    made.stop()
+    with contextlib.ExitStack() as stack:
+        master = os.environ.get("KANOPY_SPARK", "local[2]")
+        if master == "standalone":
+            master = stack.enter_context(_standalone(tmp_path_factory.mktemp("work")))
+        made = builder.master(master).getOrCreate()
+        made.sparkContext.setLogLevel("OFF")
+        yield made
+        made.stop()
 
 
 @needs_java
@@ -65,7 +119,8 @@ def test_output_is_committed_whole_or_not_at_all(session: Any, tmp_path: Path, m
     frame, out = session.createDataFrame(people().to_arrow()), f"{tmp_path}/release"
     wanted = job("suppressing")
     with monkeypatch.context() as patch:
-        patch.setattr(statements, "counted", lambda columns, rows: pl.DataFrame({"wrong": [1]}))
+        seen = statements.Statements.seen
+        patch.setattr(statements.Statements, "seen", lambda *given: replace(seen(*given), columns=("wrong",)))
         with pytest.raises(kanopy.KanopyError):
             anonymize_where_it_is(SparkEngine(frame, out), wanted)
     assert list(tmp_path.iterdir()) == []
@@ -75,6 +130,122 @@ def test_output_is_committed_whole_or_not_at_all(session: Any, tmp_path: Path, m
     assert as_texts(pl.read_parquet(f"{out}/*.parquet")) == as_texts(meant.frame)
     with pytest.raises(DataError, match="exists already"):
         SparkEngine(frame, out)
+
+
+@needs_java
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["suppressing", "dropping", *IN_PARTS])
+def test_more_different_rows_than_fit_stay_on_the_cluster(
+    name: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Candidates are counted there; parts are cut there, and solved by the executors."""
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", str(FEW))
+    wanted = Job(**IN_PARTS[name]) if name in IN_PARTS else Job(**OVER_LEVELS[name], hierarchies=CUTS)
+    frame = session.createDataFrame(people().to_arrow()).repartition(3)
+    found: Any = anonymize_where_it_is(SparkEngine(frame, f"{tmp_path}/release"), wanted)
+    meant, release = kanopy.anonymize(people(), wanted), pl.read_parquet(f"{tmp_path}/release/*.parquet")
+    assert isinstance(found, ResultAfar) and release.columns == meant.frame.columns
+    if name not in IN_PARTS:
+        assert found.levels == meant.levels and found.score == pytest.approx(meant.score, rel=1e-12)
+        assert as_texts(release) == as_texts(meant.frame)
+        return
+    sizes = release.group_by(wanted.quasi).len()
+    gone = pl.all_horizontal(pl.col(each) == "*" for each in wanted.quasi).fill_null(False)
+    assert found.parts > 1 and sizes.filter(~gone)["len"].min() >= wanted.k and release.height == people().height
+    assert found.losses["loss"] == pytest.approx(meant.losses["loss"], rel=0.25)
+    assert found.data.count() == release.height
+
+
+def _executors(session: Any) -> list[int]:
+    """The processes that work for a session, where they are processes of their own on this machine."""
+    own = session.sparkContext.applicationId.encode()
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = place.read_bytes().split(b"\0")
+            if own in words and any(word.endswith(b"CoarseGrainedExecutorBackend") for word in words):
+                found.append(int(place.parent.name))
+    return found
+
+
+def _workers() -> list[int]:
+    """The workers of the standalone cluster that was started here."""
+    own = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            there = place.read_bytes().split(b"\0")
+            if (
+                f"{SPARK}.worker.Worker".encode() in there
+                and int(place.with_name("stat").read_text().split()[3]) == os.getpid()
+            ):
+                own.append(int(place.parent.name))
+    return own
+
+
+@needs_java
+@pytest.mark.slow
+@pytest.mark.parametrize("whom", ["executor", "executor with parts", "worker"])
+def test_a_killed_executor_or_worker_loses_nothing(
+    whom: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if session.sparkContext.master.startswith("local["):
+        pytest.skip("executors are threads here: make spark-test")
+    if whom == "worker" and not _workers():
+        pytest.skip("workers are threads of the driver here: KANOPY_SPARK=standalone")
+    wanted, written, killed = job("suppressing"), SparkEngine.released, []
+    if whom == "executor with parts":
+        monkeypatch.setenv("KANOPY_MOST_DIFFERENT", str(FEW))
+        wanted = Job(**IN_PARTS["mondrian"])
+
+    def released(self: SparkEngine, asked: Any) -> Any:
+        victims = _workers() if whom == "worker" else _executors(session)
+        killed.append(victims[0])
+        if whom == "worker":
+            os.killpg(victims[0], signal.SIGKILL)
+        else:
+            os.kill(victims[0], signal.SIGKILL)
+        return written(self, asked)
+
+    monkeypatch.setattr(SparkEngine, "released", released)
+    frame = session.createDataFrame(people().to_arrow()).repartition(3)
+    found = anonymize_where_it_is(SparkEngine(frame, f"{tmp_path}/release"), wanted)
+    release = pl.read_parquet(f"{tmp_path}/release/*.parquet")
+    assert killed and release.height == people().height and found.smallest_class >= wanted.k
+    if whom != "executor with parts":
+        meant = in_memory("suppressing")
+        assert not isinstance(meant, str) and as_texts(release) == as_texts(meant.frame)
+
+
+DRIVER = """
+import os, signal, sys
+import kanopy.engine.statements as statements
+from kanopy.engine.spark import SparkEngine, spark_session
+from kanopy.release.large import anonymize_where_it_is
+from tests.engine.jobs import job, people
+
+def end(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[1] == "before writing":
+    SparkEngine.write = end
+else:
+    statements.Statements.seen = end
+frame = spark_session("local[1]").createDataFrame(people().to_arrow())
+anonymize_where_it_is(SparkEngine(frame, sys.argv[2]), job("suppressing"))
+"""
+
+
+@needs_java
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["before writing", "before verifying"])
+def test_a_killed_driver_leaves_nothing_that_looks_complete(when: str, session: Any, tmp_path: Path) -> None:
+    out, root = tmp_path / "release", Path(__file__).parents[2]
+    ended = subprocess.run([sys.executable, "-c", DRIVER, when, str(out)], cwd=root, capture_output=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
+    left = [path.name for path in tmp_path.iterdir()]
+    assert left == ([] if when == "before writing" else ["release.kanopy-part"])
+    anonymize_where_it_is(SparkEngine(session.createDataFrame(people().to_arrow()), str(out)), job("suppressing"))
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 
 def test_an_unreachable_master_and_a_wrong_java_are_told_at_once(

@@ -9,21 +9,53 @@ anything is published. An engine knows nothing of privacy or search.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from kanopy._arrays import Ints, Longs, Mask
-from kanopy._errors import VerificationFailed
+from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.column import as_labels
+
+if TYPE_CHECKING:
+    from kanopy.engine.afar import EngineAfar
 
 ROWS = "\0rows"
 """The column that says how many rows are like this one."""
+MOST = "KANOPY_MOST_DIFFERENT"
+MOST_DIFFERENT = 20_000_000
+"""So many different rows fit on one machine, half a gigabyte per million; more are counted where they lie."""
+
+
+class TooManyKinds(DataError):
+    """A table whose different rows do not fit on one machine."""
+
+
+def most_different() -> int:
+    """How many different rows come to one machine at most: what `KANOPY_MOST_DIFFERENT` says, or 20 million.
+
+    >>> most_different()
+    20000000
+    """
+    said = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
+    if not said.isdigit() or int(said) < 1:
+        raise JobError(f"{MOST} says how many different rows fit on one machine: a whole number, not {said!r}.")
+    return int(said)
+
+
+def require_few(kinds: int, most: int) -> None:
+    """Refuse to bring more different rows here than fit."""
+    if kinds > most:
+        raise TooManyKinds(
+            f"The table has more than {most:,} different rows in the columns that decide, too many for one machine. "
+            f"Name fewer or coarser columns, or let {MOST} say that more fit."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +169,9 @@ class Engine(Protocol):
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The different rows of some columns, with how often each occurs in `ROWS`."""
+
+    def afar(self, columns: Sequence[str]) -> AbstractContextManager[EngineAfar]:
+        """The same table where not even the different rows of some columns come here (`kanopy.engine.afar`)."""
 
     def write(self, recoded: Recoded) -> AbstractContextManager[Seen]:
         """Write the release and count what was written. It is published when the block ends well, else nothing is."""

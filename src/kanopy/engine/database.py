@@ -20,8 +20,12 @@ from kanopy._errors import DataError, MissingDependency, shown_address
 from kanopy._table.databases import arrow_frame, bracketed, listed_tables, quoted, refused, split_postgres, sqlite_frame
 from kanopy._table.sources import KINDS, POSTGRES, split_source
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import ROWS, Recoded, Seen
+from kanopy.engine.afar import DatabasePlace
+from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
 from kanopy.engine.statements import PAIRS, PIECES, Dialect, Statements
+
+LOOKED_AT = 5_000
+"""So many rows come here to see what columns look like."""
 
 
 class Connection(Protocol):
@@ -49,11 +53,11 @@ class Connection(Protocol):
 
 
 class DuckDB:
-    """A DuckDB file."""
+    """A DuckDB file. `memory` is what it may hold in memory; the rest goes to a folder beside the file."""
 
     dialect = sql.DUCKDB
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: str | None = None) -> None:
         try:
             import duckdb
         except ImportError:
@@ -64,6 +68,8 @@ class DuckDB:
         except duckdb.Error as error:
             raise refused(str(path), error) from None
         self._tables = listed_tables(self._own.execute, "main")
+        if memory is not None:
+            self._own.execute(f"set memory_limit = '{memory}'")
         for setting in ("enable_external_access", "python_enable_replacements"):
             self._own.execute(f"set {setting} = false")
 
@@ -81,6 +87,14 @@ class DuckDB:
         self._own.register(f"{name}_here", frame.to_arrow())
         self._own.execute(f"create or replace temp table {name} as select * from {name}_here")
         self._own.unregister(f"{name}_here")
+
+    def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
+        """More rows of a table, which the `first` of them make."""
+        self._own.register("kanopy_more", frame.to_arrow())
+        self._own.execute(
+            f"{'create table' if first else 'insert into'} {name} {'as' if first else ''} from kanopy_more"
+        )
+        self._own.unregister("kanopy_more")
 
     def tables(self) -> dict[str, str]:
         """The tables."""
@@ -114,9 +128,8 @@ class SQLite:
         self._own.execute(f"create temp table {name} ({', '.join(frame.columns)})")
         marks = ", ".join("?" * frame.width)
         self._own.executemany(f"insert into {name} values ({marks})", frame.iter_rows())
-        self._own.execute(
-            f"create index temp.{name}_keys on {name} ({', '.join(c for c in frame.columns if c[0] == 'k')})"
-        )
+        keys = [column for column in frame.columns if column[0] == "k"] or frame.columns[:1]
+        self._own.execute(f"create index temp.{name}_keys on {name} ({', '.join(keys)})")
 
     def tables(self) -> dict[str, str]:
         """The tables."""
@@ -221,7 +234,7 @@ class DatabaseEngine:
         try:
             self._source = bracketed(self.connection.tables(), table, query, self.source)
             self._ordered = query is None
-            self.fetched = 0
+            self.fetched = 0  # bytes that came from there
             self.output: str | None = None
             if output is not None:
                 self.output = self._target(address, output, overwrite)
@@ -253,19 +266,25 @@ class DatabaseEngine:
         self._overwrite = overwrite and table in there
         return there.get(table, ".".join(map(quoted, table.split("."))))
 
+    @property
+    def table(self) -> str:
+        """How statements name the table."""
+        return self._source
+
     @cached_property
     def schema(self) -> pl.Schema:
         """The columns with their types."""
         return self.head(1000).schema
 
     def head(self, rows: int) -> pl.DataFrame:
-        """Some of the rows."""
-        return self._fetch(f"select * from {self._source} s limit {rows}")
+        """Some of the rows; few, because they travel."""
+        return self._fetch(f"select * from {self._source} s limit {min(rows, LOOKED_AT)}")
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The different rows; nothing else travels. Ordered, because a database has no order of its own."""
-        found = self._fetch(sql.count_statement(self._source, columns, self.connection.dialect))
-        self.fetched += found.height
+        asked, most = sql.count_statement(self._source, columns, self.connection.dialect), most_different()
+        found = self._fetch(f"select * from ({asked}) c limit {most + 1}")
+        require_few(found.height, most)
         plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
         table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
         table.columns = [*columns, ROWS]
@@ -276,38 +295,60 @@ class DatabaseEngine:
     @contextlib.contextmanager
     def write(self, recoded: Recoded) -> Iterator[Seen]:
         """Make the release in one transaction, and count on it before it is committed."""
-        assert self.output is not None, "an engine without an output only counts"
-        own, asked = self.connection, Statements(self._source, recoded, self.connection.dialect, self._ordered)
-        ended = False
+        asked = Statements(self._source, recoded, self.connection.dialect, self._ordered)
         try:
             with self._told():
-                own.upload(PIECES, asked.pieces())
+                self.connection.upload(PIECES, asked.pieces())
+            with self.released(asked) as (columns, release):
+                with self._told():
+                    self.connection.run(f"create temp table {PAIRS} as {asked.paired()}")
+                yield asked.seen(columns, self._fetch, release, PAIRS)
+                with self._told():
+                    self.connection.run(f"drop table {PAIRS}")
+        finally:
+            with contextlib.suppress(Exception):
+                self.connection.run(f"drop table {PIECES}")
+
+    @contextlib.contextmanager
+    def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
+        """The release that pieces in the database make: its columns and its name; committed when all ends well."""
+        assert self.output is not None, "an engine without an output only counts"
+        own, ended = self.connection, False
+        try:
+            with self._told():
                 own.run("begin")
                 if self._overwrite:
                     own.run(f"drop table {self.output}")
                 own.run(f"create table {self.output} as {asked.published()}")
-                own.run(f"create temp table {PAIRS} as {asked.paired()}")
-                seen = self._seen(asked)
-            yield seen
+                columns = self._fetch(f"select * from {self.output} limit 0").columns
+            yield columns, self.output
             with self._told():
-                own.run(f"drop table {PAIRS}")
                 own.run("commit")
             ended = True
         finally:
             if not ended:
                 with contextlib.suppress(Exception):
                     own.run("rollback")
-            with contextlib.suppress(Exception):
-                own.run(f"drop table {PIECES}")
 
-    def _seen(self, asked: Statements) -> Seen:
-        own = self.connection
-        columns = own.fetch(f"select * from {self.output} limit 0").columns
-        return asked.seen(columns, own.fetch(asked.classes(str(self.output))), own.fetch(f"select * from {PAIRS}"))
+    def afar(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
+        """The table where not even its different rows come here."""
+        return contextlib.nullcontext(self)
+
+    @property
+    def place(self) -> DatabasePlace:
+        """Where statements about the table are run."""
+        return DatabasePlace(self.connection, self._fetch)
+
+    @property
+    def published(self) -> str | None:
+        """The table of the release."""
+        return self.output
 
     def _fetch(self, query: str) -> pl.DataFrame:
         with self._told():
-            return self.connection.fetch(query)
+            found = self.connection.fetch(query)
+        self.fetched += int(found.estimated_size())
+        return found
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

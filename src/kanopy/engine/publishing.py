@@ -29,6 +29,15 @@ def tally_of_kinds(recoded: Recoded) -> Tally:
     return tally
 
 
+def texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Enumerations as texts: a file would hold the categories of rows that are suppressed."""
+    return frame.with_columns(
+        frame[name].cast(pl.String)
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, (pl.Categorical, pl.Enum))
+    )
+
+
 class Publisher:
     """Turns batches of rows, in order, into published ones, and counts original values beside their labels.
 

@@ -7,10 +7,12 @@ where Spark finds it small enough); the release is a frame of the cluster, or fi
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -20,11 +22,12 @@ import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import ROWS, Recoded, Seen
-from kanopy.engine.statements import PIECES, Statements
+from kanopy.engine.afar import GROUPS, Solve
+from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
+from kanopy.engine.statements import PAIRS, PIECES, Statements
 
 LEAST_JAVA = 17
-ORDER = "kanopy_order"
+ORDER, SOURCE = "kanopy_order", "kanopy_source"
 
 
 def is_spark(data: object) -> bool:
@@ -49,6 +52,8 @@ def spark_session(master: str | None = None) -> Any:
             socket.create_connection((address.hostname or "", address.port or 7077), timeout=5).close()
         except OSError as error:
             raise DataError(f"The Spark master {master} does not answer ({error}). Check its address.") from None
+    if (master or "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers on this machine find what is installed here
     builder = SparkSession.builder.appName("kanopy").config("spark.ui.showConsoleProgress", "false")
     return (builder if master is None else builder.master(master)).getOrCreate()
 
@@ -68,7 +73,7 @@ def check_java() -> None:
 class SparkEngine:
     """A frame of Spark; its release is the frame `published`, also written to the folder `output` if one is named."""
 
-    name, reads_batches, source = "spark", False, "a Spark table"
+    name, reads_batches, source, table = "spark", False, "a Spark table", SOURCE
     notes: tuple[str, ...] = ()
 
     def __init__(self, frame: Any, output: str | None = None) -> None:
@@ -90,8 +95,10 @@ class SparkEngine:
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The different rows, by one aggregation on the cluster."""
-        self.frame.createOrReplaceTempView("kanopy_source")
-        found = self._ask(sql.count_statement("kanopy_source", columns, sql.SPARK))
+        self.frame.createOrReplaceTempView(SOURCE)
+        most = most_different()
+        found = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
+        require_few(found.height, most)
         plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
         table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
         table.columns = [*columns, ROWS]
@@ -102,14 +109,25 @@ class SparkEngine:
     @contextlib.contextmanager
     def write(self, recoded: Recoded) -> Iterator[Seen]:
         """Make the release on the cluster; files are written aside and get their name when the block ends well."""
+        asked = Statements(SOURCE, recoded, sql.SPARK)
+        place = self.place
+        place.upload(PIECES, asked.pieces())
+        with self.released(asked) as (columns, release):
+            place.keep(PAIRS, asked.paired())
+            try:
+                yield asked.seen(columns, self.ask, release, PAIRS)
+            finally:
+                place.forget()
+
+    @contextlib.contextmanager
+    def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
+        """The release that pieces on the cluster make: its columns, and the view to look at it before the end."""
         from pyspark.sql import functions
 
         table = self.frame
-        if not recoded.whole:
+        if asked.in_pieces:
             table = table.withColumn(ORDER, functions.monotonically_increasing_id())
-        table.createOrReplaceTempView("kanopy_source")
-        asked = Statements("kanopy_source", recoded, sql.SPARK)
-        self.session.createDataFrame(asked.pieces().to_arrow()).createOrReplaceTempView(PIECES)
+        table.createOrReplaceTempView(SOURCE)
         published = self.session.sql(asked.published())
         aside = None
         try:
@@ -119,8 +137,7 @@ class SparkEngine:
                     published.write.mode("overwrite").parquet(aside)
                     published = self.session.read.parquet(aside)
             published.createOrReplaceTempView("kanopy_release")
-            classes, paired = self._ask(asked.classes("kanopy_release")), self._ask(asked.paired())
-            yield asked.seen(published.columns, classes, paired)
+            yield published.columns, "kanopy_release"
             if aside is not None:
                 files, place = _file_system(self.session, aside)
                 if not files.rename(place, self._path):
@@ -132,11 +149,22 @@ class SparkEngine:
                 files, place = _file_system(self.session, aside)
                 files.delete(place, True)
 
+    def afar(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
+        """The frame where not even its different rows come to the driver."""
+        return contextlib.nullcontext(self)
+
+    @property
+    def place(self) -> SparkPlace:
+        """Where statements about the frame are run."""
+        self.frame.createOrReplaceTempView(SOURCE)
+        return SparkPlace(self)
+
     def restore(self, frame: pl.DataFrame, kept: Any = None) -> Any:
         """The release as a frame of Spark."""
         return self.published
 
-    def _ask(self, query: str) -> pl.DataFrame:
+    def ask(self, query: str) -> pl.DataFrame:
+        """The answer of the cluster."""
         return self._here(self.session.sql(query))
 
     def _here(self, frame: Any) -> pl.DataFrame:
@@ -153,8 +181,75 @@ class SparkEngine:
         try:
             yield
         except (PySparkException, Py4JError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            # What a worker says comes with the places it came through: the first line after them tells.
+            said = [line for line in lines[1:] if line and not line[0].isspace() and not line.startswith("Traceback")]
+            reason = said[0] if said and "Python worker" in lines[0] else lines[0]
+            if "ModuleNotFoundError" in reason:
+                reason += ": executors need a Python with Kanopy, which PYSPARK_PYTHON names"
             raise DataError(f"Spark could not do it: {reason[:300]}. Nothing was published.") from None
+
+
+class SparkPlace:
+    """Statements about tables whose different rows stay on the cluster (`kanopy.engine.afar`)."""
+
+    dialect = sql.SPARK
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine, self._session = engine, engine.session
+        self._kept: list[tuple[str, Any]] = []
+
+    def ask(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+        return self._engine.ask(query)
+
+    def keep(self, name: str, query: str) -> None:
+        """What a query says, kept on the executors; what they lose is worked out again."""
+        self._view(name, self._session.sql(query))
+
+    def _view(self, name: str, frame: Any) -> None:
+        if name == GROUPS:
+            self.forget(name)
+        self._kept.append((name, frame.persist()))
+        frame.createOrReplaceTempView(name)
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """A small table."""
+        self._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
+
+    def solve(self, name: str, query: str, solve: Solve, like: pl.DataFrame) -> None:
+        """Parts go to the executors as Arrow tables."""
+        asked = self._session.sql(query)
+        kinds = {field.name: field.dataType for field in asked.schema.fields}
+        empty = self._session.createDataFrame(like.to_arrow()).schema
+        for field in empty.fields:
+            field.dataType = kinds.get(field.name, field.dataType)
+        self._view(name, asked.groupBy("part").applyInArrow(_in_arrow(solve, like.columns), empty))
+
+    def forget(self, name: str | None = None) -> None:
+        """Let go of what is kept under a name, or of everything."""
+        for own, frame in self._kept:
+            if name in (None, own):
+                frame.unpersist()
+        self._kept = [each for each in self._kept if name not in (None, each[0])]
+
+
+def _in_arrow(solve: Solve, columns: Sequence[str]) -> Any:
+    """What an executor does with a part: from its kinds to its pieces, in Arrow."""
+
+    def work(part: Any) -> Any:
+        kinds = pl.from_arrow(part)
+        assert isinstance(kinds, pl.DataFrame)
+        pieces = solve(kinds)
+        keys = [name for name in columns if name in kinds.columns]
+        found = part.select(keys).take(pieces["kind"].to_arrow())
+        for name in columns[len(keys) :]:
+            column = pieces[name].to_arrow()
+            text = str(column.type) in ("large_string", "string_view")
+            found = found.append_column(name, column.cast("string") if text else column)
+        return found
+
+    return work
 
 
 def _file_system(session: Any, path: str) -> tuple[Any, Any]:

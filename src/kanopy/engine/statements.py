@@ -5,7 +5,7 @@ Everything is one `GROUP BY` and one join with a small table of pieces: per kind
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import polars as pl
 
 from kanopy._errors import MissingDependency
 from kanopy._table.databases import quoted
-from kanopy.engine.contract import ROWS, Recoded, Seen, counted
+from kanopy.engine.contract import ROWS, Recoded, Seen
 
 COUNT = "kanopy_rows"
 PIECES = "kanopy_pieces"
@@ -60,11 +60,18 @@ class Statements:
     dialect: Dialect
     ordered: bool = True
     """Whether rows of the source can be told in their order: a table, not a query."""
+    parted: bool | None = None
+    """Whether the rows of a kind may fall into several pieces, where the pieces are not here to tell."""
 
     @property
     def keys(self) -> list[str]:
         """The columns that decide."""
         return self.recoded.keys.columns
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether rows that are alike are published differently."""
+        return not self.recoded.whole if self.parted is None else self.parted
 
     def pieces(self) -> pl.DataFrame:
         """The small table: original values k0, k1, … beside the labels l0, l1, …, and which rows of a kind it is."""
@@ -85,7 +92,7 @@ class Statements:
         quote, same = self.dialect.name, self.dialect.same
         on = [same.format(a=f"t.{quote(name)}", b=f"p.k{place}") for place, name in enumerate(self.keys)]
         source = f"{self.source} t"
-        if not self.recoded.whole:
+        if self.in_pieces:
             by = ", ".join(map(quote, self.keys))
             order = self.dialect.order if self.ordered else self.dialect.order and " order by 1"
             numbered = f"row_number() over (partition by {by}{order}) as kanopy_number"
@@ -96,9 +103,10 @@ class Statements:
 
     def published(self) -> str:
         """The published rows."""
-        return f"select {', '.join(self._column(name) for name in self.recoded.columns)} {self.joined()}"
+        return f"select {', '.join(self.column(name) for name in self.recoded.columns)} {self.joined()}"
 
-    def _column(self, name: str) -> str:
+    def column(self, name: str) -> str:
+        """What a column is published as."""
         recoded, quote = self.recoded, self.dialect.name
         own = f"t.{quote(name)}"
         if name in recoded.quasi:
@@ -117,23 +125,43 @@ class Statements:
         by = ", ".join(str(place + 1) for place in range(len(columns)))
         return f"select {', '.join(columns)}, count(*) as {COUNT} {self.joined()} group by {by}"
 
+    def pairs_of(self, name: str) -> str:
+        """Original values of a column beside their labels, counted."""
+        label = f"p.l{self.recoded.quasi.index(name)}"
+        return (
+            f"select t.{self.dialect.name(name)} as o, {label} as l, count(*) as {COUNT} {self.joined()} group by 1, 2"
+        )
+
     def classes(self, release: str) -> str:
         """The published combinations, counted on the release itself."""
         return count_statement(release, self.recoded.shown, self.dialect)
 
-    def seen(self, columns: Sequence[str], classes: pl.DataFrame, paired: pl.DataFrame) -> Seen:
-        """What a place has published: its columns, and the answers to `classes` and `paired`."""
-        recoded, rows, pairs = self.recoded, paired[COUNT].cast(pl.Int64), {}
+    def seen(self, columns: Sequence[str], ask: Callable[[str], pl.DataFrame], release: str, pairs: str) -> Seen:
+        """What a place has published: its columns, and what it answers about the `release` and the table of `pairs`.
+
+        Pairs are added up there, column by column: what travels are values and labels, not rows.
+        """
+        recoded = self.recoded
+        labels = {name: f"l{place}" for place, name in enumerate(recoded.quasi)}
+        values = {name: f"o{self.keys.index(name)}" for name in (*recoded.quasi, *recoded.unit)}
+
+        def added(which: list[str], names: list[str]) -> pl.DataFrame:
+            found = ask(f"select {', '.join(which)}, sum({COUNT}) as {COUNT} from {pairs} group by {', '.join(which)}")
+            found.columns = [*names, ROWS]
+            return found.with_columns(found[ROWS].cast(pl.Int64))
+
+        classes = ask(self.classes(release))
         classes.columns = [*recoded.shown, ROWS]
-        for place, name in enumerate(recoded.quasi):
-            value, label = paired[f"o{self.keys.index(name)}"], paired[f"l{place}"]
-            pairs[name] = counted([value.alias("value"), label.alias("label")], rows)
         units = None
         if recoded.unit:
-            labels = [paired[f"l{place}"].alias(name) for place, name in enumerate(recoded.quasi)]
-            whose = [paired[f"o{self.keys.index(name)}"].alias(f"\1{name}") for name in recoded.unit]
-            units = counted([*labels, *whose], rows)
-        return Seen(tuple(columns), classes.with_columns(classes[ROWS].cast(pl.Int64)), pairs, units)
+            whose = [values[name] for name in recoded.unit]
+            units = added([*labels.values(), *whose], [*labels, *(f"\1{name}" for name in recoded.unit)])
+        return Seen(
+            tuple(columns),
+            classes.with_columns(classes[ROWS].cast(pl.Int64)),
+            {name: added([values[name], label], ["value", "label"]) for name, label in labels.items()},
+            units,
+        )
 
 
 def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> str:

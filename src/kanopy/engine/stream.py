@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -19,9 +20,12 @@ from kanopy._arrays import Ints
 from kanopy._errors import DataError
 from kanopy._table.streams.scans import BATCH_ROWS, Scan
 from kanopy._table.streams.sinks import Sink
-from kanopy.engine.contract import Recoded, Seen
-from kanopy.engine.publishing import Publisher, changed, tally_of_kinds
+from kanopy.engine.contract import Recoded, Seen, most_different, require_few
+from kanopy.engine.publishing import Publisher, changed, tally_of_kinds, texts
 from kanopy.engine.tally import Tally
+
+if TYPE_CHECKING:
+    from kanopy.engine.spill import Spilled
 
 KEPT_BYTES = 64_000_000
 """So much of what kind every row is stays in memory; more is kept in a file."""
@@ -80,15 +84,23 @@ class StreamEngine:
         self._counted = counted
         return counted.tally.frame(columns)
 
+    def afar(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
+        """The same table with the columns that decide on disk, where not even its different rows fit in memory."""
+        from kanopy.engine.spill import Spilled
+
+        return closing(Spilled(self, columns))
+
     def _count(self, columns: Sequence[str]) -> _Counted:
         """Count, and if there is something to publish, keep of every row what kind it is."""
         places, kept = self.scan.places(columns), Numbers() if self.sink is not None else None
         tally, stamp, empty = Tally([self.schema[name] for name in columns]), self.scan.stamp(), 0
+        most = most_different()
         # Only text can have blank lines and records that are too short.
         last = [pl.nth(len(self.scan.columns) - 1).is_null().alias("last")] if self.scan.kind == "csv" else []
         with self.scan.told():
             for numbers, batch in tally.add_all(self.scan.records(), places, *last):
                 empty += int(batch["last"].sum()) if last else 0
+                require_few(len(tally), most)
                 if kept is not None:
                     kept.add(numbers)
         checked = self.scan.checked(empty)
@@ -109,9 +121,9 @@ class StreamEngine:
             nonlocal rows
             for numbers, batch in self._numbered(kinds, counted, list(recoded.keys.columns), others):
                 rows += len(numbers)
-                yield publisher.publish(numbers, _texts(self.said(batch)))
+                yield publisher.publish(numbers, texts(self.said(batch)))
 
-        looks = {**_texts(self.said(self.head(1)[others])).schema, **recoded.labels.schema}
+        looks = {**texts(self.said(self.head(1)[others])).schema, **recoded.labels.schema}
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in recoded.columns})) as written:
             if rows != int(recoded.rows.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
                 raise changed(self.source)
@@ -186,12 +198,3 @@ class Numbers:
             if len(numbers) != batch.height:
                 raise changed(source)
             yield numbers, batch
-
-
-def _texts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Enumerations as texts: a file would hold the categories of rows that are suppressed."""
-    return frame.with_columns(
-        frame[name].cast(pl.String)
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, (pl.Categorical, pl.Enum))
-    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Ints, Longs, Mask
+    from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, Recoded
     from kanopy.search.solution import Solution
 
@@ -82,7 +83,17 @@ def anonymize_where_it_is(
     if not engine.reads_batches and (said := said_of_values(job)):
         raise JobError(f"A table that stays where it is cannot be read as {some(said)} say. Use the engine 'memory'.")
     clock, tell = clock or Clock(), Progress(progress)
-    raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
+    from kanopy.engine.contract import TooManyKinds, most_different
+
+    try:
+        raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
+    except TooManyKinds:
+        from kanopy.release.afar.run import anonymize_afar, require_afar
+
+        require_afar(job, most_different())
+        with engine.afar(key_columns(job)) as there:
+            # It has all that can be known of a release whose rows nobody has seen together, under the same names.
+            return cast("Result", anonymize_afar(there, job, most_different(), clock, tell))
     with clock.stage("search"):
         found = search(prepared, job, tell)
         piece, prepared, found = _pieces(prepared, found)
@@ -128,7 +139,7 @@ class _Held:
     def __init__(self, engine: Engine) -> None:
         self.recoded: Recoded | None = None
         self.schema, self.source, self.notes = engine.schema, engine.source, engine.notes
-        self.head, self.count = engine.head, engine.count
+        self.head, self.count, self.afar = engine.head, engine.count, engine.afar
 
     @contextmanager
     def write(self, recoded: Recoded) -> Iterator[Any]:
@@ -230,21 +241,28 @@ def _nothing(frame: pl.DataFrame, kept: Any = None) -> Any:
     raise JobError("The rows of this release are not in memory: they are where the engine wrote them.")
 
 
-def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
-    """The kind of every piece, and all that follows by piece instead of by row."""
-    table = prepared.table
-    assert isinstance(table, Generalizable) and prepared.rows_of is not None
-    recoding, domain = found.recoding, table.domain
-    kinds = np.arange(len(domain.tuple_of_row), dtype=np.int32)
+def pieces_of(recoding: Recoding, domain: Domain) -> tuple[Ints, Longs, Ints] | None:
+    """Per piece its kind, rows and group, those of a kind side by side; `None` where every kind is one piece."""
     if recoding.rows_of is not None:
-        return kinds, prepared, found
+        return None
     from kanopy._core.numbering import number_keys
 
     kind_of_row = domain.kind_of_row
     cells = kind_of_row.astype(np.int64) * (len(recoding.codes) + 1) + recoding.group_of_row + 1
     _, first, rows = number_keys(cells, ascending=True)
-    kind_of_piece: Ints = kind_of_row[first]
-    recoding = replace(recoding, group_of_row=recoding.group_of_row[first], rows_of=rows)
+    return kind_of_row[first], rows, recoding.group_of_row[first]
+
+
+def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
+    """The kind of every piece, and all that follows by piece instead of by row."""
+    table = prepared.table
+    assert isinstance(table, Generalizable) and prepared.rows_of is not None
+    recoding, domain = found.recoding, table.domain
+    pieces = pieces_of(recoding, domain)
+    if pieces is None:
+        return np.arange(len(domain.tuple_of_row), dtype=np.int32), prepared, found
+    kind_of_piece, rows, group = pieces
+    recoding = replace(recoding, group_of_row=group, rows_of=rows)
     domain = domain.of_rows(kind_of_piece, rows)
     columns = tuple(column.of_rows(kind_of_piece) for column in table.counted.columns)
     counted = replace(table.counted, domain=domain, columns=columns)

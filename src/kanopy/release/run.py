@@ -450,12 +450,12 @@ def verified_labels(
     from kanopy.verify.labels import verify_labels
 
     original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
-    groups = {name: functools.partial(_labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
+    groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     return verify_labels(original, published, names, groups, given=given, missing_tokens=job.missing_tokens)
 
 
-def _labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
+def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
     """The labels that the hierarchy of a column gives to a value."""
     leaf = hierarchy.index.get(value)
     nodes = [] if leaf is None else dict.fromkeys(hierarchy.table[:, leaf].tolist())

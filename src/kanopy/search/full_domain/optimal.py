@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import numpy as np
 
 from kanopy._arrays import Longs
+from kanopy._errors import NoSolution
 from kanopy._kinds import Maybe, Seconds, Whole
 from kanopy._progress import SILENT, Progress
 from kanopy.metrics.full_domain import ClassMetric
@@ -83,16 +84,24 @@ class Optimal(Algorithm):
         return release_levels(self.name, problem, best, optimal=search.proved, floor=floor, notes=notes)
 
 
+class JudgeOfLevels(Protocol):
+    """Judges candidates, wherever their rows are."""
+
+    def evaluate(self, levels: Levels, /, ceiling: float = math.inf) -> LevelJudgement:
+        """See `Problem.evaluate`."""
+        ...
+
+
 class _Search:
     """Shared bookkeeping: which candidates are still open, and the best one so far."""
 
-    def __init__(self, problem: Problem, work: Work) -> None:
-        self.problem, self.work = problem, work
+    def __init__(self, problem: Problem, work: Work, judge: JudgeOfLevels | None = None) -> None:
+        self.problem, self.work, self.elsewhere = problem, work, judge is not None
         self.limited = work.seconds < math.inf
         self.begun = problem.work_seconds - work.spent
         self.lattice = problem.lattice
         self.best: LevelJudgement | None = None
-        self.judge_one = judge_of(problem)
+        self.judge_one: JudgeOfLevels = judge or judge_of(problem)
         self.proved = False
         self.floor = 0.0
         """What no candidate that is still open can go below."""
@@ -114,6 +123,8 @@ class _Search:
     def least_suppressed(self, progress: Progress, threads: int) -> Longs:
         """For every candidate, rows that it must suppress at least, known without looking at it."""
         problem = self.problem
+        if self.elsewhere:
+            return np.zeros(self.lattice.shape, np.int64)
         least = least_suppressed_rows(problem, threads)
         # Models that fail for good once they fail prune as they go.
         if not problem.monotonic and problem.domain.units is None:
@@ -268,6 +279,22 @@ def search_for(problem: Problem, work: Work) -> _Search:
     else:
         kind = _ByJudgingAll
     return kind(problem, work)
+
+
+def search_elsewhere(problem: Problem, judge: JudgeOfLevels, progress: Progress) -> LevelJudgement:
+    """The best candidate of a problem whose rows are not here: `judge` counts each where they are.
+
+    The problem knows how many rows have each value of each attribute, which bounds every candidate. Raises `NoSolution`
+    if none is feasible.
+    """
+    kind = _ByClasses if isinstance(problem.metric, ClassMetric) else _ByAttributes
+    best = kind(problem, Work(None), judge).run(progress, 1)
+    if best is None:
+        raise NoSolution(
+            "No choice of levels satisfies the job: even the most general one would suppress more rows than allowed.",
+            advice=["choose a smaller k", "allow more rows to be suppressed"],
+        )
+    return best
 
 
 def least_score(problem: Problem, work: Work) -> float:

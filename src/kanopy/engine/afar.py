@@ -1,0 +1,298 @@
+"""Tables of which not even the different rows come here: they are counted, cut, labelled and looked at where they lie.
+
+All of it is statements that Spark, DuckDB, PostgreSQL and SQLite understand alike. A kind of row is a number per column
+(`c0`, `c1`, …) beside its values (`k0`, `k1`, …) and how many rows are like it. What travels are the values of single
+columns, sums, and cuts; only `solve` looks at kinds, part by part, wherever the place runs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
+from kanopy.engine.contract import ROWS
+from kanopy.engine.statements import COUNT, PIECES, Dialect, count_statement
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from kanopy.engine.database import Connection
+    from kanopy.engine.statements import Statements
+
+KINDS, GROUPS, MEANT = "kanopy_kinds", "kanopy_groups", "kanopy_meant"
+Solve = Callable[[pl.DataFrame], pl.DataFrame]
+"""From the kinds of a part (`c0`, …, `n`) to its pieces: `kind` (its place in the part), `l0`, …, `gone`, `after`,
+`upto`, `lost`."""
+
+
+class Place(Protocol):
+    """Where statements are run."""
+
+    dialect: Dialect
+
+    def ask(self, query: str) -> pl.DataFrame:
+        """The answer to a query."""
+
+    def keep(self, name: str, query: str) -> None:
+        """A table there that a query makes; one of that name is replaced, and may be read by the query."""
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """A small table that goes there."""
+
+    def solve(self, name: str, query: str, solve: Solve, like: pl.DataFrame) -> None:
+        """A table there of what `solve` makes of the rows of each `part`, beside their keys; `like` has its columns."""
+
+    def forget(self, name: str | None = None) -> None:
+        """Let go of a table that was kept there, or of all."""
+
+
+class EngineAfar(Protocol):
+    """An engine that also works where not even the different rows come here."""
+
+    @property
+    def table(self) -> str:
+        """How statements name its table."""
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns with their types."""
+
+    @property
+    def place(self) -> Place:
+        """Where statements about the table are run."""
+
+    @property
+    def published(self) -> object:
+        """The release, once it is there."""
+
+    def head(self, rows: int) -> pl.DataFrame:
+        """Some of the rows."""
+
+    def released(self, asked: Statements) -> AbstractContextManager[tuple[list[str], str]]:
+        """The release that pieces in the place make: its columns, and its name there while the block looks at it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What is known of a candidate: its classes, rows in those that are too small, and these by attribute and code."""
+
+    classes: int
+    kept: int
+    suppressed: int
+    squares: int
+    all_squares: int
+    small: tuple[tuple[Longs, Longs], ...] = ()
+
+
+class Afar:
+    """The kinds of rows of a table, in its place. `quasi` are the columns that decide."""
+
+    def __init__(self, place: Place, source: str, quasi: Sequence[str]) -> None:
+        self.place, self.source, self.quasi = place, source, list(quasi)
+        self._axes = range(len(self.quasi))
+
+    def values(self, name: str, most: int) -> pl.DataFrame:
+        """The different values of a column with how often each occurs; one more than `most` at most."""
+        counted = count_statement(self.source, [name], self.place.dialect)
+        found = self.place.ask(f"select * from ({counted}) v limit {most + 1}")
+        found.columns = [name, ROWS]
+        return found.with_columns(found[ROWS].cast(pl.Int64)).sort(name, nulls_last=True)
+
+    def encode(self, columns: Sequence[tuple[pl.Series, Ints]]) -> None:
+        """Keep the kinds of rows, given the number of every value of every column."""
+        place, quote = self.place, self.place.dialect.name
+        for j, (values, numbers) in enumerate(columns):
+            place.upload(f"kanopy_codes{j}", pl.DataFrame([values.alias("k"), pl.Series("c", numbers, pl.Int32)]))
+        counted = count_statement(self.source, self.quasi, place.dialect)
+        names = "".join(f"t.{quote(name)} as k{j}, z{j}.c as c{j}, " for j, name in enumerate(self.quasi))
+        joins = " ".join(
+            f"join kanopy_codes{j} z{j} on {place.dialect.same.format(a=f't.{quote(name)}', b=f'z{j}.k')}"
+            for j, name in enumerate(self.quasi)
+        )
+        number = "cast(1 as bigint) as part"
+        place.keep(KINDS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
+
+    # ---- a candidate of a search over levels ----------------------------------------------------------------------
+
+    def levels(self, tables: Sequence[Sequence[Ints]]) -> None:
+        """Bring along, per column and level, the code of every value at that level."""
+        for j, levels in enumerate(tables):
+            codes = [pl.Series(f"a{level}", own, pl.Int32) for level, own in enumerate(levels)]
+            self.place.upload(f"kanopy_levels{j}", pl.DataFrame([pl.Series("c", np.arange(len(levels[0]))), *codes]))
+
+    def _grouped(self, levels: Sequence[int]) -> str:
+        by = ", ".join(f"z{j}.a{level}" for j, level in enumerate(levels))
+        named = ", ".join(f"z{j}.a{level} as g{j}" for j, level in enumerate(levels))
+        joins = " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
+        return f"select {named}, cast(sum(t.n) as bigint) as n from {KINDS} t {joins} group by {by}"
+
+    def count(self, levels: Sequence[int], k: int, most_suppressed: int) -> Counts:
+        """Count the classes of a candidate there; what is too small comes by attribute, if it may be suppressed."""
+        place = self.place
+        place.keep(GROUPS, self._grouped(levels))
+        small = f"case when n < {k} then %s else 0 end"
+        sums = ["1", "n", "n * n"]
+        parts = ", ".join(f"sum(cast({small % each} as bigint)) as s{i}" for i, each in enumerate(sums))
+        found = place.ask(f"select count(*) as every, sum(n * n) as squares, {parts} from {GROUPS}")
+        every, squares, few, gone, few_squares = (int(value or 0) for value in found.row(0))
+        by_attribute: list[tuple[Longs, Longs]] = []
+        if gone and gone <= most_suppressed:
+            arms = (
+                f"select {j} as j, g{j} as g, sum(n) as n from {GROUPS} where n < {k} group by g{j}" for j in self._axes
+            )
+            sums_of = place.ask(" union all ".join(arms))
+            for j in self._axes:
+                own = sums_of.filter(sums_of["j"] == j)
+                by_attribute.append((own["g"].cast(pl.Int64).to_numpy(), own["n"].cast(pl.Int64).to_numpy()))
+        return Counts(every, every - few, gone, squares - few_squares, squares, tuple(by_attribute))
+
+    def label_levels(self, levels: Sequence[int], labels: Sequence[pl.Series], k: int) -> None:
+        """Make the pieces of a candidate: `labels` per column and code of its level."""
+        for j, own in enumerate(labels):
+            self.place.upload(f"kanopy_labels{j}", pl.DataFrame([pl.Series("g", np.arange(len(own))), own.alias("l")]))
+        self.place.keep(GROUPS, self._grouped(levels))
+        keys = ", ".join(f"t.k{j}" for j in self._axes)
+        shown = ", ".join(f"case when g.n < {k} then '{SUPPRESSED_LABEL}' else y{j}.l end as l{j}" for j in self._axes)
+        joins = " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
+        joins += f" join {GROUPS} g on " + " and ".join(f"g.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
+        joins += "".join(f" join kanopy_labels{j} y{j} on y{j}.g = g.g{j}" for j in self._axes)
+        gone = f"case when g.n < {k} then 1 else 0 end as gone"
+        self.place.keep(
+            PIECES,
+            f"select {keys}, {shown}, {gone}, cast(0 as bigint) as after, cast(t.n as bigint) as upto, 0.0 as lost "
+            f"from {KINDS} t {joins}",
+        )
+
+    # ---- parts ----------------------------------------------------------------------------------------------------
+
+    def large_parts(self, most: int) -> dict[int, list[tuple[Ints, Longs]]]:
+        """The parts with more than `most` kinds: per column, how many rows have each number, in its order."""
+        large = f"select part from {KINDS} group by part having count(*) > {most}"
+        arms = (
+            f"select t.part as part, {j} as j, t.c{j} as c, sum(t.n) as n from {KINDS} t join ({large}) w "
+            f"on w.part = t.part group by t.part, t.c{j}"
+            for j in self._axes
+        )
+        found = self.place.ask(" union all ".join(arms)).sort("part", "j", "c")
+        parts: dict[int, list[tuple[Ints, Longs]]] = {}
+        for (part, _), own in found.group_by("part", "j", maintain_order=True):
+            pair = own["c"].cast(pl.Int32).to_numpy(), own["n"].cast(pl.Int64).to_numpy()
+            parts.setdefault(int(str(part)), []).append(pair)
+        return parts
+
+    def cut(self, cuts: Sequence[tuple[int, int, int]]) -> None:
+        """Cut parts in two: of a part, along a column, what lies above a number becomes a part of its own."""
+        table = pl.DataFrame(list(cuts), schema={"part": pl.Int64, "axis": pl.Int32, "place": pl.Int32}, orient="row")
+        self.place.upload("kanopy_cuts", table)
+        along = "case x.axis " + " ".join(f"when {j} then t.c{j}" for j in self._axes) + " end"
+        number = (
+            f"case when x.part is null then t.part else 2 * t.part + case when {along} > x.place then 1 else 0 end end"
+        )
+        own = ", ".join(f"t.k{j}, t.c{j}" for j in self._axes)
+        self.place.keep(
+            KINDS, f"select {own}, t.n, {number} as part from {KINDS} t left join kanopy_cuts x on x.part = t.part"
+        )
+
+    def solve(self, solve: Solve) -> None:
+        """Make the pieces of all parts, each by itself."""
+        own = ", ".join(f"k{j}, c{j}" for j in self._axes)
+        keys = self.place.ask(f"select {own} from {KINDS} limit 0")
+        like = [keys[f"k{j}"] for j in self._axes] + [pl.Series(f"l{j}", [], pl.String) for j in self._axes]
+        like += [pl.Series("gone", [], pl.Int32), pl.Series("after", [], pl.Int64), pl.Series("upto", [], pl.Int64)]
+        frame = pl.DataFrame([*like, pl.Series("lost", [], pl.Float64)])
+        self.place.solve(PIECES, f"select part, {own}, n from {KINDS}", solve, frame)
+
+    # ---- looking again --------------------------------------------------------------------------------------------
+
+    def meant(self, drop: bool) -> tuple[int, int, float]:
+        """Rows of all pieces, those that are suppressed, and what is lost; keeps what classes are meant, too."""
+        found = self.place.ask(
+            f"select sum(upto - after) as n, sum((upto - after) * gone) as gone, sum((upto - after) * lost) as lost "
+            f"from {PIECES}"
+        )
+        by = ", ".join(f"l{j}" for j in self._axes)
+        left = " where gone = 0" if drop else ""
+        self.place.keep(MEANT, f"select {by}, sum(upto - after) as n from {PIECES}{left} group by {by}")
+        rows, gone, lost = found.row(0)
+        return int(rows), int(gone), float(lost or 0.0)
+
+    def classes(self, release: str, as_they_are: Sequence[str]) -> tuple[int, int, int, int]:
+        """Of a release: rows, rows with `*` everywhere, other classes, and the smallest of these.
+
+        Also compares its classes with those that were meant, but for columns that are published as they are; what
+        differs is told by -1 rows.
+        """
+        place, quote = self.place, self.place.dialect.name
+        names = [quote(name) for name in self.quasi]
+        counted = (
+            f"select {', '.join(f'{name} as g{j}' for j, name in enumerate(names))}, count(*) as n from {release} s"
+        )
+        place.keep(GROUPS, f"{counted} group by {', '.join(names)}")
+        changed = [j for j, name in enumerate(self.quasi) if name not in as_they_are]
+        text = place.dialect.text
+        star = " and ".join(f"coalesce(cast(g{j} as {text}), '') = '{SUPPRESSED_LABEL}'" for j in self._axes)
+        found = place.ask(
+            f"select sum(n) as n, sum(case when {star} then n else 0 end) as gone, "
+            f"sum(case when {star} then 0 else 1 end) as classes, min(case when {star} then null else n end) as least "
+            f"from {GROUPS}"
+        )
+        rows, gone, classes, least = (int(value or 0) for value in found.row(0))
+        if changed:
+            seen, meant = (
+                f"select {by}, cast(sum(n) as bigint) as n from {table} group by {by}"
+                for table, by in ((GROUPS, ", ".join(f"g{j}" for j in changed)),
+                                  (MEANT, ", ".join(f"l{j}" for j in changed)))
+            )  # fmt: skip
+            for one, other in ((seen, meant), (meant, seen)):
+                differ = f"select * from ({one}) a except select * from ({other}) b"
+                if int(place.ask(f"select count(*) as n from ({differ}) d")["n"][0]):
+                    return -1, gone, classes, least
+        return rows, gone, classes, least
+
+
+class DatabasePlace:
+    """Statements about tables whose different rows stay in a database, in temporary tables there."""
+
+    def __init__(self, connection: Connection, ask: Callable[[str], pl.DataFrame]) -> None:
+        self._own, self.ask, self.dialect = connection, ask, connection.dialect
+        self._kept: set[str] = set()
+
+    def keep(self, name: str, query: str) -> None:
+        """What a query says as a table."""
+        self._own.run(f"create temp table {name}_new as {query}")
+        self._replace(name)
+
+    def _replace(self, name: str) -> None:
+        self._own.run(f"drop table if exists {name}")
+        self._own.run(f"alter table {name}_new rename to {name}")
+        self._kept.add(name)
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        """A small table."""
+        self._own.upload(name, frame)
+        self._kept.add(name)
+
+    def solve(self, name: str, query: str, solve: Solve, like: pl.DataFrame) -> None:
+        """Parts come here one after another."""
+        keys = [column for column in like.columns if column[0] == "k"]
+        self.upload(f"{name}_new", like)
+        for (part,) in self.ask(f"select distinct part from ({query}) q order by 1").iter_rows():
+            kinds = self.ask(f"select * from ({query}) q where part = {part}")
+            pieces = solve(kinds)
+            own = kinds[keys][pieces["kind"]]
+            self._own.upload("kanopy_part", own.hstack(pieces[like.columns[len(keys) :]]))
+            self._own.run(f"insert into {name}_new select * from kanopy_part")
+        self._replace(name)
+
+    def forget(self, name: str | None = None) -> None:
+        """Let go of what is kept."""
+        for own in self._kept if name is None else {name}:
+            with contextlib.suppress(*self._own.errors):
+                self._own.run(f"drop table if exists {own}")
+        self._kept -= {name} if name else set(self._kept)

@@ -1,0 +1,145 @@
+"""Tables that are read piece by piece and whose different rows do not fit in memory: DuckDB keeps them on disk.
+
+The columns that decide are put into a database in the folder of temporary files (`TMPDIR`), in the order of the table.
+There they are counted, cut and labelled; the release is written piece by piece beside the other columns, and what was
+written is counted there again. The folder is gone when the run ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from kanopy._errors import DataError, MissingDependency
+from kanopy._table.column import emptied
+from kanopy._table.streams.scans import BATCH_ROWS
+from kanopy.engine.afar import DatabasePlace
+from kanopy.engine.contract import Recoded
+from kanopy.engine.publishing import changed, texts
+from kanopy.engine.statements import Statements
+
+if TYPE_CHECKING:
+    from kanopy.engine.stream import StreamEngine
+
+SOURCE, RELEASE, LABELS, ORDER = "kanopy_source", "kanopy_release", "kanopy_labels", "kanopy_order"
+MEMORY = "2GB"
+"""What DuckDB may hold in memory."""
+
+
+class Spilled:
+    """A table that a streaming engine reads, with the columns that decide in a database on disk."""
+
+    table = SOURCE
+
+    def __init__(self, engine: StreamEngine, columns: Sequence[str]) -> None:
+        from kanopy.engine.database import DuckDB
+
+        try:
+            import duckdb  # noqa: F401
+        except ImportError:
+            raise MissingDependency(
+                "The different rows do not fit in memory, and DuckDB keeps them on disk: pip install 'kanopy[duckdb]'."
+            ) from None
+        self.engine, self.columns = engine, list(columns)
+        self.schema, self.head = engine.schema, engine.head
+        self.published = None if engine.sink is None else getattr(engine.sink, "target", None)
+        self._folder = tempfile.TemporaryDirectory(prefix="kanopy-", ignore_cleanup_errors=True)
+        try:
+            with self._told():
+                self.connection = DuckDB(Path(self._folder.name) / "kinds.duckdb", memory=MEMORY)
+                self.rows = self._load(SOURCE, self._records())
+        except BaseException:
+            self.close()
+            raise
+        self.place = DatabasePlace(self.connection, self._fetch)
+
+    def _records(self) -> Iterator[pl.DataFrame]:
+        """The columns that decide; text files are first asked for blank lines and records that are too short."""
+        engine = self.engine
+        if engine.scan.kind == "csv":
+            last = engine.scan.columns[-1]
+            engine.scan = engine.scan.checked(sum(batch[last].null_count() for batch in engine.scan.batches([last])))
+        return engine.scan.batches(self.columns)
+
+    def _load(self, name: str, batches: Iterator[pl.DataFrame]) -> int:
+        rows = 0
+        for batch in batches:
+            numbered = texts(batch).with_columns(pl.Series(ORDER, np.arange(rows, rows + batch.height)))
+            self.connection.append(name, numbered, first=not rows)
+            rows += batch.height
+        return rows
+
+    def _fetch(self, query: str) -> pl.DataFrame:
+        with self._told():
+            return self.connection.fetch(query)
+
+    @contextlib.contextmanager
+    def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
+        """Write the labels beside the other columns, and read what was written back into the database."""
+        engine, recoded = self.engine, asked.recoded
+        assert engine.sink is not None, "an engine without a sink only counts"
+        others = [name for name in engine.scan.columns if name in recoded.columns and name not in recoded.quasi]
+        labels = ", ".join(asked.column(name) for name in recoded.quasi)
+        every = replace(asked, recoded=replace(recoded, drop=False))
+        with self._told():
+            self.place.keep(LABELS, f"select {labels}, p.gone, t.{ORDER} {every.joined()} order by t.{ORDER}")
+        first = self._fetch(f"select * from {LABELS} limit 0")
+        looks = {**texts(engine.said(engine.head(1)[others])).schema, **first.schema}
+        schema = pl.Schema({name: looks[name] for name in recoded.columns})
+        with engine.sink.writing(lambda: self._frames(recoded, others), schema) as written:
+            columns = written.collect_schema().names()
+            wanted = written.select([pl.nth(columns.index(name)).alias(name) for name in recoded.quasi])
+            with self._told():
+                self.connection.run(f"drop table if exists {RELEASE}")
+                self._load(
+                    RELEASE, wanted.collect_batches(maintain_order=True, chunk_size=BATCH_ROWS, engine="streaming")
+                )
+            yield columns, RELEASE
+
+    def _frames(self, recoded: Recoded, others: list[str]) -> Iterator[pl.DataFrame]:
+        """The published rows, in the order of the table."""
+        rows = 0
+        empty = (pl.DataFrame(height=min(BATCH_ROWS, self.rows - at)) for at in range(0, self.rows, BATCH_ROWS))
+        for batch in self.engine.scan.batches(others) if others else empty:
+            labels = self._fetch(
+                f"select * from {LABELS} where {ORDER} >= {rows} and {ORDER} < {rows + batch.height} order by {ORDER}"
+            )
+            if labels.height != batch.height:
+                raise changed(self.engine.source)
+            rows += batch.height
+            gone = labels["gone"] == 1
+            columns = {name: labels[name] for name in recoded.quasi}
+            if others:
+                said = texts(self.engine.said(batch))
+                columns |= {name: emptied(said[name], gone.to_numpy()) if name in recoded.emptied else said[name]
+                            for name in others}  # fmt: skip
+            frame = pl.DataFrame([columns[name] for name in recoded.columns])
+            yield frame.filter(~gone) if recoded.drop else frame
+        if rows != self.rows:
+            raise changed(self.engine.source)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            raise DataError(
+                f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory "
+                f"({(str(error).splitlines() or [''])[0][:200]}). Make room there, or let TMPDIR name a larger place. "
+                "Nothing was written."
+            ) from None
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if hasattr(self, "connection"):
+            self.connection.close()
+        self._folder.cleanup()

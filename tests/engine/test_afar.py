@@ -1,0 +1,184 @@
+"""More different rows than fit: counted, cut, solved part by part and verified where they lie; the same promise."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy import Job
+from kanopy._errors import DataError, JobError, VerificationFailed
+from kanopy._table.sources import read_table
+from kanopy.engine import afar, spill
+from kanopy.engine.contract import most_different
+from kanopy.engine.database import DatabaseEngine
+from kanopy.release.afar.result import ResultAfar
+from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.where import open_engine
+from tests.engine.jobs import as_texts, people
+from tests.engine.test_contract import fill
+
+pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+FEW = 70
+CUTS = {"age": {"method": "widths", "widths": [5, 10, 30]}}
+OVER_LEVELS: dict[str, dict[str, Any]] = {
+    "suppressing": {"quasi": ["age", "sex", "city"], "k": 4, "suppress": 0.05, "insensitive": ["note", "pay"]},
+    "dropping": {"quasi": ["age", "sex"], "k": 9, "suppress": 0.1, "suppressed_rows": "drop", "insensitive": ["note"]},
+    "of classes": {"quasi": ["age", "sex", "city"], "k": 4, "suppress": 0.05, "metric": "discernibility"},
+    "as it was": {"quasi": ["weight", "age"], "k": 2, "max_levels": {"weight": 0}, "insensitive": ["pay"]},
+    "emptied": {"quasi": ["age", "sex"], "k": 8, "sensitive": ["ill"], "suppress": 0.01},
+}
+IN_PARTS: dict[str, dict[str, Any]] = {
+    "mondrian": {"quasi": ["age", "height"], "k": 5, "algorithm": "mondrian", "insensitive": ["pay"]},
+    "with missing": {"quasi": ["age", "sex", "city"], "k": 4, "algorithm": "mondrian"},
+    "best": {"quasi": ["age", "sex"], "k": 4, "local": True, "parameters": {"budget_seconds": 0.1}, "suppress": 0.02},
+}
+PLACES = [
+    "parquet",
+    "sqlite",
+    *(pytest.param(each, marks=pytest.mark.slow) for each in ("csv", "duckdb", "postgresql")),
+]
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few different rows fit that every table here has too many."""
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", str(FEW))
+
+
+@contextlib.contextmanager
+def there(kind: str, folder: Path, job: Job, request: pytest.FixtureRequest) -> Iterator[tuple[Any, str]]:
+    """An engine that holds the table, and where its release will be."""
+    place = f"{folder}/people.{kind}"
+    if kind in ("parquet", "csv"):
+        people().write_parquet(place) if kind == "parquet" else people().write_csv(place)
+        with open_engine("stream", place, f"{folder}/out.{kind}", job) as engine:
+            yield engine, f"{folder}/out.{kind}"
+        return
+    if kind == "postgresql":
+        place = request.getfixturevalue("postgres")
+        from adbc_driver_postgresql import dbapi
+
+        with dbapi.connect(place, autocommit=True) as made, made.cursor() as cursor:
+            cursor.adbc_ingest("many", people().to_arrow(), mode="replace")
+    else:
+        fill(place, people(), "many")
+    with contextlib.closing(DatabaseEngine(f"{place}::many", f"{place}::few", overwrite=True)) as engine:
+        yield engine, f"{place}::few"
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("name", OVER_LEVELS)
+def test_candidates_counted_afar_give_the_same_release(
+    name: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    job = Job(**OVER_LEVELS[name], hierarchies=CUTS)
+    with there(kind, tmp_path, job, request) as (engine, out):
+        found = anonymize_where_it_is(engine, job)
+    assert isinstance(found, ResultAfar)
+    meant = kanopy.anonymize(str(tmp_path / "people.csv") if kind == "csv" else people(), job)
+    assert found.levels == meant.levels and found.suppressed == meant.suppressed
+    assert found.score == pytest.approx(meant.score, rel=1e-12)
+    assert found.verification == meant.verification
+    release = read_table(out)
+    assert release.columns == meant.frame.columns
+    assert as_texts(release) == as_texts(meant.frame)
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_parts_solved_afar_keep_the_promise(
+    name: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    job = Job(**IN_PARTS[name])
+    with there(kind, tmp_path, job, request) as (engine, out):
+        found: Any = anonymize_where_it_is(engine, job)
+    assert found.parts > 1
+    release = read_table(out)
+    sizes = release.group_by(job.quasi).len()
+    gone = pl.all_horizontal(pl.col(name).cast(pl.String) == "*" for name in job.quasi).fill_null(False)
+    assert sizes.filter(~gone)["len"].min() >= job.k
+    assert sizes.filter(gone)["len"].sum() == found.suppressed <= job.suppress * people().height
+    assert release.height == people().height
+    assert found.mapping()["rows"].sum() == people().height * len(job.quasi)
+    # Cut first along the costliest columns, parts lose about what the whole does.
+    meant = kanopy.anonymize(people(), job)
+    assert found.losses["loss"] == pytest.approx(meant.losses["loss"], rel=0.25)
+    assert found.summary()["parts"] == found.parts
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"models": ["l-distinct:ill:2"]}, "models beyond k"),
+        ({"unit": ["patient"]}, "people are counted"),
+        ({"algorithm": "datafly"}, "'datafly' looks at all"),
+    ],
+)
+def test_what_needs_all_different_rows_together_is_refused(changes: dict[str, Any], why: str, tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "p.parquet")
+    job = Job(quasi=["age", "sex", "city"], k=3, **changes)
+    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
+    with engine_of as engine, pytest.raises(JobError, match=f"more than {FEW} different rows, and {why}"):
+        anonymize_where_it_is(engine, job)
+    assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_a_column_with_too_many_values_is_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"age": range(2 * FEW)}).write_parquet(tmp_path / "p.parquet")
+    job = Job(quasi=["age"], k=2)
+    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
+    with engine_of as engine, pytest.raises(DataError, match=f"'age' alone has more than {FEW} different values"):
+        anonymize_where_it_is(engine, job)
+
+
+def test_how_many_fit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "many")
+    with pytest.raises(JobError, match="a whole number, not 'many'"):
+        most_different()
+
+
+def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB really meets the end of its space: a hundred thousand rows, a sort, and nothing to put them into."""
+    monkeypatch.setattr(spill, "MEMORY", "1MB")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    table = pl.DataFrame({"a": range(100_000), "b": range(100_000)}).with_columns(pl.all() % 997)
+    table.write_parquet(tmp_path / "p.parquet")
+    job = Job(quasi=["a", "b"], k=2)
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "990")
+    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
+    with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the different rows"):
+        anonymize_where_it_is(engine, job)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.parquet", "temporary"]
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "sqlite"])
+@pytest.mark.parametrize("fault", ["a small class", "another label"])
+def test_a_wrong_release_is_not_published(
+    kind: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    job, label = Job(**OVER_LEVELS["suppressing"], hierarchies=CUTS), afar.Afar.label_levels
+
+    def wrong(self: afar.Afar, levels: Any, labels: Any, k: int) -> None:
+        if fault == "a small class":
+            label(self, levels, labels, 1)
+        else:
+            label(self, levels, [labels[0].shuffle(seed=1), *labels[1:]], k)
+
+    monkeypatch.setattr(afar.Afar, "label_levels", wrong)
+    with there(kind, tmp_path, job, request) as (engine, out), pytest.raises(VerificationFailed):
+        anonymize_where_it_is(engine, job)
+    if kind == "sqlite":
+        with contextlib.closing(sqlite3.connect(out.split("::")[0])) as seen:
+            assert seen.execute("select name from sqlite_master where name = 'few'").fetchall() == []
+    else:
+        assert not Path(out).exists()
