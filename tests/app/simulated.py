@@ -22,6 +22,9 @@ class Here(Worker):
         super().__init__()
         self.bench = bench
 
+    def start(self) -> None:
+        """It is here already."""
+
     def submit(self, name: str, tell: Any = None, **arguments: Any) -> Task:
         """Do it, and keep the answer."""
         task = Task(next(self._numbers), name, arguments, asyncio.get_running_loop().create_future(), tell)
@@ -39,7 +42,7 @@ def here(folder: Path) -> Desk:
     """A desk whose workers are in this process."""
     desk = Desk(Project(folder))
     bench = Bench()
-    desk.quick, desk.long = Here(bench), Here(bench)
+    desk.quick, desk.looks, desk.long = Here(bench), Here(bench), Here(bench)
     return desk
 
 

@@ -133,7 +133,7 @@ def test_the_whole_path(serve: Callable[..., Any], window: Callable[..., Any], t
             "document.querySelector('.tiles:not(.small-tiles) .number.big').innerText"
         )
         page.get_by_text("The same rows, original and published").wait_for()
-        page.locator(".beside .changed").first.wait_for()
+        page.locator(".grid .changed").first.wait_for()
         snapshot(page, "release", tmp_path)
         page.get_by_role("button", name="Run").scroll_into_view_if_needed()
 
@@ -223,7 +223,7 @@ def test_hostile_values_names_and_files_stay_texts(
         page.locator("input[type=file]").first.set_input_files(bad)
         page.get_by_label("Role of age").wait_for(timeout=60_000)
         role(page, "age", "Quasi")
-        page.locator(".roles").filter(has=page.get_by_role("button", name="Quasi")).nth(1).wait_for()
+        page.locator(".kchoice").filter(has=page.get_by_role("button", name="Quasi")).nth(1).wait_for()
         for column in (f"town {HOSTILE}", IMAGE):
             line = page.locator(".column-line").filter(has=page.locator(".name", has_text=column))
             line.get_by_role("button", name="Quasi").click()

@@ -6,16 +6,16 @@ import contextlib
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import Cancelled, KanopyError, shown_address
+from kanopy._errors import shown_address
 from kanopy._job.job import Job
-from kanopy._progress import Step
-from kanopy.app.project import Project, Work
-from kanopy.app.worker import Task, Worker
+from kanopy.app.answers import READING, Answers
+from kanopy.app.project import Work
+from kanopy.hierarchy.files.json_format import parse_json
 
 SCRIPT = """{os}import kanopy
 
@@ -24,125 +24,11 @@ result = kanopy.anonymize({source!r}, job{key})
 result.write({output!r}, like={source!r})
 print(result)
 """
-MOST_KEPT = 200
-"""Answers that are kept, so that a place opens at once when one comes back to it."""
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx", ".arrow")
 
 
-class Superseded(Exception):
-    """A later question took the place of this one: nothing is to be said."""
-
-
-@dataclass
-class Underway:
-    """Long work that a window can watch and cancel."""
-
-    what: str
-    task: Task
-    step: Step = Step("starting")  # noqa: RUF009 - frozen
-
-
-class Desk:
-    """The project, two workers (one for what takes a moment, one for what takes longer), and who watches."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.quick, self.long = Worker(), Worker()
-        self.underway: Underway | None = None
-        self.watchers: list[Callable[[], None]] = []
-        self._kept: dict[str, Any] = {}
-        self._preview: Task | None = None
-        self.rows = 0
-        project.listeners.append(self.tell)
-
-    def tell(self) -> None:
-        """Something has changed: every window looks again."""
-        for watcher in list(self.watchers):
-            watcher()
-
-    def close(self) -> None:
-        """Stop the workers and let the folder go."""
-        self.quick.stop()
-        self.long.stop()
-        self.project.close()
-
-    # ---- work ---------------------------------------------------------------------------------------------
-
-    @property
-    def asked(self) -> dict[str, str]:
-        """The table and the job, as every task is given them."""
-        return self.asking(self.project.work.job)
-
-    def asking(self, job: Job) -> dict[str, str]:
-        """The table and some job, as a task is given them."""
-        return {"source": self.project.source, "job": job.to_toml(), "home": str(self.project.folder)}
-
-    def _mark(self, *parts: Any) -> str:
-        """Under what an answer about the table is kept: a file that was written anew is another table."""
-        file = Path(self.project.source.partition("::")[0])
-        return json.dumps([file.stat().st_mtime if file.is_file() else 0, *parts], sort_keys=True)
-
-    async def short(self, name: str, **arguments: Any) -> Any:
-        """Work of a moment."""
-        return await self.quick.call(name, None, **arguments)
-
-    async def kept(self, name: str, **arguments: Any) -> Any:
-        """Work of a moment whose answer stays the same for the same table, job and arguments."""
-        mark = self._mark(self.project.job_mark, name, arguments)
-        if mark not in self._kept:
-            return self._keep(mark, await self.short(name, **self.asked, **arguments))
-        return self._kept[mark]
-
-    async def kept_of_table(self, name: str, **arguments: Any) -> Any:
-        """Work of a moment whose answer stays the same while the table and how it is read do."""
-        mark, read = _of_table(self.project.work.source, self.project.work.job, name, **arguments)
-        if mark not in self._kept:
-            return self._keep(mark, await self.short(name, **self.asking(read), **arguments))
-        return self._kept[mark]
-
-    async def preview(self, job: Job | None = None) -> Any:
-        """What a job would do, the present one unless told; an earlier question not answered yet is dropped."""
-        if self._preview is not None:
-            self.quick.cancel(self._preview, force=False)
-        asked = self.asking(job or self.project.work.job)
-        mark = self._mark("releases.preview", asked)
-        if mark in self._kept:
-            return self._kept[mark]
-        self._preview = self.quick.submit("releases.preview", None, **asked)
-        try:
-            return self._keep(mark, await self._preview.answer)
-        except Cancelled:
-            raise Superseded from None
-
-    def _keep(self, mark: str, found: Any) -> Any:
-        """Keep an answer; when there are many, all earlier ones go."""
-        if len(self._kept) > MOST_KEPT:
-            self._kept.clear()
-        self._kept[mark] = found
-        return found
-
-    async def longer(self, what: str, name: str, **arguments: Any) -> Any:
-        """Work that may take long: all windows see how far it is, and any of them can cancel it."""
-        if self.underway is not None:
-            raise KanopyError(f"{self.underway.what} is under way. Wait for it, or cancel it first.")
-
-        def tell(step: Step) -> None:
-            if self.underway is not None:
-                self.underway.step = step
-
-        task = self.long.submit(name, tell, **arguments)
-        self.underway = Underway(what, task)
-        self.tell()
-        try:
-            return await task.answer
-        finally:
-            self.underway = None
-            self.tell()
-
-    def cancel(self) -> None:
-        """Stop what is under way."""
-        if self.underway is not None:
-            self.long.cancel(self.underway.task)
+class Desk(Answers):
+    """The project and what can be decided about it; every decision is a step that can be undone."""
 
     # ---- the table ----------------------------------------------------------------------------------------
 
@@ -150,22 +36,22 @@ class Desk:
         """Open a table: its job is guessed and its hierarchies are built, in one step that can be undone."""
         project = self.project
         place = str(project.folder / source) if source.startswith("data/") else source
-        # The other worker reads the table meanwhile: its first questions follow at once.
-        self.quick.submit("table.rows", None, source=place, first=0, number=1, columns=[])
+        for other in (self.quick, self.looks):  # they read the table meanwhile: first questions follow at once
+            other.submit("table.rows", None, source=place, first=0, number=1, columns=[])
         found = await self.longer(f"Opening {name or source}", "table.open_table", source=place, example=example)
         files = {column: self._keep_text(column, text) for column, text in found["hierarchies"].items()}
         job = Job.from_dict(found["job"]).replaced(hierarchies=files)
         opened = Work(source, job, tuple(found["columns"]), ())
-        self._keep(_of_table(source, job, "table.profiles")[0], found.pop("profiles"))
+        profiles = found.pop("profiles")
         project.change(
             f"open {name or Path(source).name}",
             lambda work: replace(opened, plans=work.plans if work.source == source else ()),
         )
+        self._keep(self._ask("table.profiles", READING)[0], profiles)
+        self.look_ahead(0.0)
         return dict(found)
 
     def _keep_text(self, column: str, text: str) -> str:
-        from kanopy.hierarchy.files.json_format import parse_json
-
         return self.project.keep_hierarchy(column, parse_json(text, column, name=column))
 
     async def set_roles(self, columns: Sequence[str], role: str) -> None:
@@ -323,12 +209,3 @@ class Desk:
         """Forget a plan."""
         rest = tuple(plan for number, plan in enumerate(self.project.work.plans) if number != at)
         self.project.change("forget a plan", lambda work: replace(work, plans=rest))
-
-
-def _of_table(source: str, job: Job, name: str, **arguments: Any) -> tuple[str, Job]:
-    """Under what an answer about a table is kept, and a job that only says how the table is read."""
-    read = Job(
-        skip_rows=job.skip_rows, missing_tokens=job.missing_tokens, column_tokens=job.column_tokens,
-        decimals=job.decimals,
-    )  # fmt: skip
-    return json.dumps([source, read.to_toml(), name, arguments], sort_keys=True), read

@@ -14,7 +14,8 @@ from nicegui import ui
 from nicegui.events import KeyEventArguments
 
 from kanopy._errors import Cancelled, KanopyError, NoSolution, shown_address
-from kanopy.app.desk import Desk, Superseded
+from kanopy.app.answers import Superseded
+from kanopy.app.desk import Desk
 from kanopy.app.places.data import DataPlace
 from kanopy.app.places.explore import ExplorePlace
 from kanopy.app.places.hierarchies import HierarchiesPlace
@@ -29,6 +30,8 @@ from kanopy.app.widgets.parts import button, labelled, own_file, tip
 PLACES: tuple[type[Place], ...] = (DataPlace, HierarchiesPlace, ReleasePlace, ExplorePlace, RiskPlace, TakeHomePlace)
 ALL_PLACES: tuple[type[Place], ...] = (*PLACES, WhyPlace)
 THEMES = {"auto": None, "light": False, "dark": True}
+PAGE_SECONDS = 0.5
+"""A window that opens is served first; what will be asked for next is looked at after that."""
 TAKEN_HOME = {
     "mapping.csv": "text/csv", "manifest.json": "application/json", "report.html": "text/html",
     "report.json": "application/json", "reproduce.py": "text/x-python",
@@ -105,6 +108,7 @@ class Window:
         if self._pending:
             data = self._pending.pop()
             ui.timer(0.01, lambda: self.open_first(data), once=True)
+        self.desk.look_ahead(PAGE_SECONDS)
 
     async def open_first(self, data: str) -> None:
         """Open the table that the command line named, unless the project holds it already."""
@@ -189,6 +193,7 @@ class Window:
             self._refresh()
             if self.place is not None:
                 self.place.changed()
+        self.desk.look_ahead()
 
     def _tick(self) -> None:
         now = self.desk.underway

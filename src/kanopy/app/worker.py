@@ -81,7 +81,7 @@ class Worker:
 
     def cancel(self, task: Task, *, force: bool = True) -> None:
         """Stop a task; the answer becomes `Cancelled`, if `force` at the latest after a little patience."""
-        if task.number not in self._tasks or self._pipe is None or task.cancelled:
+        if self._tasks.get(task.number) is not task or self._pipe is None or task.cancelled:
             return
         task.cancelled = True
         with contextlib.suppress(OSError):
@@ -90,7 +90,7 @@ class Worker:
             asyncio.get_running_loop().call_later(PATIENCE, self._force, task)
 
     def _force(self, task: Task) -> None:
-        if task.number in self._tasks:
+        if self._tasks.get(task.number) is task:
             self.stop()
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kanopy._table.sources import Source
     from kanopy.hierarchy.column import Column
+    from kanopy.release.many.look import Looks
     from kanopy.release.prepare import Prepared
     from kanopy.release.result import Result
 
@@ -27,6 +28,7 @@ class Bench:
         self._named: tuple[str, float] | None = None
         self._source: Source | None = None
         self._prepared: tuple[Any, Prepared] | None = None
+        self._looks: Looks | None = None
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
@@ -46,13 +48,9 @@ class Bench:
 
     def column(self, name: str, column: str, job: Job) -> Column:
         """A column as hierarchies see it under a job: missing ones known, numbers read."""
-        from kanopy._job.reading import as_said
-        from kanopy._table.column import typed_column
-        from kanopy._table.frames import to_polars
-        from kanopy.hierarchy.column import column_of
+        from kanopy.study.columns import column_under
 
-        frame = as_said(*to_polars(self.frame(name)[[column]]), _about(job, column))[0]
-        return typed_column(frame[column], missing_tokens=job.missing_tokens) or column_of([], name=column)
+        return column_under(self.frame(name), column, job)
 
     def prepared(self, name: str, job: Job, tell: Callback | None = None) -> Prepared:
         """The table prepared for searches; kept for jobs that differ in what a search may change."""
@@ -61,8 +59,17 @@ class Bench:
         frame = self.frame(name)
         key = (self._named, _fixed(job))
         if self._prepared is None or self._prepared[0] != key:
-            self._prepared = (key, prepare(frame, job, source=name, progress=Progress(tell)))
+            self._prepared, self._looks = (key, prepare(frame, job, source=name, progress=Progress(tell))), None
         return self._prepared[1]
+
+    def looks(self, name: str, job: Job, tell: Callback | None = None) -> Looks:
+        """Looks at what jobs would do to the table; kept as long as the prepared table is."""
+        from kanopy.release.many.look import Looks, quick_job
+
+        prepared = self.prepared(name, quick_job(job), tell)
+        if self._looks is None or self._looks.prepared is not prepared:
+            self._looks = Looks(prepared)
+        return self._looks
 
 
 def job_of(text: str, home: str) -> Job:
@@ -78,14 +85,3 @@ def _fixed(job: Job) -> str:
 
 def _default(name: str) -> Any:
     return getattr(Job(), name)
-
-
-def _about(job: Job, column: str) -> Job:
-    """Only what the job says about how one column is read."""
-    return Job(
-        quasi=[column],
-        skip_rows=job.skip_rows,
-        missing_tokens=job.missing_tokens,
-        column_tokens={name: tokens for name, tokens in job.column_tokens.items() if name == column},
-        decimals={name: sign for name, sign in job.decimals.items() if name == column},
-    )

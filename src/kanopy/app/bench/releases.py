@@ -11,7 +11,7 @@ from kanopy._files import write_whole
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock, Progress
 from kanopy.app.bench.bench import Bench, job_of
-from kanopy.metrics.risk.class_sizes import SizeBin, size_histogram
+from kanopy.metrics.risk.class_sizes import SizeBin
 from kanopy.report.charts.release import class_sizes, column_losses
 from kanopy.report.render import svg
 from kanopy.report.words import counting
@@ -19,66 +19,42 @@ from kanopy.report.words import counting
 if TYPE_CHECKING:
     from kanopy.release.result import Result
 
-QUICK_LOCAL, QUICK_FULL = "mondrian", "optimal"
-"""What stands in for a longer search while sliders move."""
-QUICK_SECONDS = 0.1
-MOST_LIVE = 50_000
-"""So many choices of levels are searched to the end while sliders move: what is shown is what Run finds."""
 MOST_CLASSES = 300
+
+
+def ready(bench: Bench, tell: Callback, *, looks: bool = True) -> None:
+    """Load what almost every question needs: the dataframe library, compiled loops, for looks the drawing of charts.
+
+    >>> ready(Bench(), lambda step: True)
+    """
+    from kanopy.release.many.look import Looks, quick_job
+    from kanopy.release.prepare import prepare
+
+    people = {"age": [20 + i % 60 for i in range(600)], "sex": ["f", "m"] * 300}
+    for job in (Job(quasi=["age", "sex"], k=5, local=local) for local in (True, False)):
+        own = Looks(prepare(people, quick_job(job)))
+        if looks:
+            _drawn(own.sizes_before, own.at(job).sizes_after, {"age": 0.5})
 
 
 def preview(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> dict[str, Any]:
     """What a job would do, found in a moment: loss, classes and suppressed rows, nothing verified or written."""
-    from kanopy.metrics.release import column_losses as losses_of
-    from kanopy.metrics.release import release_losses
-    from kanopy.release.prepare import make_problem
-    from kanopy.release.run import search
-    from kanopy.search.solution import Solution
-
     own = job_of(job, home)
-    prepared = bench.prepared(source, _quick(own), tell)
-    domain = prepared.domain
-    small = own.algorithm == QUICK_FULL and not own.unit and make_problem(domain, own).lattice.size <= MOST_LIVE
-    wanted = own if small else _quick(own)
-    whole = domain.counted_before
-    before = size_histogram(whole.sizes, fitting=whole.fitting)
+    looks = bench.looks(source, own, tell)
     try:
-        found = search(prepared, wanted, Progress(tell))
+        found = looks.at(own, Progress(tell))
     except NoSolution as nothing:
         advice = [each.to_dict() for each in nothing.advice]
-        return {"feasible": False, "reason": nothing.reason, "advice": advice, **_drawn(before, (), {})}
-    assert isinstance(found, Solution)
-    classes = domain.counted_classes(found.recoding)
-    weights = [wanted.weights.get(name, 1.0) for name in domain.names]
-    per_column = losses_of(domain, found.recoding)
-    with counting(domain.counted):
-        pictures = _drawn(before, size_histogram(classes.sizes, fitting=classes.fitting), per_column)
-    return {
-        "feasible": True,
-        "algorithm": wanted.algorithm,
-        "exact": wanted is own,
-        "loss": release_losses(domain, found.recoding, weights, found.levels)["loss"],
-        "column_losses": per_column,
-        "levels": None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
-        "classes": classes.count,
-        "smallest_class": classes.smallest,
-        "suppressed": found.recoding.suppressed_rows,
-        "rows": domain.rows,
-        "counted": domain.counted,
-        **pictures,
-    }
-
-
-def _quick(job: Job) -> Job:
-    """The job with a search that answers in a moment: its own, if that is one."""
-    from kanopy.search.algorithms import algorithm_class
-
-    if job.algorithm in (QUICK_LOCAL, "datafly"):
-        return job
-    local = algorithm_class(job.algorithm).recoding != "full-domain"
-    if local and not job.models and not job.unit:
-        return job.replaced(algorithm=QUICK_LOCAL, parameters={})
-    return job.replaced(algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False)
+        return {"feasible": False, "reason": nothing.reason, "advice": advice, **_drawn(looks.sizes_before, (), {})}
+    plain = {
+        name: getattr(found, name)
+        for name in ("algorithm", "exact", "rows", "looked_at", "counted", "loss", "levels", "classes",
+                     "smallest_class", "suppressed")
+    }  # fmt: skip
+    losses = dict(found.column_losses)
+    with counting(found.counted):
+        pictures = _drawn(looks.sizes_before, found.sizes_after, losses)
+    return {"feasible": True, **plain, "column_losses": losses, **pictures}
 
 
 def _drawn(before: tuple[SizeBin, ...], after: tuple[SizeBin, ...], losses: dict[str, float]) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kanopy._job.guess import guess_job
 from kanopy._job.inputs import resolve_hierarchies
 from kanopy._job.job import Job
@@ -18,11 +16,6 @@ from kanopy.hierarchy.files.json_format import hierarchy_json
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from kanopy.hierarchy.column import Column
-
-BARS = 14
-"""Bars of the small histograms."""
 
 
 def open_table(bench: Bench, tell: Callback, *, source: str, example: bool = False) -> dict[str, Any]:
@@ -59,8 +52,10 @@ def build_columns(
     """Hierarchies of columns as their job asks for them, or the best that fits, as texts of JSON files."""
     Progress(tell)("building hierarchies")
     asked = job_of(job, home)
-    found = _built(bench.frame(source), asked)
-    return {name: found[name] for name in columns if name in found}
+    own = {name: given for name, given in asked.hierarchies.items() if name in columns}
+    # Only these are built: the others have theirs.
+    few = asked.replaced(quasi=list(columns), hierarchies=own, weights={}, min_levels={}, max_levels={})
+    return _built(bench.frame(source), few)
 
 
 def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
@@ -72,43 +67,10 @@ def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
 
 def profiles(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> list[dict[str, Any]]:
     """Per column its type, its values, a small histogram, and how many rows it singles out alone."""
-    from kanopy._table.grouping import code_columns
-    from kanopy.metrics.risk.identifying import identifying_columns
+    from kanopy.study.columns import look_at_columns
 
-    progress = Progress(tell)
-    frame, wanted = bench.frame(source), job_of(job, home)
-    shown = []
-    for number, name in enumerate(frame.columns):
-        progress("looking at columns", number / frame.width)
-        series = frame[name]
-        facts: dict[str, Any] = {
-            "column": name, "type": str(series.dtype), "missing": series.null_count(), "distinct": None, "bars": [],
-            "unique": None, "low": "", "high": "",
-        }  # fmt: skip
-        if not series.dtype.is_nested() and not series.dtype.is_object():
-            coded = code_columns(frame, [name])[0]
-            alone = identifying_columns([name], [coded.codes], [coded.size], largest=1).subsets
-            column = bench.column(source, name, wanted)
-            facts |= {"distinct": column.size, "unique": alone[0].unique_share if alone else 1.0, **_bars(column)}
-            facts["missing"] = max(facts["missing"], frame.height - wanted.skip_rows - column.rows)
-        shown.append(facts)
-    return shown
-
-
-def _bars(column: Column) -> dict[str, Any]:
-    """A small histogram: numbers and dates by value, texts by how frequent they are."""
-    if not column.size:
-        return {}
-    labels, seen = column.labels(), column.inferred()
-    if seen.numbers is not None and seen.size > BARS:
-        counts, _ = np.histogram(np.asarray(seen.numbers, float), bins=BARS, weights=seen.counts)
-        return {"bars": counts.astype(int).tolist(), "low": seen.labels()[0], "high": seen.labels()[-1]}
-    order = np.argsort(-column.counts, kind="stable") if seen.numbers is None else np.arange(column.size)
-    return {
-        "bars": column.counts[order[:BARS]].tolist(),
-        "low": str(labels[int(order[0])]),
-        "high": str(labels[int(order[-1])]),
-    }
+    found = look_at_columns(bench.frame(source), job_of(job, home), Progress(tell))
+    return [each.to_dict() for each in found]
 
 
 def rows(

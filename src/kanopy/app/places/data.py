@@ -8,10 +8,10 @@ from typing import Any
 from nicegui import events, ui
 
 from kanopy._table.roles import Role
+from kanopy.app.answers import READING
 from kanopy.app.places.place import Place
 from kanopy.app.server import UPLOAD_LIMIT
 from kanopy.app.widgets.parts import (
-    Grid,
     Pager,
     button,
     card,
@@ -25,6 +25,7 @@ from kanopy.app.widgets.parts import (
     tip,
     title,
 )  # fmt: skip
+from kanopy.app.widgets.plain import Choice, Grid
 
 ROLES = {
     Role.IDENTIFIER: "Identifier", Role.QUASI_IDENTIFIER: "Quasi", Role.SENSITIVE: "Sensitive",
@@ -80,6 +81,8 @@ class DataPlace(Place):
                 self._lines = Pager("columns", LINES_AT_ONCE, self._write_columns)
             with ui.element("div").classes("columns") as self._columns:
                 ui.spinner(size="lg")
+        self._total: int | None = None
+        self._fill_columns(self.desk.known("table.profiles", READING))
         with card():
             heading("Whose rows, and how many people each stands for")
             self._people()
@@ -91,6 +94,7 @@ class DataPlace(Place):
                 self._across = Pager("columns of the rows", COLUMNS_AT_ONCE, self.attempt(lambda at: self._turn(at)))
                 self._down = Pager("rows", PAGE_ROWS, self.attempt(lambda first: self._page(first)))
             self._across.at(0, len(names))
+            self._names = names[:COLUMNS_AT_ONCE]
             self._grid = Grid(label="Rows of the table", aligned={0: "right"}, tall=True)
         self.later(self._load)
 
@@ -144,13 +148,19 @@ class DataPlace(Place):
     # ---- columns ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        await self._turn(0)
+        await self._turn(self._across.first)
         self.here()
-        found = await self.desk.kept_of_table("table.profiles")
-        self.here()
-        self._profiles = {each["column"]: each for each in found}
-        self._order = [str(column["column"]) for column in self._ordered()]
-        self._write_columns()
+        if not hasattr(self, "_shown"):
+            found = await self.desk.kept("table.profiles", READING)
+            self.here()
+            self._fill_columns(found)
+
+    def _fill_columns(self, found: list[dict[str, Any]] | None) -> None:
+        """Write the columns, if it is known already what they look like."""
+        if found is not None:
+            self._profiles = {each["column"]: each for each in found}
+            self._order = [str(column["column"]) for column in self._ordered()]
+            self._write_columns()
 
     def _ordered(self) -> list[Mapping[str, Any]]:
         """Undecided columns first, then those whose role is unsure, then all others as they stand in the table."""
@@ -169,7 +179,7 @@ class DataPlace(Place):
         self._tiles.clear()
         with self._tiles:
             tiles(
-                (f"{self._total:,}", "rows"), (len(work.columns), "columns"),
+                ("…" if self._total is None else f"{self._total:,}", "rows"), (len(work.columns), "columns"),
                 (undecided, "undecided", "stay at home" if undecided else "nothing is open"),
                 (len(work.job.quasi), "quasi", "others may know them"),
             )  # fmt: skip
@@ -183,7 +193,7 @@ class DataPlace(Place):
         self._found = found
         self._lines.at(first, len(found))
         self._columns.clear()
-        self._shown: dict[str, tuple[Any, ui.toggle]] = {}
+        self._shown: dict[str, tuple[Any, Choice]] = {}
         with self._columns:
             with ui.element("div").classes("column-line column-head"):
                 ui.label("Column")
@@ -212,9 +222,7 @@ class DataPlace(Place):
             number("–" if distinct is None else f"{distinct:,}", "distinct")
             number(f"{facts.get('missing', 0):,}", "missing")
             number(share(facts.get("unique")), "unique")
-            toggle = ui.toggle({str(key): text for key, text in ROLES.items()}, value=role)
-            toggle.classes("roles").props("no-caps unelevated dense toggle-color=primary")
-            labelled(toggle, f"Role of {name}")
+            toggle = labelled(Choice({str(key): text for key, text in ROLES.items()}, role), f"Role of {name}")
             toggle.on_value_change(self.attempt(lambda event, name=name: self._decide(name, event.value)))
             with ui.element("div").classes("why row-flex").style("gap:6px"):
                 sure = str(column["certainty"])
@@ -274,8 +282,10 @@ class DataPlace(Place):
             "table.rows", source=self.desk.project.source, first=first, number=PAGE_ROWS, columns=self._names
         )
         self.here()
-        self._total = found["total"]
-        self._down.at(first, self._total)
+        if self._total != found["total"]:
+            self._total = found["total"]
+            self._write_tiles()
+        self._down.at(first, found["total"])
         self._grid.fill([[f"{first + at + 1:,}", *row] for at, row in enumerate(found["rows"])])
 
     def state(self) -> Any:

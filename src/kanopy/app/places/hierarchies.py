@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import events, ui
 
 from kanopy._errors import HierarchyError
-from kanopy.app.desk import Superseded
+from kanopy.app.answers import AT_K, Superseded
 from kanopy.app.places.edits import EditPanel
 from kanopy.app.places.place import Overtaken, Place
 from kanopy.app.project import safe_name
@@ -116,7 +116,7 @@ class HierarchiesPlace(Place):
 
     async def _draw(self) -> None:
         text, shown = hierarchy_json(self.hierarchy), self._shown()
-        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=text)
+        found = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=text)
         self._still(shown)
         k = self.desk.project.work.job.k
         self._drawn = found
@@ -162,7 +162,12 @@ class HierarchiesPlace(Place):
             self._tree.fill(self._drawn["nodes"], k=self.desk.project.work.job.k, level=level)
 
     async def _offer(self, everything: bool = False) -> None:
-        found = await self.desk.kept("trees.suggestions", column=self.column, everything=everything)
+        if everything:
+            found = await self.desk.longer(
+                "Trying every method", "trees.suggestions", **self.desk.asked, column=self.column, everything=True
+            )
+        else:
+            found = await self.desk.kept("trees.suggestions", AT_K, heavy=True, column=self.column, everything=False)
         self.here()
         self._found = found
         self._offers.clear()
@@ -177,7 +182,7 @@ class HierarchiesPlace(Place):
 
     async def _weigh_meaning(self) -> None:
         """How much meaning each suggestion loses, where its values are words: known a moment later."""
-        found = await self.desk.kept("trees.meanings", column=self.column, hierarchies=[
+        found = await self.desk.kept("trees.meanings", (), heavy=True, column=self.column, hierarchies=[
             each["hierarchy"] for each in self._found["ranked"]])  # fmt: skip
         self.here()
         for shown, meaning in zip(self._meanings, found, strict=False):
@@ -224,7 +229,7 @@ class HierarchiesPlace(Place):
         own = hierarchy_json(self.hierarchy)
         found = await self.desk.short("trees.compared", one=own, other=other, column=self.column)
         self.here()
-        nodes = await self.desk.kept("trees.tree", column=self.column, hierarchy=other)
+        nodes = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=other)
         self.here()
         self._beside.clear()
         with self._beside, card():
@@ -326,7 +331,7 @@ class HierarchiesPlace(Place):
             file = Path(folder) / safe_name(name, "hierarchy.csv")
             file.write_bytes(content)
             tree = read_hierarchy(file, column=self.column).rooted()
-        found = await self.desk.kept("trees.tree", column=self.column, hierarchy=hierarchy_json(tree))
+        found = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=hierarchy_json(tree))
         self.here()
         if found["problem"]:
             raise HierarchyError(found["problem"])

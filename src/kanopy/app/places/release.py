@@ -22,6 +22,7 @@ class ReleasePlace(Place):
 
     path, name, icon = "/release", "Release", "tune"
     _moving = False
+    _shown: dict[str, Any] | None = None
 
     def build(self) -> None:
         """Write the place."""
@@ -37,7 +38,7 @@ class ReleasePlace(Place):
                 with card():
                     self._how()
             with ui.element("div").style("display:flex;flex-direction:column;gap:18px;min-width:0"):
-                self._preview = card()
+                self._preview, self._shown = card(), None
                 with card():
                     self._importance()
         self.result = ResultView(self)
@@ -68,22 +69,26 @@ class ReleasePlace(Place):
                 text = number(shown(value), key)
             slider = Slider(min=low, max=max(high, value), step=step, value=value)
             labelled(slider, field)
-
-            async def moved(event: Any) -> None:
-                text.set_text(shown(event.value))  # type: ignore[attr-defined]
-                await self._follow(setting(event.value))
-
-            def settled(event: Any) -> None:
-                # The slider may have moved on meanwhile: it must not be set back to where this step leads.
-                self._moving = True
-                try:
-                    self.desk.set_job(f"{field} = {shown(event.args)}", **setting(event.args))
-                finally:
-                    self._moving = False
-
-            slider.on_value_change(self.attempt(moved))
-            slider.on("change", self.attempt(settled))
+            self._live(slider, text, lambda v: f"{field} = {shown(v)}", setting, shown)
         return slider
+
+    def _live(self, slider: Slider, text: Any, words: Any, setting: Any, shown: Any) -> None:
+        """What a slider would do is shown while it moves; where it is let go becomes a step."""
+
+        async def moved(event: Any) -> None:
+            text.set_text(shown(event.value))
+            await self._follow(setting(event.value))
+
+        def settled(event: Any) -> None:
+            # The slider may have moved on meanwhile: it must not be set back to where this step leads.
+            self._moving = True
+            try:
+                self.desk.set_job(words(event.args), **setting(event.args))
+            finally:
+                self._moving = False
+
+        slider.on_value_change(self.attempt(moved))
+        slider.on("change", self.attempt(settled))
 
     def _write_models(self) -> None:
         self._models.clear()
@@ -103,7 +108,7 @@ class ReleasePlace(Place):
         self.desk.set_job(words, models=models)
 
     async def _ask_model(self) -> None:
-        known = await self.desk.short("releases.catalogue")
+        known = await self.desk.kept("releases.catalogue", None)
         self.here()
         column = next(iter(self.desk.project.work.job.sensitive), "column")
         with ui.dialog() as dialog, ui.card().style("min-width:560px"):
@@ -157,7 +162,7 @@ class ReleasePlace(Place):
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")
 
     async def _write_algorithm(self) -> None:
-        known = await self.desk.short("releases.catalogue")
+        known = await self.desk.kept("releases.catalogue", None)
         self.here()
         about = {each["name"]: each for each in known["algorithms"]}
         job = self.desk.project.work.job
@@ -185,13 +190,14 @@ class ReleasePlace(Place):
                 text = number(f"{job.weights.get(name, 1.0):g}", "weight")
                 slider = Slider(min=0, max=MOST_WEIGHT, step=0.25, value=job.weights.get(name, 1.0))
                 labelled(slider, f"Importance of {name}")
-                slider.on_value_change(lambda event, text=text: text.set_text(f"{event.value:g}"))
-                slider.on("change", self.attempt(lambda *_, name=name, slider=slider: self._weigh(name, slider.value)))
+                self._live(
+                    slider, text, lambda v, name=name: f"importance of {name}: {v:g}",
+                    lambda v, name=name: {"weights": self._weights(name, v)}, lambda v: f"{v:g}",
+                )  # fmt: skip
 
-    def _weigh(self, name: str, value: float) -> None:
+    def _weights(self, name: str, value: float) -> dict[str, float]:
         weights = {**self.desk.project.work.job.weights, name: float(value)}
-        kept = {each: weight for each, weight in weights.items() if weight != 1.0}
-        self.desk.set_job(f"importance of {name}: {value:g}", weights=kept)
+        return {each: weight for each, weight in weights.items() if weight != 1.0}
 
     # ---- what it would do ---------------------------------------------------------------------------------
 
@@ -217,12 +223,17 @@ class ReleasePlace(Place):
         self._show(found)
 
     def _show(self, found: dict[str, Any]) -> None:
+        if found is self._shown:
+            return
+        self._shown = found
         self._preview.clear()
         with self._preview:
             with ui.element("div").classes("row-flex"):
                 heading("What it would do")
                 exact = f"exactly what {found.get('algorithm')} will find"
                 quick = f"a quick look with {found.get('algorithm', 'optimal')}; Run will lose less or as much"
+                if found.get("looked_at", 0) < found.get("rows", 0):
+                    quick = f"an estimate from {found['looked_at']:,} of {found['rows']:,} rows; Run counts all of them"
                 ui.label(exact if found.get("exact") else quick).classes("muted small")
             if not found["feasible"]:
                 ui.label(found["reason"]).classes("verdict bad")

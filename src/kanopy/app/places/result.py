@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from kanopy.app.places.advice import write_advice
-from kanopy.app.widgets.parts import Grid, Pager, card, picture, share, tiles
+from kanopy.app.widgets.parts import Pager, card, picture, share, tiles
+from kanopy.app.widgets.plain import Cell, Grid
 
 if TYPE_CHECKING:
     from kanopy.app.places.place import Place
@@ -95,7 +96,7 @@ class ResultView:
             attempt = self.place.attempt
             self._across = Pager("columns", MOST_COLUMNS, attempt(lambda at: self._page(self._down.first, at)))
             self._down = Pager("rows", PAGE_ROWS, attempt(lambda first: self._page(first, self._across.first)))
-        self._beside = ui.element("div").classes("roll tall")
+        self._beside = Grid(label="Rows, original and published", aligned={0: "right"}, tall=True)
         self.place.later(lambda: self._page(0, 0))
 
     async def _page(self, first: int, at: int) -> None:
@@ -108,18 +109,12 @@ class ResultView:
         self.place.here()
         self._across.at(at, len(columns))
         self._down.at(first, found["total"])
-        self._beside.clear()
-        with self._beside, ui.element("table").classes("beside"):
-            with ui.element("thead"), ui.element("tr"):
-                _cell("th", "row")
-                for name in found["columns"]:
-                    _cell("th", name)
-            with ui.element("tbody"):
-                for row, (before, after) in enumerate(zip(found["before"], found["after"], strict=True)):
-                    with ui.element("tr"):
-                        _cell("td", f"{first + row + 1:,}", "muted")
-                        for j in range(len(found["columns"])):
-                            _change(before[j], None if after is None else after[j], gone=after is None)
+        self._beside.head(["row", *found["columns"]])
+        self._beside.fill([
+            [f"{first + row + 1:,}", *(_change(old, None if after is None else after[j], gone=after is None)
+                                       for j, old in enumerate(before))]
+            for row, (before, after) in enumerate(zip(found["before"], found["after"], strict=True))
+        ])  # fmt: skip
 
     def _classes(self, found: dict[str, Any]) -> None:
         ui.label(f"The smallest of {found['classes']:,} classes first.").classes("muted")
@@ -146,18 +141,6 @@ class ResultView:
         self.place.later(load)
 
 
-def _cell(tag: str, text: str, classes: str = "") -> None:
-    with ui.element(tag).classes(classes):
-        ui.label(text)
-
-
-def _change(before: str | None, after: str | None, *, gone: bool) -> None:
-    """A cell of both tables: once if it is the same, else the original struck out above what is published."""
-    if gone:
-        _cell("td", "left out", "muted")
-    elif before == after:
-        _cell("td", "–" if before is None else before)
-    else:
-        with ui.element("td").classes("changed"):
-            ui.label("–" if before is None else before).classes("was")
-            ui.label("–" if after is None else after).classes("now")
+def _change(before: str | None, after: str | None, *, gone: bool) -> Cell:
+    """A cell of both tables: once if it is the same, else what it was and what is published."""
+    return "left out" if gone else before if before == after else {"was": before, "now": after}

@@ -6,11 +6,10 @@ from typing import Any
 
 from nicegui import ui
 
+from kanopy.app.answers import AT_ROLES, UNASKED_ROWS
 from kanopy.app.places.place import Place
-from kanopy.app.widgets.parts import button, card, heading, named, number, picture, share, tiles, title
-
-UNASKED = 100_000
-"""Tables of up to so many rows are searched for risky rows without being asked."""
+from kanopy.app.widgets.parts import button, card, heading, named, number, picture, share, tiles, tip, title, words
+from kanopy.app.widgets.plain import Grid
 
 
 class RiskPlace(Place):
@@ -57,39 +56,41 @@ class RiskPlace(Place):
             )  # fmt: skip
 
     async def _look(self) -> None:
-        found = await self.desk.kept("maps.risky_rows")
+        if await self.desk.rows() > UNASKED_ROWS and self.desk.known("maps.risky_rows", AT_ROLES) is None:
+            self.here()
+            self._risky.clear()
+            with self._risky:
+                ui.label("The table is large: looking at every combination takes a while.").classes("muted")
+                button("Look for them", self.attempt(lambda *_: self._search()), icon="person_search")
+            return
+        found = await self.desk.kept("maps.risky_rows", AT_ROLES, heavy=True)
         self.here()
         self._write_numbers(found)
+        self._write_risky(found)
+
+    async def _search(self) -> None:
+        await self.desk.longer_kept("Looking for rows that stand out", "maps.risky_rows", AT_ROLES)
+        self.here()
+        await self._look()
+
+    def _write_risky(self, found: dict[str, Any]) -> None:
         self._risky.clear()
         with self._risky, ui.element("div").classes("two wide-left"):
-            with ui.element("div").style("overflow:auto;max-height:460px"), ui.element("table").classes("beside"):
-                with ui.element("thead"), ui.element("tr"):
-                    for text in ("Row", "Score", "Smallest combinations that nobody else has"):
-                        with ui.element("th"):
-                            ui.label(text)
-                with ui.element("tbody"):
-                    for each in found["risky"]:
-                        self._line(each)
+            grid = Grid(
+                ["Row", "Score", "Smallest combinations that nobody else has"],
+                label="Rows that stand out",
+                aligned={0: "right", 1: "right"},
+                tips={1: words()["suda"]["short"]},
+            )
+            grid.fill([[f"{each['row']:,}", f"{each['score']:,}", _reasons(each)] for each in found["risky"]])
             with ui.element("div").style("display:flex;flex-direction:column;gap:8px"):
                 heading("Which columns make rows rare", 3)
                 for name, part in sorted(found["columns"], key=lambda pair: -pair[1]):
                     with ui.element("div").classes("row-flex").style("gap:8px"):
-                        ui.label(name).classes("ellipsis").style("width:130px")
+                        tip(ui.label(name).classes("ellipsis").style("width:130px"), name)
                         with ui.element("div").classes("track"):
                             ui.element("i").style(f"width:{100 * part:.1f}%")
                         number(share(part), "suda")
-
-    def _line(self, each: dict[str, Any]) -> None:
-        with ui.element("tr"):
-            with ui.element("td"):
-                ui.label(f"{each['row']:,}")
-            with ui.element("td"):
-                number(f"{each['score']:,}", "suda")
-            with ui.element("td").style("white-space:normal;max-width:none"):
-                for why in each["why"]:
-                    ui.label(why).classes("chip").style("white-space:normal;margin:1px")
-                if each["sets"] > len(each["why"]):
-                    ui.label(f"and {each['sets'] - len(each['why']):,} more").classes("muted small")
 
     def _write_report(self) -> None:
         self._report.clear()
@@ -122,3 +123,8 @@ class RiskPlace(Place):
         await self.desk.report()
         self.here()
         self._write_report()
+
+
+def _reasons(each: dict[str, Any]) -> list[str]:
+    more = each["sets"] - len(each["why"])
+    return [*each["why"], *([f"and {more:,} more"] if more > 0 else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -143,13 +143,16 @@ def _colours() -> dict[str, dict[str, str]]:
 
 
 def spark(bars: Sequence[int], description: str) -> Element:
-    """A histogram the size of a word."""
-    top = max(bars, default=0) or 1
-    with ui.element("div").classes("spark") as box:
-        box.props["role"] = "img"
-        box.props["aria-label"] = description
-        for count in bars:
-            ui.element("i").style(f"height:{max(4, round(100 * count / top))}%")
+    """A histogram the size of a word, cut out of one element."""
+    top, wide = max(bars, default=0) or 1, 100 / max(len(bars), 1)
+    outline = ["0 100%"]
+    for at, count in enumerate(bars):
+        high = f"{100 - max(4, round(100 * count / top))}%"
+        left, right = f"{at * wide:.1f}%", f"{(at + 0.88) * wide:.1f}%"
+        outline += [f"{left} 100%", f"{left} {high}", f"{right} {high}", f"{right} 100%"]
+    box = ui.element("div").classes("spark").style(f"clip-path:polygon({','.join(outline)})" if bars else "opacity:0")
+    box.props["role"] = "img"
+    box.props["aria-label"] = description
     return box
 
 
@@ -199,36 +202,3 @@ class Pager:
         self.first, self.total = first, total
         self._where.set_text(f"{self._what} {first + 1:,}–{min(first + self._step, total):,} of {total:,}")
         self.box.set_visibility(total > self._step)
-
-
-class Grid:
-    """A table of texts that is filled anew without being built anew."""
-
-    def __init__(
-        self, columns: Sequence[str] = (), *, label: str, aligned: Mapping[int, str] | None = None, tall: bool = False
-    ) -> None:
-        self._aligned = aligned or {}
-        self._names: list[str] = []
-        with ui.element("div").classes("roll tall" if tall else "roll") as box:
-            box.props["tabindex"] = "0"
-            box.props["role"] = "region"
-            box.props["aria-label"] = label
-            self.table = ui.table(columns=[], rows=[], row_key="#").classes("grid")
-        self.table.props("flat dense hide-bottom")
-        self.head(columns)
-
-    def head(self, columns: Sequence[str]) -> None:
-        """Show these columns; the rows that fit them follow."""
-        self._names = [f"c{number}" for number in range(len(columns))]
-        self.table.rows = []
-        self.table.columns = [
-            {"name": name, "label": text, "field": name, "align": self._aligned.get(number, "left"), "sortable": False}
-            for number, (name, text) in enumerate(zip(self._names, columns, strict=True))
-        ]
-
-    def fill(self, rows: Sequence[Sequence[object]]) -> None:
-        """Show these rows."""
-        self.table.rows = [
-            {"#": at, **{name: "–" if cell is None else str(cell) for name, cell in zip(self._names, row, strict=True)}}
-            for at, row in enumerate(rows)
-        ]
