@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -109,6 +110,24 @@ def test_two_releases_in_which_people_came_and_went() -> None:
     assert (counts["joined_by"], counts["added"], counts["removed"], counts["exposed_changes"]) == ("values", 2, 0, 2)
     with pytest.raises(DataError, match="leave the unit out"):
         assess_risk(after, ["age"], beside=before, unit="pseudonym")
+
+
+def test_the_page_tells_what_order_time_and_another_release_give_away() -> None:
+    """Unsorted matching, complementary release and temporal attack were in text and JSON only."""
+    before = {"who": list("abcdefgh"), "age": ["20-29"] * 4 + ["30-39"] * 4}
+    after = {"who": list("abcdefgx"), "age": ["20-24"] * 2 + ["25-34"] * 4 + ["35-39"] * 2}
+    page = assess_risk(after, ["age"], beside=before, key="who", threshold=0.34, sensitive=[]).to_html()
+    counted = assess_risk(after, ["age"], beside=before, key="who", threshold=0.34).beside
+    assert counted is not None and counted.rows_below > 0
+    for attack, number in (("Complementary release", counted.rows_below), ("Temporal", counted.exposed_changes)):
+        assert re.search(rf"{attack}</t[hd]>\s*<td[^>]*>{number}<", page), attack
+    assert "joined by who" in page and "more precise than either in age" in page and "1 row that came" in page
+    people = {"age": [21, 22, 31, 32]}
+    released = {"age": ["20-29", "20-29", "30-39", "30-39"]}
+    found = assess_risk(people, ["age"], released=released)
+    assert found.order is not None and found.order.share == 1.0
+    assert re.search(r"Unsorted matching</t[hd]>\s*<td[^>]*>4 \(100%\)", found.to_html())
+    assert "Unsorted matching" not in assess_risk(people, ["age"]).to_html()
 
 
 def test_attack_agrees_with_the_classes_of_a_kanopy_release() -> None:

@@ -1,6 +1,6 @@
 """Writes docs/reference/papers.md: every item of the four papers with its place and its verdict.
 
-Run: python tools/papers.py (about two minutes: it reruns the papers with --quick).
+Run: python tools/papers.py (about four minutes: it reruns the papers in full).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "papers.md"
 
 
 def main() -> None:
-    PAGE.write_text(markdown(reproduce_all(quick=True)), encoding="utf-8")
+    PAGE.write_text(markdown(reproduce_all()), encoding="utf-8")
 
 
 if __name__ == "__main__":

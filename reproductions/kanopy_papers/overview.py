@@ -129,7 +129,8 @@ class Overview:
             ]
             listing = table(TITLES[key], ["In the paper", "Item", "In Kanopy", "Verdict", "Why, or what came out"], own)
             link = f'<p><a href="{key}/index.html">{esc(found.title)}</a>: claims, figures and tables.</p>'
-            parts.append((key, key, section(TITLES[key], "", link, fold("Items", plural(len(own), "item"), listing))))
+            items_of = fold("Items", plural(len(own), "item"), listing, opened=True)
+            parts.append((key, key, section(TITLES[key], "", link, items_of)))
         return shell(
             "Reproduction of four papers",
             "all",
@@ -162,7 +163,7 @@ def markdown(overview: Overview) -> str:
         "# The four papers, item by item",
         "",
         "What the papers behind Kanopy define, do and claim, where it is in Kanopy, and what is true of it. Verdicts "
-        "on claims are those of `kanopy reproduce all --quick`, computed with every run; what came out is on "
+        "on claims are those of `kanopy reproduce all`, computed with every run; what came out is on "
         "its page. This page is made by `python tools/papers.py` from `reproductions/kanopy_papers/items.txt`.",
         "",
     ]

@@ -47,7 +47,7 @@ def test_the_page_lists_every_item_with_its_place() -> None:
 
 @pytest.fixture(scope="module")
 def overview() -> Overview:
-    return reproduce_all(quick=True)
+    return reproduce_all()
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ _OF_COUNTED = (
     "risk.", "check.", "compare.measured", "explore.map", "release.tiles", "release.checked", "release.holds",
     "release.alone", "release.warning",
 )  # fmt: skip
-_OF_ROWS = ("risk.survey", "risk.special", "risk.tiles_survey", "risk.attacks")
+_OF_ROWS = ("risk.survey", "risk.special", "risk.tiles_survey", "risk.attacks", "risk.more")
 """Texts about what promises count, and those among them that speak of rows all the same, as all others do."""
 
 

@@ -47,6 +47,7 @@ def _page(
         ("every", "Combinations", unsafe_combinations(found, combinations)),
         ("identifying", "Columns", sections.columns(found)),
         ("linkage", "Linkage attack", sections.attacks(found)),
+        ("more", "Order and time", sections.knowing_more(found)),
         ("disclosure", "Given away", sections.disclosure(found) + sections.examples(given_away)),
     ]
     good = limit["rows"] == 0

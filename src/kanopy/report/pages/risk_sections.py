@@ -202,6 +202,23 @@ def attacks(found: Found) -> str:
     return part("risk.attacks", records("risk.attacks", tried), attempts=first["attempts"], sample=sample)
 
 
+def knowing_more(found: Found) -> str:
+    """What the order of rows, an earlier release, and the time between the two give away."""
+    numbers = {name: each for name in ("row_order", "beside") if (each := found.get(name)) is not None}
+    if not numbers:
+        return ""
+    names = ["order"] if "row_order" in numbers else []
+    if (both := numbers.get("beside")) is not None:
+        ways = told("risk.more.joined")
+        more = {"how": ways.get(both["joined_by"], f"joined by {both['joined_by']}")}
+        more["narrowed"] = listed([f"{name} ({whole(rows)})" for name, rows in both["narrowed"].items()], 12)
+        numbers["beside"] = both | more
+        names += ["together", "time"]
+    shown = [told(f"risk.more.{name}") for name in names]
+    rows = [[worded(text, numbers) for text in line] for line in shown]
+    return part("risk.more", table("Other attacks", ["Attack", "Found", "In words"], rows, [1]))
+
+
 def disclosure(found: Found, after: Found | None = None) -> str:
     """What groups say about sensitive columns."""
     sides = [("", found)] if after is None else [("before", found), ("after", after)]
