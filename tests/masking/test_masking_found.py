@@ -16,7 +16,7 @@ from tests.masking.survey_abroad import DENIED, FREQUENT, HARMLESS, NAMES, REACH
 
 K = 5
 DENYING = re.compile(
-    r"\b(no|non|not|never|without|kein|sin|pas|free|don't|bad|cannot|nicht|hate|unhappy|painless|negative|lack|w/o|un\w*)\b|👎",
+    r"\b(no|non|not|never|without|kein|sin|pas|free|don't|bad|cannot|nicht|hate|unhappy|painless|negative|lack|w/o|unemployed)\b|👎",
     re.IGNORECASE,
 )
 
