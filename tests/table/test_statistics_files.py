@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import kanopy
 from kanopy._errors import DataError
-from kanopy._table.formats.statistics import Labels, read_statistics, write_statistics
+from kanopy._table.formats.statistics import WITHOUT_LABELS, WRITERS, Labels, read_statistics, write_statistics
 from kanopy._table.sinks import write_table
 from kanopy._table.sources import read_source
 
@@ -24,19 +25,20 @@ TABLE = pl.DataFrame(
 def _given(folder: Path, suffix: str) -> Path:
     """A file as a statistics package writes it."""
     path = folder / f"people{suffix}"
-    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport}[suffix]
-    more = {} if suffix == ".xpt" else {"variable_value_labels": {"sex": SEX}}
+    write = getattr(pyreadstat, WRITERS[suffix])
+    more: dict[str, Any] = {} if suffix in WITHOUT_LABELS else {"variable_value_labels": {"sex": SEX}}
+    more |= {"compress": True} if suffix == ".zsav" else {}
     write(TABLE, str(path), column_labels=["Age in years", "Sex at birth", ""], **more)
     return path
 
 
-@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+@pytest.mark.parametrize("suffix", [".sav", ".zsav", ".dta"])
 def test_labels_are_read_and_come_back_with_their_codes(suffix: str, tmp_path: Path) -> None:
     source = read_source(_given(tmp_path, suffix))
     assert source.frame["sex"].to_list() == ["male", "male", "female", "female", "no answer", None]
     assert source.frame["age"].to_list()[:2] == [21, 22]
     write_table(source.frame, tmp_path / f"same{suffix}", dialect=source.dialect)
-    read = pyreadstat.read_sav if suffix == ".sav" else pyreadstat.read_dta
+    read = pyreadstat.read_dta if suffix == ".dta" else pyreadstat.read_sav
     codes, about = read(str(tmp_path / f"same{suffix}"), output_format="polars")
     assert codes["sex"].to_list()[:5] == [1, 1, 2, 2, 9]
     assert about.variable_value_labels["sex"] == SEX
@@ -81,6 +83,25 @@ def test_sas_files_have_no_labels_of_values(tmp_path: Path) -> None:
     assert source.frame["sex"].to_list()[:5] == [1, 1, 2, 2, 9]
     write_table(source.frame, tmp_path / "out.xpt", dialect=source.dialect)
     assert read_source(tmp_path / "out.xpt").frame.equals(source.frame)
+
+
+def test_portable_files_are_read_and_written_without_labels_of_values(tmp_path: Path) -> None:
+    source = read_source(_given(tmp_path, ".por"))
+    assert source.frame["SEX"].to_list()[:5] == [1, 1, 2, 2, 9]
+    labelled = read_source(_given(tmp_path, ".sav"))
+    write_table(labelled.frame, tmp_path / "out.por", dialect=labelled.dialect)
+    again = read_source(tmp_path / "out.por")
+    assert again.frame["SEX"].to_list()[:5] == ["male", "male", "female", "female", "no answer"]
+    assert again.dialect is not None and again.dialect.labels is not None
+    assert again.dialect.labels.columns["SEX"] == "Sex at birth"
+
+
+def test_what_only_sas_writes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"only SAS writes \.sas7bdat files. Write to \.xpt"):
+        write_table(TABLE, tmp_path / "out.sas7bdat")
+    (tmp_path / "cut.sas7bdat").write_bytes(bytes(2000))
+    with pytest.raises(DataError, match="cannot be read"):
+        read_source(tmp_path / "cut.sas7bdat")
 
 
 def test_what_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ WRITERS: dict[str, Writer] = {
     ".feather": lambda frame, place, dialect: frame.write_ipc(place),
     ".ipc": lambda frame, place, dialect: frame.write_ipc(place),
     ".xlsx": _write_excel,
-    **{suffix: _write_statistics(suffix) for suffix in (".sav", ".zsav", ".dta", ".xpt")},
+    **{suffix: _write_statistics(suffix) for suffix in (".sav", ".zsav", ".por", ".dta", ".xpt")},
 }
 """File suffixes and what writes them."""
 
@@ -239,6 +239,8 @@ def writer_of(path: Path) -> Writer:
     writer = WRITERS.get(suffixes[-1]) if suffixes else None
     if writer is None:
         shown = suffixes[-1] if suffixes else "no suffix"
+        if shown == ".sas7bdat":
+            raise DataError(f"{path.name!r}: only SAS writes .sas7bdat files. Write to .xpt, which SAS reads.")
         raise DataError(
             f"Cannot tell the format to write {path.name!r} in ({shown}). Known suffixes: {', '.join(WRITERS)}, and "
             ".csv.gz or .csv.zst."

@@ -27,6 +27,8 @@ from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_
 from kanopy.engine.statements import PAIRS, PIECES, Statements
 
 LEAST_JAVA = 17
+BROADCAST_ROWS = 1_000_000
+"""Tables up to this length go to every executor; joins with longer ones sort."""
 ORDER, SOURCE = "kanopy_order", "kanopy_source"
 
 
@@ -214,8 +216,11 @@ class SparkPlace:
         frame.createOrReplaceTempView(name)
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
-        """A small table."""
-        self._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
+        """A small table, which every executor gets whole unless it is long."""
+        from pyspark.sql import functions
+
+        made = self._session.createDataFrame(frame.to_arrow())
+        (functions.broadcast(made) if frame.height <= BROADCAST_ROWS else made).createOrReplaceTempView(name)
 
     def solve(self, name: str, query: str, solve: Solve, like: pl.DataFrame) -> None:
         """Parts go to the executors as Arrow tables."""

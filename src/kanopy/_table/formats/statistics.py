@@ -22,7 +22,11 @@ READERS = {
     ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta", ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }  # fmt: skip
-WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta", ".xpt": "write_xport"}
+WRITERS = {
+    ".sav": "write_sav", ".zsav": "write_sav", ".por": "write_por", ".dta": "write_dta", ".xpt": "write_xport",
+}  # fmt: skip
+WITHOUT_LABELS = (".xpt", ".por")
+"""Files that are written without labels of values: labelled values are texts in them."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,12 @@ def write_statistics(frame: pl.DataFrame, place: Path, suffix: str, labels: Labe
     columns = []
     for column in frame.get_columns():
         name = column.name
-        if name in labels.values and is_text(column) and suffix != ".xpt":
+        if name in labels.values and is_text(column) and suffix not in WITHOUT_LABELS:
             column, coded[name] = _in_codes(column, dict(labels.values[name]))
         columns.append(column.cast(pl.String) if is_text(column) else column)
     said = [labels.columns.get(name) or "" for name in frame.columns]
     options: dict[str, Any] = {"column_labels": said}
-    if suffix != ".xpt":
+    if suffix not in WITHOUT_LABELS:
         options["variable_value_labels"] = coded
     if suffix == ".zsav":
         options["compress"] = True

@@ -57,7 +57,7 @@ class FileSink:
             _check_folder(Path(self.target))
         else:
             _files.check_writable(self.target, forbidden)
-            if Path(self.target).suffix.lower() in (".xlsx", ".zst", ".sav", ".zsav", ".dta", ".xpt"):
+            if Path(self.target).suffix.lower() in (".xlsx", ".zst", ".sav", ".zsav", ".por", ".dta", ".xpt"):
                 raise DataError(
                     f"{Path(self.target).name!r} cannot be written piece by piece. Write to .csv, .csv.gz, .parquet or "
                     ".arrow, or use --engine memory."
