@@ -149,6 +149,12 @@ def test_the_nearest_frequent_answer_is_better_than_nothing() -> None:
     assert why(["cheese", "qwx", "qwy", "qwz", *["wine"] * 3]).data["why"] == ["wine", *["*"] * 3, *["wine"] * 3]
 
 
+def test_no_frequent_answer_is_lost_for_a_few_that_say_nothing() -> None:
+    """Where no group alone had rows to spare, a whole one became `*`."""
+    published = why(["beach"] * 4 + ["wine"] * 4 + ["qwx"], k=3).data["why"]
+    assert Counter(published) == {"beach": 3, "wine": 3, "*": 3}
+
+
 def test_numbers_of_other_columns_go_to_those_that_k_people_have_and_texts_of_numbers_are_numbers() -> None:
     ages = ["20", "20", "20", "21", "60", "60", "60", "93"]
     data = {"why": ["beach"] * 4 + ["wine"] * 4, "age": ages}

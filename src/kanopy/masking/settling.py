@@ -105,9 +105,11 @@ def _settle(
             heapq.heappush(waiting, (len(groups[best]), best))
     while silent in groups and unsafe(groups[silent]) and len(groups) > 1:
         lacking = k - len(groups[silent])
-        largest = max((v for v in groups if v != silent), key=lambda v: (len(groups[v]), v))
-        if lacking > 0 and len(groups[largest]) >= k + lacking and not confidential:
-            members = rng.choice(np.sort(groups[largest]), lacking, replace=False)
+        spare = [(len(groups[v]) - k, v) for v in groups if v != silent and len(groups[v]) > k]
+        if 0 < lacking <= sum(more for more, _ in spare) and not confidential:
+            # Some of the largest groups join, so that no group is lost.
+            more, largest = max(spare)
+            members = rng.choice(np.sort(groups[largest]), min(lacking, more), replace=False)
             move(largest, silent, np.sort(members))
         else:
             smallest = min((v for v in groups if v != silent), key=lambda v: (len(groups[v]), v))
