@@ -428,7 +428,8 @@ class Job(Declared):
 
         if self.algorithm in MASKING_NAMES or not takes_budget(self.algorithm):
             raise JobError(
-                f"The algorithm {self.algorithm!r} has no time budget: it runs to its end. With a budget: "
+                f"The algorithm {self.algorithm!r} has no time budget: it makes one pass, and half of it would be no "
+                "release, so it runs to its end. With a budget: "
                 f"{', '.join(timed_algorithms())}."
             )
         return self.replaced(parameters={**self.parameters, "budget_seconds": taken(Seconds(), budget, "budget")})

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from kanopy._errors import JobError
 
 Levels = tuple[int, ...]
+MOST_LISTED = 20_000_000
+"""Candidates that may be listed one by one: a few hundred megabytes."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,20 @@ class Lattice:
     def size(self) -> int:
         """The number of candidates (exact, however large)."""
         return math.prod(self.shape)
+
+    def require_listing(self, algorithm: str, most: int = MOST_LISTED) -> None:
+        """Refuse to list more candidates than memory holds, and say so.
+
+        >>> Lattice((0,) * 70, (1,) * 70).require_listing("samarati")
+        Traceback (most recent call last):
+        kanopy._errors.JobError: The algorithm 'samarati' lists all choices of levels, and there are 1.2e+21, ...
+        """
+        if self.size > most:
+            raise JobError(
+                f"The algorithm {algorithm!r} lists all choices of levels, and there are {self.size:.2g}, more than "
+                f"{most:,}. Use algorithm 'optimal', which then makes its best effort, name fewer columns, or limit "
+                "their levels."
+            )
 
     def levels(self, number: int) -> Levels:
         """The candidate behind a flat number."""

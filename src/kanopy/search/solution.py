@@ -158,6 +158,11 @@ class About:
 
 
 Budget = Annotated[float, Seconds(), "how much work the search may do, in seconds of an ordinary machine"]
+EndingBudget = Annotated[
+    float | None,
+    Maybe(Seconds()),
+    "how much work the search may do, in seconds of an ordinary machine; none: it runs to its end",
+]
 Steps = Annotated[int | None, Maybe(Whole(0)), "steps to take instead of a time, so that the machine plays no part"]
 Seed = Annotated[int, Whole(0), "settles what is left to chance: the same seed gives the same release"]
 Threads = Annotated[

@@ -59,12 +59,30 @@ class Work:
         """The share that is spent."""
         return min(1.0, self.spent / self.seconds)
 
+    def need(self) -> None:
+        """Go on only if something is left; `OutOfWork` otherwise."""
+        if self.over:
+            raise OutOfWork
+
     def part(self, seconds: float) -> Work:
         """So many seconds of this work, with an account of their own.
 
         How much of it is `done` does not depend on the whole, so what goes by that does not depend on where it is cut.
         """
         return Work(seconds, self)
+
+
+class OutOfWork(Exception):
+    """Everything is spent."""
+
+
+def used_up(before: str, judged: int) -> str:
+    """The note of a search whose budget ended it.
+
+    >>> used_up("the proof was complete", 1234)
+    'Its work was used up before the proof was complete: 1,234 candidates judged.'
+    """
+    return f"Its work was used up before {before}: {judged:,} candidates judged."
 
 
 STAGES = (1.0, 2.0, 5.0, 10.0, 30.0)

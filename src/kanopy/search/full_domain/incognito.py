@@ -14,12 +14,16 @@ from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
 from kanopy.search.judge import LevelJudgement
+from kanopy.search.lattice import Lattice
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
-from kanopy.search.solution import About, Algorithm, Solution
+from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
+from kanopy.search.work import OutOfWork, Work, used_up
 
 Grid = npt.NDArray[np.bool_]
+PART_SECONDS_PER_CELL = 2e-8
+"""Seconds of an ordinary machine for taking some columns of a table, per value of the table."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +33,11 @@ class Incognito(Algorithm):
     A combination of levels can only be feasible if it is feasible on every subset of the attributes. Subsets are
     taken by size; inside each, candidates are judged from the finest up, and once one is feasible everything more
     general is. At the end all feasible candidates are known, and the one of least loss is returned: the same
-    answer as `optimal`, at a higher price. Use it to list or compare.
+    answer as `optimal`, at a higher price. Use it to list or compare. A budget ends it with the best release so far,
+    which is the most general one until all smaller subsets are done.
     """
 
+    budget_seconds: EndingBudget = None
     name, recoding = "incognito", "full-domain"
     about = About(
         does="finds all safe full-domain releases, columns subset by subset, and takes the one that loses least",
@@ -42,17 +48,12 @@ class Incognito(Algorithm):
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if nothing is feasible."""
         width, lattice = problem.domain.width, problem.lattice
+        # One more than its levels, per column: it may also be missing.
+        Lattice((0,) * width, lattice.shape).require_listing(self.name)
+        work = Work(self.budget_seconds)
         feasible: dict[tuple[int, ...], Grid] = {}
         judged = 0
-        subsets = [c for size in range(1, width) for c in combinations(range(width), size)]
-        for done, subset in enumerate(subsets):
-            progress("searching", 0.8 * done / len(subsets), f"{len(subset)} of {width} attributes")
-            part = _part(problem, subset)
-            alive = _joined(subset, part.lattice.shape, feasible)
-            feasible[subset] = _grow(part, alive, progress)
-            judged += part.judged
-        whole = tuple(range(width))
-        alive = _joined(whole, lattice.shape, feasible)
+        subsets = (c for size in range(1, width) for c in combinations(range(width), size))
         best: LevelJudgement | None = None
 
         def remember(judgement: LevelJudgement) -> None:
@@ -60,18 +61,34 @@ class Incognito(Algorithm):
             if judgement.feasible and judgement.better_than(best):
                 best = judgement
 
-        found = _grow(problem, alive, progress, remember)
-        if not found.any():
+        try:
+            for done, subset in enumerate(subsets):
+                progress("searching", 0.8 * done / (2**width - 2), f"{len(subset)} of {width} attributes")
+                part = _part(problem, subset)
+                work.spend(PART_SECONDS_PER_CELL * problem.domain.tuples.size)
+                alive = _joined(subset, part.lattice.shape, feasible)
+                feasible[subset] = _grow(part, alive, progress, work)
+                judged += part.judged
+            alive = _joined(tuple(range(width)), lattice.shape, feasible)
+            found = _grow(problem, alive, progress, work, remember)
+            if not found.any():
+                raise no_solution(problem)
+            # Candidates above a feasible one were not judged; bounds tell which of them could still be better.
+            bounds = problem.lower_bounds().reshape(-1)
+            for number in np.flatnonzero(found.reshape(-1)):
+                if best is None or bounds[number] <= best.score + 1e-12:
+                    progress("searching", 0.9, f"{problem.judged:,} judged")
+                    work.need()
+                    before = problem.work_seconds
+                    remember(problem.evaluate(lattice.levels(int(number))))
+                    work.spend(problem.work_seconds - before)
+            note, proved = f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible.", True
+        except OutOfWork:
+            remember(problem.evaluate(lattice.highest))
+            note, proved = used_up("all subsets of columns were settled", problem.judged + judged), False
+        if best is None:
             raise no_solution(problem)
-        # Candidates above a feasible one were not judged; bounds tell which of them could still be better.
-        bounds = problem.lower_bounds().reshape(-1)
-        for number in np.flatnonzero(found.reshape(-1)):
-            if best is None or bounds[number] <= best.score + 1e-12:
-                progress("searching", 0.9, f"{problem.judged:,} judged")
-                remember(problem.evaluate(lattice.levels(int(number))))
-        assert best is not None
-        note = f"{int(found.sum()):,} of {lattice.size:,} candidates are feasible."
-        return release_levels(self.name, problem, best, optimal=True, judged=problem.judged + judged, notes=[note])
+        return release_levels(self.name, problem, best, optimal=proved, judged=problem.judged + judged, notes=[note])
 
 
 def _part(problem: Problem, subset: tuple[int, ...]) -> Problem:
@@ -102,7 +119,7 @@ def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tupl
 
 
 def _grow(
-    problem: Problem, alive: Grid, progress: Progress, seen: Callable[[LevelJudgement], None] | None = None
+    problem: Problem, alive: Grid, progress: Progress, work: Work, seen: Callable[[LevelJudgement], None] | None = None
 ) -> Grid:
     """The feasible ones among `alive`, judged from the finest up; what is above a feasible one is feasible."""
     lattice = problem.lattice
@@ -113,7 +130,10 @@ def _grow(
             continue
         progress("searching", None, f"{problem.judged:,} judged")
         levels = lattice.levels(int(number))
+        work.need()
+        before = problem.work_seconds
         judgement = problem.evaluate(levels)
+        work.spend(problem.work_seconds - before)
         if seen is not None:
             seen(judgement)
         if judgement.feasible:

@@ -31,7 +31,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution, Threads
-from kanopy.search.work import Work, usable_threads
+from kanopy.search.work import OutOfWork, Work, usable_threads, used_up
 
 PART_NOT_MONOTONIC = 0.25
 CANDIDATES_PER_ROW = 8
@@ -77,7 +77,7 @@ class Optimal(Algorithm):
             top = problem.evaluate(problem.lattice.highest)
             if best is None or (top.feasible and top.better_than(best)):
                 best = top if top.feasible else None
-            notes = [f"Its work was used up before the proof was complete: {problem.judged:,} candidates judged."]
+            notes = [used_up("the proof was complete", problem.judged)]
         if best is None:
             raise no_solution(problem)
         floor = best.score if search.proved else min(search.floor, best.score)
@@ -141,10 +141,6 @@ class _Search:
         return judgement
 
 
-class _OutOfWork(Exception):
-    """Everything is spent."""
-
-
 class _ByWalking(_Search):
     """Where failures rule out nothing because nearly everything may be suppressed: judge neighbour by neighbour."""
 
@@ -158,13 +154,12 @@ class _ByWalking(_Search):
             self.best = walk.best
             self.report(progress, self.lattice.size - problem.judged)
             self.work.spend(problem.work_seconds - self.begun - self.work.spent)
-            if self.work.over:
-                raise _OutOfWork
+            self.work.need()
 
         try:
             self.best = walk.run(visit)
             self.proved = True
-        except _OutOfWork:
+        except OutOfWork:
             pass
         return self.best
 

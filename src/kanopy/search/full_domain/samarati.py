@@ -11,7 +11,8 @@ from kanopy.search.judge import LevelJudgement
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
-from kanopy.search.solution import About, Algorithm, Solution
+from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
+from kanopy.search.work import Work, used_up
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,10 @@ class Samarati(Algorithm):
     Because generalizing further never needs more suppression, a feasible candidate at one height means one at
     every greater height; so the smallest feasible height is found by halving. Among the feasible candidates of
     that height the one of least loss is returned. Guarantee: least height, not least loss. Cost: the candidates
-    of about log₂(height) heights.
+    of about log₂(height) heights. A budget ends it with the lowest height found so far.
     """
 
+    budget_seconds: EndingBudget = None
     name, recoding = "samarati", "full-domain"
     about = About(
         does="halves the height of the lattice until the lowest height with a safe release is found",
@@ -33,6 +35,8 @@ class Samarati(Algorithm):
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Search; raises `NoSolution` if even the top is infeasible."""
         lattice = problem.lattice
+        lattice.require_listing(self.name)
+        work = Work(self.budget_seconds)
         heights = lattice.heights.reshape(-1)
         order = np.argsort(heights, kind="stable")
         edges = np.searchsorted(heights[order], np.arange(heights.min(), heights.max() + 2))
@@ -42,7 +46,7 @@ class Samarati(Algorithm):
             raise no_solution(problem)
         found: dict[int, list[LevelJudgement]] = {high: [top]}
         first = low
-        while low < high:
+        while low < high and work.left > 0:
             middle = (low + high) // 2
             stratum = order[edges[middle - first] : edges[middle - first + 1]]
             feasible = []
@@ -51,10 +55,13 @@ class Samarati(Algorithm):
                 judgement = problem.evaluate(lattice.levels(int(number)))
                 if judgement.feasible:
                     feasible.append(judgement)
+                work.spend(problem.work_seconds - work.spent)
+                if work.left <= 0:
+                    break
             if feasible:
                 found[middle] = feasible
                 high = middle
-            else:
+            elif work.left > 0:
                 low = middle + 1
         best: LevelJudgement | None = None
         for judgement in found[high]:
@@ -62,4 +69,6 @@ class Samarati(Algorithm):
                 best = judgement
         assert best is not None
         note = f"The least height at which a release exists is {high}."
+        if low < high:
+            note = used_up(f"heights below {high} were settled", problem.judged)
         return release_levels(self.name, problem, best, notes=[note])

@@ -16,10 +16,14 @@ from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import placeable_layout, release_classes
 from kanopy.search.local.boxes import Layout, box_levels, run_starts
 from kanopy.search.local.boxes_kernel import agreements, level_tables
-from kanopy.search.solution import About, Algorithm, Solution
+from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
+from kanopy.search.work import Work, used_up
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
+
+STEP_SECONDS, STEP_SECONDS_PER_CELL = 1e-3, 6e-8
+"""Seconds of an ordinary machine for a step, and for a value of a row whose part may still be made finer."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ class HeNaughton(Algorithm):
     ['a', 'a', 'b', 'b', 'b', 'y', 'y']
     """
 
+    budget_seconds: EndingBudget = None
     name, recoding = "he-naughton", "local"
     about = About(
         does="starts with all rows at the top and makes one column of one part finer at a time, where that gains most",
@@ -71,10 +76,14 @@ class HeNaughton(Algorithm):
         layout = placeable_layout(problem, progress)
         parts = _Parts(layout, problem)
         notes = []
+        work = Work(self.budget_seconds)
         try:
-            while parts.open_items:
+            while parts.open_items and not work.over:
                 progress("specializing", 1 - parts.open_items / len(layout.rows))
+                work.spend(STEP_SECONDS + STEP_SECONDS_PER_CELL * parts.open_items * problem.domain.width)
                 parts.refine()
+            if parts.open_items:
+                notes.append(used_up("all parts were as fine as they can be", parts.judged))
         except (Cancelled, KeyboardInterrupt):
             notes.append("Stopped early: some parts could have been made finer.")
         return release_classes(self.name, layout, parts.classes(), problem, judged=parts.judged, notes=notes)

@@ -9,10 +9,15 @@ from kanopy._errors import Cancelled
 from kanopy._kinds import Seconds, Share, Whole
 from kanopy._progress import Progress
 from kanopy.search.full_domain.optimal import Optimal
-from kanopy.search.local.box_release import placeable_layout, release_classes
+from kanopy.search.local.box_release import made_safe, placeable_layout, release_classes
+from kanopy.search.local.boxes import partition_cost
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
-from kanopy.search.solution import About, Algorithm, Solution
+from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
+from kanopy.search.work import Work, used_up
+
+STOP_SECONDS_PER_CELL = 1e-8
+"""Seconds of an ordinary machine for knowing what stopping after a round would lose, per value of the table."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,9 @@ class IterativeLocal(Algorithm):
     suppressed where that is allowed: whatever loses least. `seconds_per_round` bounds a round if there are more than
     a million candidates: then a best-effort search takes the place of the exact one.
 
+    `budget_seconds` ends it after the round that uses them up: the rows still open become one class, or those that were
+    open after an earlier round where that loses less, so that more work is never worse.
+
     *Guarantee.* Every class satisfies the models; the levels lie within their limits; the rows may come in any order.
     Interrupted, it publishes the rows still open as one class (one for each part that level limits keep apart).
 
@@ -51,6 +59,7 @@ class IterativeLocal(Algorithm):
     share: Annotated[float, Share(below=1, most=None), "of the open rows, what a round may leave to the next"] = 0.95
     rounds: Annotated[int, Whole(1), "at most so many searches"] = 1000
     seconds_per_round: Annotated[float, Seconds(), "time for a round that is too large to be exact"] = 2.0
+    budget_seconds: EndingBudget = None
     name, recoding = "iterative-local", "local"
     about = About(
         does="finds the best level per column, publishes what that makes safe, and starts again with the other rows",
@@ -62,13 +71,30 @@ class IterativeLocal(Algorithm):
         layout = placeable_layout(problem, progress)
         rounds = Rounds(layout, problem, Optimal(budget_seconds=self.seconds_per_round, threads=1))
         notes = []
+        work = Work(self.budget_seconds)
+        stops: list[tuple[float, int]] = []
+        """Where it could have stopped: what that would lose, and the classes that were published until then."""
         try:
             for number in range(1, self.rounds + 1):
+                if self.budget_seconds is not None:
+                    stops.append((partition_cost(layout, rounds.with_the_rest(rounds.classes)), rounds.classes))
+                    work.spend(
+                        rounds.work_seconds + STOP_SECONDS_PER_CELL * number * layout.boxes.tuples.size - work.spent
+                    )
+                if work.over:
+                    notes.append(used_up("all rounds were done", rounds.judged))
+                    rounds.publish_together()
+                    break
                 if not rounds.publish(self.share if number < self.rounds else 0.0, progress):
                     break
         except (Cancelled, KeyboardInterrupt):
             notes.append("Stopped early: the rows not yet published share one class.")
             rounds.publish_together()
         class_of = rounds.with_left_over()
+        if stops:
+            earlier, _ = made_safe(layout, rounds.with_the_rest(min(stops)[1]), problem)
+            class_of = min(
+                (made_safe(layout, class_of, problem)[0], earlier), key=lambda each: partition_cost(layout, each)
+            )
         notes.append(f"{rounds.done} rounds.")
         return release_classes(self.name, layout, class_of, problem, judged=rounds.judged, notes=notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -50,9 +51,13 @@ class Rounds:
         self.metric = LevelsAlone(problem.metric if isinstance(problem.metric, AttributeMetric) else Loss())
         self.class_of_row: Ints = np.full(problem.domain.rows, -1, np.int32)
         self.open: Longs = np.sort(layout.rows)
-        self.cheapest = CheapestLevels(problem.lattice)
         self.classes = self.done = self.judged = 0
         self.work_seconds = 0.0
+
+    @cached_property
+    def cheapest(self) -> CheapestLevels:
+        """What the rounds have ruled out so far; where there are too many candidates for that, nobody asks."""
+        return CheapestLevels(self.problem.lattice)
 
     def publish(self, share: float, progress: Progress) -> bool:
         """One round, which may leave a share of the open rows to the next; whether it published anything.
@@ -90,13 +95,16 @@ class Rounds:
         except NoSolution:
             return None
 
+    def with_the_rest(self, classes: int) -> Ints:
+        """The class of every item if only the first classes are published, and all others that may be alike in one."""
+        class_of = self.class_of_row[self.layout.rows]
+        rest = (class_of < 0) | (class_of >= classes)
+        return np.where(rest, classes + self.layout.stratum[self.layout.record_of_item], class_of).astype(np.int32)
+
     def publish_together(self) -> None:
         """All open rows that may be published alike become one class."""
-        stratum = np.repeat(self.layout.stratum, self.layout.counts)
-        of_row = np.zeros(self.problem.domain.rows, np.int64)
-        of_row[self.layout.rows] = stratum
-        self.class_of_row[self.open] = self.classes + of_row[self.open]
-        self.classes += int(stratum.max()) + 1
+        self.class_of_row[self.layout.rows] = self.with_the_rest(self.classes)
+        self.classes += int(self.layout.stratum.max()) + 1
         self.open = self.open[:0]
 
     def with_left_over(self) -> Ints:

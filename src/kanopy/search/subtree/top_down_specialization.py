@@ -20,7 +20,7 @@ from kanopy.search.judge import ClassJudge
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_nodes
-from kanopy.search.solution import About, Algorithm, Solution
+from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
 from kanopy.search.subtree.forest import Forest, plant_forest
 from kanopy.search.subtree.specialize_kernel import (
     NOTHING,
@@ -32,10 +32,13 @@ from kanopy.search.subtree.specialize_kernel import (
     make_outlook,
     split,
 )  # fmt: skip
+from kanopy.search.work import Work, used_up
 
 SMALL = 300
 """Up to this many records the bare loops are quicker than loading compiled ones."""
 LARGEST_CLASS_TABLE = 100_000_000
+STEP_SECONDS, SECONDS_PER_LOOK = 1e-4, 1e-8
+"""Seconds of an ordinary machine for a step, and for a value of a record or a class that it looks at."""
 STOPPED = "Stopped before no further specialization was possible: this is the release reached until then."
 
 
@@ -75,6 +78,7 @@ class TopDownSpecialization(Algorithm):
     """
 
     target: Annotated[str | None, Maybe(Name()), "the column that stays predictable"] = None
+    budget_seconds: EndingBudget = None
     name, recoding = "top-down-specialization", "subtree"
     about = About(
         does="starts from the top and specializes the value worth most per anonymity lost, while it stays safe",
@@ -91,10 +95,14 @@ class TopDownSpecialization(Algorithm):
             raise no_solution(problem)
         notes = []
         inner = max(1, int((forest.children > 0).sum()))
+        work = Work(self.budget_seconds)
         try:
             progress("specializing", 0.0)
-            while search.step():
+            while not work.over and search.step():
                 progress("specializing", min(1.0, search.steps / inner), f"{search.classes:,} classes")
+                work.spend(search.work_seconds - work.spent)
+            if work.over:
+                notes.append(used_up("nothing could be specialized any more", search.judged))
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
         return release_nodes(
@@ -164,8 +172,13 @@ class _Specialization:
         self.dead = forest.children == 0
         self.opinion: dict[int, tuple[int, int, float]] = {}
         """Per node what the models said of its split: rows suppressed before and after, and the gain."""
-        self.steps = self.judged = 0
+        self.steps = self.judged = self.looked_at = 0
         self._begin()
+
+    @property
+    def work_seconds(self) -> float:
+        """What has been done so far, in seconds of an ordinary machine (see `kanopy.search.work`)."""
+        return STEP_SECONDS * (self.steps + self.judged) + SECONDS_PER_LOOK * self.looked_at
 
     def _begin(self) -> None:
         number = self.forest.number_nodes(self.forest.roots).number
@@ -184,6 +197,8 @@ class _Specialization:
         """Bring what is known of some classes up to date, and look ahead."""
         cut = self.cut
         cut.unsafe[classes] = self._unsafe(classes)
+        rows = int((cut.end[classes] - cut.begin[classes]).sum())
+        self.looked_at += (rows + self.classes) * cut.at.shape[1]
         self.foresee(self.records, cut, classes, self.problem.k, self.held, self.touched)
         self.look_ahead(cut, self.classes, self.outlook)
         self.gone = int(cut.size[: self.classes][cut.unsafe[: self.classes] > 0].sum())
@@ -266,6 +281,7 @@ class _Specialization:
         j = int(forest.column[v])
         under = np.flatnonzero(cut.at[: self.classes, j] == v)
         members, number = self._members(under)
+        self.looked_at += len(members) * cut.at.shape[1]
         child = forest.ancestor[forest.depth[v] + 1, forest.leaves[members, j]]
         part, first, _ = number_keys(number * np.int64(forest.nodes) + child, ascending=True)
         unsafe = self.judge.unsafe(part, len(first), members)
