@@ -72,3 +72,26 @@ def test_columns_are_looked_at_as_the_job_reads_them() -> None:
     assert (tags.distinct, tags.bars, tags.unique) == (None, (), None)
     many = next(look_at_columns(pl.DataFrame({"n": list(range(140))}), Job()))
     assert many.bars == (10,) * 14 and (many.low, many.high) == ("0", "139")
+
+
+def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
+    people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
+        monkeypatch.setattr(look, name, value)
+    trees = {name: kanopy.build_hierarchy(people[name]) for name in people.columns}
+    job = Job(quasi=people.columns, k=4, local=True, hierarchies=trees)
+    looks = look.Looks(prepare(people, look.quick_job(job)))
+    first = looks.at(job)
+    again = looks.with_hierarchies(people, job, job)
+    assert again is not None and "prepared" not in vars(again)
+    same = again.at(job)
+    assert (same.loss, same.classes, same.rows) == (pytest.approx(first.loss), first.classes, len(people))
+    flat = kanopy.Hierarchy.flat(list(trees["year"].values), name="year")
+    edited = job.replaced(hierarchies={**trees, "year": flat})
+    lost = looks.with_hierarchies(people, job, edited)
+    assert lost is not None and lost.at(edited).loss > first.loss and lost.sizes_before == looks.sizes_before
+    # Where the parts do not tell enough, all is prepared.
+    assert lost.at(edited.replaced(k=look.LARGEST_K + 1)).looked_at == len(people)
+    assert looks.with_hierarchies(people, job, job.replaced(quasi=["age"])) is None
+    assert looks.with_hierarchies(people, job, job.replaced(hierarchies={})) is None

@@ -12,6 +12,7 @@ import pytest
 
 import kanopy
 from kanopy.app.desk import Desk
+from kanopy.hierarchy import edit
 from tests.app.simulated import Hand, elsewhere, here, simulate
 
 pytest.importorskip("nicegui", reason="the app is not installed: pip install 'kanopy[app]'")
@@ -85,6 +86,7 @@ def choose(hand: Hand, *labels: str) -> None:
 async def changed(hand: Hand, true: Callable[[], bool]) -> None:
     """Wait for a change of the hierarchy, and until it is drawn: then nothing is chosen any more."""
     await hand.until(true)
+    await hand.until(lambda: hand.place.edits._drawn == hand.place.version)
     await hand.see("Choose a node of the tree")
 
 
@@ -412,5 +414,39 @@ def test_a_second_window_follows_the_first(app: Callable[..., None]) -> None:
         await desk.set_roles(["pet"], "sensitive")
         assert first.place._shown["pet"][1].value == "sensitive"
         assert hand.place._job.quasi == ("age",)
+
+    app(story)
+
+
+def test_a_dialog_stays_when_another_window_changes_the_project_and_overwrites_nothing(
+    app: Callable[..., None],
+) -> None:
+    async def story(hand: Hand, desk: Desk) -> None:
+        await hand.go("/hierarchies", "A quick look with")
+        choose(hand, "30–39")
+        hand.press("Split …")
+        await hand.see("Choose what goes into the second group.")
+        # Another window changes a role (the place is written anew) and then this very hierarchy.
+        await desk.set_roles(["town"], "quasi-identifier")
+        own = desk.project.hierarchy("age")
+        desk.set_hierarchy("age", edit.rename(own, "≤ 29", "young", level=1), "renamed elsewhere")
+        await hand.until(lambda: "young" in str(hand.place._drawn))
+        assert "Choose what goes into the second group." in hand.text()
+        hand.press("Split")
+        await hand.until(lambda: any("was changed meanwhile" in each for each in hand.user.notify.messages))
+        assert desk.project.undoable == "renamed elsewhere" and "young" in level(desk, "age", 1)
+
+    app(story)
+
+
+def test_an_edit_of_a_tree_that_is_no_longer_there_is_refused(app: Callable[..., None]) -> None:
+    async def story(hand: Hand, desk: Desk) -> None:
+        await hand.go("/hierarchies", "A quick look with")
+        choose(hand, "30–39")
+        panel = hand.place.edits
+        desk.set_hierarchy("age", kanopy.Hierarchy.flat(list(desk.project.hierarchy("age").values)), "flat")
+        await hand.place.attempt(lambda *_: panel.rename(panel._nodes[0], "thirties"))()
+        assert any("was changed meanwhile" in each for each in hand.user.notify.messages)
+        assert desk.project.undoable == "flat"
 
     app(story)

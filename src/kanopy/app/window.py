@@ -93,6 +93,7 @@ class Window:
                 self._bar()
                 routes = {each.path: self._opener(each) for each in ALL_PLACES}
                 self.pages = ui.sub_pages(routes)
+        self.layer = ui.element("div")
         with ui.element("div").classes("underway") as self.box:
             self.box.props["role"] = "status"
             with ui.element("div").classes("row-flex"):
@@ -127,6 +128,8 @@ class Window:
 
     def _opener(self, kind: type[Place]) -> Any:
         def opened() -> None:
+            if hasattr(self, "layer"):
+                self.layer.clear()
             self.place = kind(self)
             self.place.show()
             self._mark(kind.path)

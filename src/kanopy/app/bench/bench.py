@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Progress
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 LIVE = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
 
+MOST_KEPT = 2
+"""Prepared tables that are kept: what is undone is there at once."""
+Kept = TypeVar("Kept")
+
 
 class Bench:
     """A table, read once, and what was made of it last."""
@@ -27,8 +31,8 @@ class Bench:
     def __init__(self) -> None:
         self._named: tuple[str, float] | None = None
         self._source: Source | None = None
-        self._prepared: tuple[Any, Prepared] | None = None
-        self._looks: Looks | None = None
+        self._prepared: dict[Any, Prepared] = {}
+        self._looks: dict[Any, tuple[Looks, Job]] = {}
         self.last: tuple[str, Result] | None = None
         """The release made last, and its folder."""
 
@@ -39,7 +43,7 @@ class Bench:
         path = local_path(name)
         key = (name, path.stat().st_mtime if path is not None and path.exists() else 0.0)
         if self._source is None or key != self._named:
-            self._source, self._named, self._prepared = read_source(name), key, None
+            self._source, self._named, self._prepared, self._looks = read_source(name), key, {}, {}
         return self._source
 
     def frame(self, name: str) -> pl.DataFrame:
@@ -58,18 +62,31 @@ class Bench:
 
         frame = self.frame(name)
         key = (self._named, _fixed(job))
-        if self._prepared is None or self._prepared[0] != key:
-            self._prepared, self._looks = (key, prepare(frame, job, source=name, progress=Progress(tell))), None
-        return self._prepared[1]
+        if key not in self._prepared:
+            self._prepared[key] = prepare(frame, job, source=name, progress=Progress(tell))
+        return self._newest(self._prepared, key)
 
     def looks(self, name: str, job: Job, tell: Callback | None = None) -> Looks:
-        """Looks at what jobs would do to the table; kept as long as the prepared table is."""
+        """Looks at what jobs would do to the table, kept likewise; a large one is not prepared anew for every edit."""
         from kanopy.release.many.look import Looks, quick_job
 
-        prepared = self.prepared(name, quick_job(job), tell)
-        if self._looks is None or self._looks.prepared is not prepared:
-            self._looks = Looks(prepared)
-        return self._looks
+        quick = quick_job(job)
+        self.frame(name)
+        key = (self._named, _fixed(quick))
+        if key not in self._looks:
+            again = None
+            if self._looks:
+                before, own = next(reversed(self._looks.values()))
+                again = before.with_hierarchies(self.frame(name), own, job)
+            self._looks[key] = again or Looks(self.prepared(name, quick, tell)), job
+        return self._newest(self._looks, key)[0]
+
+    def _newest(self, kept: dict[Any, Kept], key: Any) -> Kept:
+        """One of what is kept; what was not asked for longest goes."""
+        kept[key] = kept.pop(key)
+        while len(kept) > MOST_KEPT:
+            del kept[next(iter(kept))]
+        return kept[key]
 
 
 def job_of(text: str, home: str) -> Job:

@@ -124,26 +124,29 @@ class DataPlace(Place):
             button("Open the example", self.attempt(lambda *_: self._example()), icon="science")
 
     def _ask_other(self) -> None:
-        with ui.dialog() as dialog, ui.card().style("max-width:900px;width:900px"):
-            heading("Open another table")
+        with self.dialog("Open another table", "max-width:900px;width:900px") as self._other:
             ui.label("The present work can be brought back with undo.").classes("muted")
             with ui.element("div").classes("two"):
                 self._openers()
-        dialog.open()
+
+    async def _open(self, source: str, **about: Any) -> None:
+        await self.desk.open(source, **about)
+        if hasattr(self, "_other"):
+            self._other.close()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         name = event.file.name
         source = self.desk.project.keep_upload(name, await event.file.read())
-        await self.desk.open(source, name=name)
+        await self._open(source, name=name)
 
     async def _opened(self, source: str) -> None:
         if source.strip():
-            await self.desk.open(source.strip())
+            await self._open(source.strip())
 
     async def _example(self) -> None:
         from kanopy._table import datasets  # brings the dataframe library along, which the first page does without
 
-        await self.desk.open(str(datasets.path("adult.parquet")), name="the example", example=True)
+        await self._open(str(datasets.path("adult.parquet")), name="the example", example=True)
 
     # ---- columns ------------------------------------------------------------------------------------------
 

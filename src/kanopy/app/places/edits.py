@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kanopy.app.places.hierarchies import HierarchiesPlace
     from kanopy.hierarchy.hierarchy import Hierarchy
 
+MEANWHILE = "The hierarchy was changed meanwhile, here or in another window. Look at it, and do this again."
 MOST_PARTS = 60
 """Children that a dialog lists."""
 
@@ -26,17 +27,20 @@ class EditPanel:
     def __init__(self, place: HierarchiesPlace) -> None:
         self.place = place
         self._nodes: list[int] = []
+        self._drawn: Any = None
         self._box = card()
         self._write()
 
     @property
     def tree(self) -> Hierarchy:
-        """The hierarchy that is changed."""
+        """The hierarchy that is changed: the one that was drawn, unless somebody has changed it meanwhile."""
+        if self._drawn not in (None, self.place.version):
+            raise HierarchyError(MEANWHILE)
         return self.place.hierarchy
 
-    def fill(self, found: dict[str, Any]) -> None:
+    def fill(self) -> None:
         """Another hierarchy is shown: nothing is chosen in it."""
-        self._nodes = []
+        self._nodes, self._drawn = [], self.place.version
         self._write()
 
     def choose(self, nodes: list[int]) -> None:
@@ -152,10 +156,9 @@ class EditPanel:
         self._changed(f"new level with {name}", changed)
 
     def _ask_split(self, node: int) -> None:
-        tree = self.tree
+        tree, version = self.tree, self.place.version
         label, children = tree.label(node), [tree.label(child) for child in tree.children(node)]
-        with ui.dialog() as dialog, ui.card().style("min-width:420px"):
-            heading(f"Split {label}")
+        with self.place.dialog(f"Split {label}", "min-width:420px") as dialog:
             ui.label("Choose what goes into the second group.").classes("muted")
             first = ui.input(label="First group", value=f"{label} 1").props("outlined dense")
             second = ui.input(label="Second group", value=f"{label} 2").props("outlined dense")
@@ -169,9 +172,10 @@ class EditPanel:
                 chosen = [child for child in children if child in boxes and boxes[child].value]
                 rest = [child for child in children if child not in chosen]
                 parts = {first.value: rest, second.value: chosen}
+                if version != self.place.version:
+                    raise HierarchyError(MEANWHILE)
                 changed = edit.split(tree, label, parts, level=self._level(node))
                 dialog.close()
                 self._changed(f"{label} is split", changed)
 
             self._button("Split", split, kind="main")
-        dialog.open()

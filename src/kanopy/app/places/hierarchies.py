@@ -91,6 +91,11 @@ class HierarchiesPlace(Place):
             raise HierarchyError(f"{self.column!r} has no hierarchy of its own yet.")
         return found
 
+    @property
+    def version(self) -> Any:
+        """Tells the hierarchy from what it was before, and what it will be."""
+        return self.column, self.desk.project.work.job.hierarchies.get(self.column)
+
     # ---- loading ------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
@@ -124,7 +129,7 @@ class HierarchiesPlace(Place):
         self._scores.clear()
         with self._scores:
             _write_scores(found)
-        self.edits.fill(found)
+        self.edits.fill()
 
     async def _draw_with_effect(self) -> None:
         await self._draw()
@@ -290,7 +295,8 @@ class HierarchiesPlace(Place):
     # ---- changes ------------------------------------------------------------------------------------------
 
     def _chosen(self, nodes: list[int]) -> None:
-        self.edits.choose(nodes)
+        with self.window.told():
+            self.edits.choose(nodes)
 
     async def _moved(self, node: int, under: int) -> None:
         await self.attempt(lambda *_: self.edits.move(node, under))()
@@ -312,30 +318,30 @@ class HierarchiesPlace(Place):
             ui.download.content(file.read_bytes(), name)
 
     def _ask_import(self) -> None:
-        with ui.dialog() as dialog, ui.card():
-            heading(f"Import a hierarchy for {self.column}")
+        column = self.column
+        with self.dialog(f"Import a hierarchy for {column}") as dialog:
             ui.label(f"CSV (levels or child,parent), JSON or DOT: {', '.join(KINDS)}").classes("muted")
             upload = ui.upload(
                 auto_upload=True, max_files=1, max_file_size=UPLOAD_LIMIT, label="Drop a file, or press +"
             )
 
             async def uploaded(event: events.UploadEventArguments) -> None:
-                await self._import(event.file.name, await event.file.read())
+                await self._import(event.file.name, await event.file.read(), column)
                 dialog.close()
 
             upload.on_upload(self.attempt(uploaded))
-        dialog.open()
 
-    async def _import(self, name: str, content: bytes) -> None:
+    async def _import(self, name: str, content: bytes, column: str = "") -> None:
+        column = column or self.column
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / safe_name(name, "hierarchy.csv")
             file.write_bytes(content)
-            tree = read_hierarchy(file, column=self.column).rooted()
-        found = await self.desk.kept("trees.tree", AT_K, column=self.column, hierarchy=hierarchy_json(tree))
+            tree = read_hierarchy(file, column=column).rooted()
+        found = await self.desk.kept("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))
         self.here()
         if found["problem"]:
             raise HierarchyError(found["problem"])
-        self.desk.set_hierarchy(self.column, tree, f"{self.column}: hierarchy from {safe_name(name)}")
+        self.desk.set_hierarchy(column, tree, f"{column}: hierarchy from {safe_name(name)}")
 
     def state(self) -> Any:
         """The job is all that is shown here."""

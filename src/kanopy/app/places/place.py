@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nicegui import ui
@@ -74,6 +75,17 @@ class Place:
         """After waiting for something: go on only if this place is still shown."""
         if self.root.is_deleted or self.window.place is not self:
             raise Left
+
+    @contextlib.contextmanager
+    def dialog(self, words: str, style: str = "") -> Iterator[ui.dialog]:
+        """A dialog, open once it is written. It stands in the window: it stays when others change the project."""
+        from kanopy.app.widgets.parts import heading
+
+        with self.window.layer, ui.dialog() as dialog, ui.card().style(style):
+            dialog.props["aria-label"] = words
+            heading(words)
+            yield dialog
+        dialog.open()
 
     def later(self, load: Callable[[], Awaitable[None]]) -> None:
         """Load something once the page stands; what goes wrong is said in words."""

@@ -111,8 +111,7 @@ class ReleasePlace(Place):
         known = await self.desk.kept("releases.catalogue", None)
         self.here()
         column = next(iter(self.desk.project.work.job.sensitive), "column")
-        with ui.dialog() as dialog, ui.card().style("min-width:560px"):
-            heading("Add a privacy model")
+        with self.dialog("Add a privacy model", "min-width:560px") as dialog:
             about = {each["name"]: each for each in known["models"]}
             chosen = ui.select({name: f"{name}: {each['summary']}" for name, each in about.items()}, label="Model")
             chosen.props("outlined dense options-dense").style("width:100%")
@@ -131,7 +130,6 @@ class ReleasePlace(Place):
 
             chosen.on_value_change(propose)
             button("Add", self.attempt(lambda *_: add()), kind="main")
-        dialog.open()
 
     def _how(self) -> None:
         heading("How it is found")

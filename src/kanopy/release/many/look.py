@@ -8,22 +8,25 @@ is; on a million people drawn from Adult their loss was within 4 % of that of al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
 from kanopy.metrics.release import column_losses
 from kanopy.metrics.risk.class_sizes import SizeBin, size_histogram
-from kanopy.release.prepare import Prepared, make_problem
+from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.search.algorithms import algorithm_class, make_algorithm
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from kanopy._core.classes import Domain
     from kanopy._job.job import Job
 
@@ -84,8 +87,13 @@ class Looks:
     (True, 2, 2, {'age': 1})
     """
 
-    def __init__(self, prepared: Prepared) -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: Prepared | Callable[[], Prepared]) -> None:
+        self._given = prepared
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The whole table."""
+        return self._given() if callable(self._given) else self._given
 
     @cached_property
     def sizes_before(self) -> tuple[SizeBin, ...]:
@@ -93,34 +101,74 @@ class Looks:
         whole = self.prepared.domain.counted_before
         return size_histogram(whole.sizes, fitting=whole.fitting)
 
+    @cached_property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return self.prepared.domain.rows
+
+    @cached_property
+    def _large(self) -> bool:
+        domain = self.prepared.domain
+        return len(domain.counts) * domain.width > MOST_CELLS
+
+    def _in_parts(self, job: Job) -> bool:
+        return self._large and job.algorithm == QUICK_LOCAL and not job.models and job.k <= LARGEST_K
+
     def at(self, job: Job, progress: Progress = SILENT) -> Look:
         """What a job would do; raises `NoSolution` as its search does."""
-        domain, wanted = self.prepared.domain, quick_job(job)
-        large = len(domain.counts) * domain.width > MOST_CELLS
-        if job.algorithm == QUICK_FULL and not job.unit and not large:
-            wanted = job if make_problem(domain, job).lattice.size <= MOST_CANDIDATES else wanted
-        in_parts = large and wanted.algorithm == QUICK_LOCAL and not job.models and job.k <= LARGEST_K
-        looked_at = self._parts if in_parts else domain
-        found = make_algorithm(wanted.algorithm, **wanted.parameters).solve(make_problem(looked_at, wanted), progress)
+        wanted = quick_job(job)
+        if job.algorithm == QUICK_FULL and not job.unit and not self._large:
+            wanted = job if make_problem(self.prepared.domain, job).lattice.size <= MOST_CANDIDATES else wanted
+        domain = self._parts if self._in_parts(wanted) else self.prepared.domain
+        found = make_algorithm(wanted.algorithm, **wanted.parameters).solve(make_problem(domain, wanted), progress)
         recoding = found.recoding
-        classes = looked_at.counted_classes(recoding)
-        losses = column_losses(looked_at, recoding)
+        classes = domain.counted_classes(recoding)
+        losses = column_losses(domain, recoding)
         weights = [wanted.weights.get(name, 1.0) for name in domain.names]
-        part = domain.rows / looked_at.rows
+        times = self.rows / domain.rows
         return Look(
-            wanted.algorithm, wanted == job and looked_at is domain, domain.rows, looked_at.rows, domain.counted,
+            wanted.algorithm, wanted == job and domain.rows == self.rows, self.rows, domain.rows, domain.counted,
             float(Loss().combine(np.array(list(losses.values())), weights)), losses,
             None if found.levels is None else dict(zip(domain.names, found.levels, strict=True)),
-            round(classes.count * part), classes.smallest, round(recoding.suppressed_rows * part),
+            round(classes.count * times), classes.smallest, round(recoding.suppressed_rows * times),
             size_histogram(classes.sizes, fitting=classes.fitting),
         )  # fmt: skip
 
     @cached_property
-    def _parts(self) -> Domain:
-        """Some parts of the table, the same for every job. Neighbours are alike: they are taken at even distances."""
+    def _part_rows(self) -> npt.NDArray[np.int64]:
+        """The rows of some parts, the same for every job. Neighbours are alike: parts are taken at even distances."""
         from kanopy.search.clustering.mondrian import mondrian_groups
 
-        domain = self.prepared.domain.expanded()
-        of_row = mondrian_groups(domain, PART_ROWS).of_row
+        of_row = mondrian_groups(self.prepared.domain.expanded(), PART_ROWS).of_row
         distance = (int(of_row.max()) + 1) / PARTS
-        return domain.part(np.flatnonzero(np.isin(of_row, ((np.arange(PARTS) + 0.5) * distance).astype(np.int64))))
+        return np.flatnonzero(np.isin(of_row, ((np.arange(PARTS) + 0.5) * distance).astype(np.int64)))
+
+    @cached_property
+    def _parts(self) -> Domain:
+        return self.prepared.domain.expanded().part(self._part_rows)
+
+    def with_hierarchies(self, frame: pl.DataFrame, before: Job, job: Job) -> Looks | None:
+        """Looks at the same table when only hierarchies have changed: of a large one, only parts are prepared anew.
+
+        `frame` is the table as it was given; `None` where the parts do not tell enough, or hierarchies are built from
+        the values of the table.
+        """
+        wanted = quick_job(job)
+        settings: dict[str, Any] = {
+            "hierarchies": {},
+            "k": None,
+            "algorithm": None,
+            "parameters": {},
+            "local": False,
+            "weights": {},
+        }
+        only = before.replaced(**settings) == job.replaced(**settings)
+        read = self.rows == frame.height and not job.decimals and not job.unit
+        built = any(isinstance(job.hierarchies.get(name, {}), Mapping) for name in job.quasi)
+        if not only or not read or built or not self._in_parts(wanted):
+            return None
+        looks = Looks(lambda: prepare(frame, wanted))
+        looks._parts = prepare(frame[self._part_rows], wanted).domain.expanded()
+        looks._part_rows, looks._large, looks.rows = self._part_rows, True, self.rows
+        looks.sizes_before = self.sizes_before
+        return looks
