@@ -133,7 +133,7 @@ def reproduce(*, quick: bool = False, progress: Progress = SILENT, ratings: Sequ
             "221 answers, 84 unique), over words of our own.",
             "k of the clusterings is 5, which the appended Information Fusion paper names.",
             "Random substitution by tuple moves all records of a group together; by record (Figure 8's naive "
-            "replacement) each record goes where chance sends it.",
+            "replacement) each record goes where chance sends it, in alphabetical order, until its group is safe.",
         ),
         tables=(
             curve_table(

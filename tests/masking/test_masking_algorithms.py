@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kanopy._errors import DataError, JobError, NoSolution
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest
+from kanopy.masking.algorithms.size_guides import fuse_at_random, fuse_smallest, replace_records_at_random
 from kanopy.masking.job import MaskJob
 from kanopy.release.run import mask
 
@@ -290,3 +290,32 @@ def test_random_by_record_moves_single_records_and_keeps_k() -> None:
     assert result.masked is not None and len(result.masked.published) > len(np.unique(result.masked.origin))
     with pytest.raises(JobError, match="keeps no diversity"):
         mask(data, thesis(text=["why"], k=4, guide="random-record", sensitive=["ill"], diversity={"ill": 2}))
+
+
+def _replaced_one_by_one(own: list[int], k: int, rng: np.random.Generator) -> list[int]:
+    """The words of the thesis: of the records in alphabetical order the first whose group is too small takes the values
+    of a random one of the same data set; until all are anonymized."""
+    shown = sorted(own)
+    while True:
+        sizes = Counter(shown)
+        first = next((row for row, value in enumerate(shown) if sizes[value] < k), None)
+        if first is None:
+            return shown
+        shown[first] = shown[int(rng.integers(len(shown)))]
+
+
+def test_random_by_record_keeps_as_many_records_as_an_own_count() -> None:
+    """Records were taken in any order, not in that of the thesis."""
+    sizes = np.array([60, 30, 12, 9, 7, 5, 4, 4, 3, 3, 2, 2, 2, *[1] * 17])
+    own = np.repeat(np.arange(len(sizes)), sizes)
+    weight = np.abs(np.subtract.outer(np.arange(len(sizes)), np.arange(len(sizes))))  # any distance of values will do
+    for k in (2, 5, 8, 12):
+        once = [weight[own, _replaced_one_by_one(own.tolist(), k, np.random.default_rng(s))].mean() for s in range(25)]
+        ours = []
+        for seed in range(25):
+            shown = replace_records_at_random(sizes, own.astype(np.int32), k, np.random.default_rng(seed))
+            assert min(Counter(shown.tolist()).values()) >= k
+            ours.append(weight[own, shown].mean())
+        assert abs(np.mean(ours) - np.mean(once)) <= 3 * np.hypot(np.std(ours), np.std(once)) / np.sqrt(25), k
+    alone = np.arange(9, dtype=np.int32)
+    assert len(set(replace_records_at_random(np.ones(9, int), alone, 9, np.random.default_rng(0)).tolist())) == 1

@@ -79,8 +79,8 @@ def fuse_smallest(
 
 
 def replace_records_at_random(counts: Longs, tuple_of_row: Ints, k: int, rng: np.random.Generator) -> Ints:
-    """Per record the tuple it publishes: as long as a group is too small, each of its records takes the values of any
-    other record, on its own (the naive replacement of Figure 8 in Martínez 2010).
+    """Per record the tuple it publishes: as long as its group is too small, it takes the values of any other record, on
+    its own (the naive replacement of Figure 8 in Martínez 2010). Records come in the order of their values, as there.
 
     >>> rows = np.array([0, 0, 0, 1, 2], np.int32)
     >>> replace_records_at_random(np.array([3, 1, 1]), rows, 3, np.random.default_rng(0)).tolist()
@@ -88,16 +88,21 @@ def replace_records_at_random(counts: Longs, tuple_of_row: Ints, k: int, rng: np
     """
     shown = tuple_of_row.astype(np.int64)
     sizes = counts.astype(np.int64).copy()
-    while (rare := np.flatnonzero(sizes[shown] < k)).size:
-        for row in rng.permutation(rare).tolist():
-            own = shown[row]
-            if not 0 < sizes[own] < k or sizes[own] == len(shown):
-                continue
-            other = int(rng.integers(len(shown)))
-            if shown[other] != own:
-                sizes[own] -= 1
-                shown[row] = shown[other]
-                sizes[shown[row]] += 1
+    enough = min(k, len(shown))
+    order = np.argsort(tuple_of_row, kind="stable").tolist()
+    some_settled = bool(sizes.max(initial=0) >= enough)
+    while (sizes[shown] < enough).any():
+        for row in order:
+            # Who leaves is in a group that is too small: none that is large enough becomes too small again.
+            while sizes[own := shown[row]] < enough:
+                other = shown[int(rng.integers(len(shown)))]
+                if other != own:
+                    sizes[own] -= 1
+                    sizes[other] += 1
+                    shown[row] = other
+                    some_settled = some_settled or bool(sizes[other] >= enough)
+                if not some_settled:
+                    break  # nowhere to stay yet: the next one moves
     return shown.astype(np.int32)
 
 
