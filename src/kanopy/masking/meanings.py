@@ -34,6 +34,7 @@ UNKNOWN_TEXT_POLICIES = {
     "embedding": "a value that the ontology does not know is compared by vectors",
     "error": "a value that the ontology does not know is an error",
 }
+NO_VECTORS = "unknown='embedding' needs vectors: give embedding=, a callable or the folder of a local model."
 MOST_MEANINGS = 30_000
 MOST_EXACT = 3_000
 SUGGESTED = 20
@@ -132,7 +133,7 @@ def find_meanings(
     if unknown not in UNKNOWN_TEXT_POLICIES:
         raise JobError(f"There is no policy unknown={unknown!r}. {near_miss(str(unknown), UNKNOWN_TEXT_POLICIES)}")
     if unknown == "embedding" and embedding is None:
-        raise JobError("unknown='embedding' needs vectors: give embedding=, a callable or the folder of a local model.")
+        raise JobError(NO_VECTORS)
     chosen = find_measure(measure)
     if read is None:
         matches = find_labels(taxonomy, values, choices, longest=LONGEST_TERM)
@@ -240,7 +241,8 @@ def vectors_of(embedding: Vectors | str | Path | None, texts: list[str]) -> Floa
     [[1.0, 0.0], [1.0, 0.0]]
     """
     encode = local_model(embedding) if isinstance(embedding, (str, Path)) else embedding
-    assert encode is not None
+    if encode is None:
+        raise JobError(NO_VECTORS)
     vectors = np.asarray(encode(texts), np.float64)
     if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
         raise DataError(
