@@ -11,7 +11,7 @@ from kanopy._errors import NoSolution
 from kanopy._job.job import Job
 from kanopy.release.many import look
 from kanopy.release.prepare import prepare
-from kanopy.study.columns import look_at_columns
+from kanopy.study.columns import look_at_columns, people_under
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_columns_are_looked_at_as_the_job_reads_them() -> None:
     })  # fmt: skip
     age, day, tags = look_at_columns(frame, Job(column_tokens={"age": ["-9"]}))
     assert (age.distinct, age.missing, age.bars, age.low, age.high) == (2, 1, (1, 2), "31", "52")
-    assert (day.distinct, day.unique) == (3, 0.5)
+    assert (day.distinct, day.unique) == (3, 0.5) and age.type != day.type != "String"
     assert (tags.distinct, tags.bars, tags.unique) == (None, (), None)
     many = next(look_at_columns(pl.DataFrame({"n": list(range(140))}), Job()))
     assert many.bars == (10,) * 14 and (many.low, many.high) == ("0", "139")
@@ -95,3 +95,12 @@ def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
     assert lost.at(edited.replaced(k=look.LARGEST_K + 1)).looked_at == len(people)
     assert looks.with_hierarchies(people, job, job.replaced(quasi=["age"])) is None
     assert looks.with_hierarchies(people, job, job.replaced(hierarchies={})) is None
+
+
+def test_nodes_of_a_tree_count_people_where_rows_belong_to_them() -> None:
+    rows = pl.DataFrame({
+        "who": ["a", "a", "b", "c", "c"], "town": ["Bonn", "Ulm", "Ulm", "Jena", None], "age": [1, 2, 3, 4, 5],
+    })  # fmt: skip
+    tree = kanopy.Hierarchy.from_rows([["Bonn", "west", "*"], ["Ulm", "south", "*"], ["Jena", "east", "*"]])
+    found = people_under(rows, "town", tree, Job(quasi=["town"], unit=["who"]))
+    assert found[1, "south"] == 2 and found[1, "west"] == 1 and found[2, "*"] == 3

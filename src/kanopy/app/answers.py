@@ -21,7 +21,7 @@ MOST_KEPT = 200
 """Answers that are kept, so that a place opens at once when one comes back to it."""
 READING = ("skip_rows", "missing_tokens", "column_tokens", "decimals")
 """What of a job says how the table is read."""
-AT_K, AT_ROLES = (*READING, "k"), (*READING, "quasi", "sensitive", "unit")
+AT_K, AT_ROLES = (*READING, "k", "unit"), (*READING, "quasi", "sensitive", "unit")
 AHEAD_SECONDS = 1.5
 UNASKED_ROWS = 100_000
 """Tables of up to so many rows are searched for risky rows without being asked."""
@@ -54,6 +54,7 @@ class Answers:
         self._preview = ""
         self._ahead: asyncio.Task[None] | None = None
         self._soon: asyncio.TimerHandle | None = None
+        self._first: asyncio.Task[None] | None = None
         self._ready = self._closed = False
         project.listeners.append(self.tell)
 
@@ -155,7 +156,14 @@ class Answers:
         if self._soon is not None:
             self._soon.cancel()
         if not self._closed:
-            self._soon = asyncio.get_running_loop().call_later(after, self._begin_ahead)
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_later(after, self._begin_ahead)
+            if self._ready and self.project.work.source and self.project.work.job.quasi and self.underway is None:
+                self._first = loop.create_task(self._quietly())  # the look at the release has a worker of its own
+
+    async def _quietly(self) -> None:
+        with contextlib.suppress(KanopyError, Superseded):
+            await self.preview()
 
     def _begin_ahead(self) -> None:
         if not self._closed and (self._ahead is None or self._ahead.done()):

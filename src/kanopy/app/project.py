@@ -30,7 +30,8 @@ from kanopy.hierarchy.files.files import read_hierarchy
 from kanopy.hierarchy.files.json_format import hierarchy_json
 from kanopy.hierarchy.hierarchy import Hierarchy
 
-LONGEST_NAME = 80
+LONGEST_NAME = 60
+"""Letters may take four bytes each, and file systems allow 255."""
 UNSAFE = re.compile(r"[^\w.-]+")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Plain
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.identifying import identifying_columns
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def look_at_columns(frame: pl.DataFrame, job: Job, progress: Progress = SILENT) 
         alone = identifying_columns([name], [coded.codes], [coded.size], largest=1).subsets
         column = column_under(frame, name, job)
         missing = max(missing, frame.height - job.skip_rows - column.rows)
+        kind = column.inferred().kind if kind == "String" and column.size else kind  # as it is read, not as it is kept
         bars, low, high = small_histogram(column)
         yield ColumnLook(name, kind, missing, column.size, alone[0].unique_share if alone else 1.0, bars, low, high)
 
@@ -69,13 +71,45 @@ def column_under(frame: pl.DataFrame, name: str, job: Job) -> Column:
     from kanopy._table.frames import to_polars
     from kanopy.hierarchy.column import column_of
 
-    about = Job(
-        quasi=[name], skip_rows=job.skip_rows, missing_tokens=job.missing_tokens,
-        column_tokens={each: tokens for each, tokens in job.column_tokens.items() if each == name},
-        decimals={each: sign for each, sign in job.decimals.items() if each == name},
-    )  # fmt: skip
-    read = as_said(*to_polars(frame[[name]]), about)[0]
+    read = as_said(*to_polars(frame[[name]]), _about(job, [name]))[0]
     return typed_column(read[name], missing_tokens=job.missing_tokens) or column_of([], name=name)
+
+
+def people_under(frame: pl.DataFrame, name: str, tree: Hierarchy, job: Job) -> dict[tuple[int, str], int]:
+    """By level and label how many people a hierarchy of a column has there, where a job says whose the rows are.
+
+    >>> import polars as pl
+    >>> visits = pl.DataFrame({"who": ["a", "a", "b"], "town": ["Bonn", "Ulm", "Ulm"]})
+    >>> tree = Hierarchy.flat(["Bonn", "Ulm"])
+    >>> people_under(visits, "town", tree, Job(quasi=["town"], unit=["who"]))
+    {(0, 'Bonn'): 1, (0, 'Ulm'): 2, (1, '*'): 2}
+    """
+    from kanopy._core.units import Units
+    from kanopy._table.frames import to_polars
+    from kanopy._table.grouping import units_of
+    from kanopy.engine.local import LocalEngine
+
+    names = list(dict.fromkeys([name, *job.unit]))
+    read = as_said(*to_polars(frame[names]), _about(job, names))[0]
+    units = Units(units_of(read, job.unit, job.missing_tokens)[0], 1, "people")
+    found = LocalEngine().count(read, {name: tree}, missing_tokens=job.missing_tokens, unknown="suppress").domain
+    encoded, kept = found.hierarchies[0], found.tuple_of_row >= 0
+    leaves = found.tuples[np.where(kept, found.tuple_of_row, 0), 0]
+    people: dict[tuple[int, str], int] = {}
+    for level in range(encoded.height + 1):
+        nodes = np.where(kept, encoded.table[level][leaves], -1)
+        counts = units.people(nodes, encoded.node_count)
+        people |= {(level, encoded.label(int(node))): int(counts[node]) for node in encoded.nodes_at(level)}
+    return people
+
+
+def _about(job: Job, names: Sequence[str]) -> Job:
+    """Only what a job says about how some columns are read."""
+    return Job(
+        quasi=names[:1], skip_rows=job.skip_rows, missing_tokens=job.missing_tokens,
+        column_tokens={each: tokens for each, tokens in job.column_tokens.items() if each in names},
+        decimals={each: sign for each, sign in job.decimals.items() if each in names},
+    )  # fmt: skip
 
 
 def small_histogram(column: Column, bars: int = BARS) -> tuple[tuple[int, ...], str, str]:

@@ -76,20 +76,29 @@ def _sample(hierarchy: Hierarchy) -> str:
 def tree(
     bench: Bench, tell: Callback, *, source: str, job: str, home: str, column: str, hierarchy: str
 ) -> dict[str, Any]:
-    """A hierarchy ready to be drawn: per node its rows and its loss; and its scores at the job's k."""
+    """A hierarchy ready to be drawn: per node its rows, or people, and its loss; and its scores at the job's k."""
+    from kanopy._table.roles import called
+    from kanopy.study.columns import people_under
+
     wanted = job_of(job, home)
     tree = parse_json(hierarchy, column, name=column)
     values = bench.column(source, column, wanted)
     known: dict[str, Any] = {"scores": None, "problem": ""}
-    rows = losses = None
+    rows: Any = None
+    losses = None
     try:
         k = min(max(wanted.k, 2), max(values.rows, 1))
         loss, groups = loss_at(tree, values, k)
         known["scores"] = {"loss": loss, "groups": groups, "levels": tree.height + 1, "values": tree.size, "k": k}
         rows, losses = node_facts(tree, values)
+        if wanted.unit and tree.nested:
+            people = people_under(bench.frame(source), column, tree, wanted)
+            levels = node_levels(tree)
+            rows = [people.get((int(levels[node]), tree.label(node)), 0) for node in range(tree.node_count)]
     except KanopyError as error:
         known["problem"] = str(error)
-    return {**known, **_nodes(tree, rows, losses), "level_sizes": tree.level_sizes}
+    return {**known, **_nodes(tree, rows, losses), "level_sizes": tree.level_sizes,
+            "counted": called(wanted.unit) if wanted.unit else "rows"}  # fmt: skip
 
 
 def _nodes(tree: Hierarchy, rows: Any, losses: Any) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class HierarchiesPlace(Place):
                         with ui.element("div"):
                             ui.element("i").style(f"background:{colour}")
                             ui.label(words)
-                    ui.label("red: fewer rows than k")
+                    self._few = ui.label("red: fewer rows than k")
                     ui.label("green: what the preview publishes")
                     ui.label("drag a node onto a group to move it; shift-click chooses several")
             with ui.element("div").style("display:flex;flex-direction:column;gap:18px"):
@@ -125,7 +125,8 @@ class HierarchiesPlace(Place):
         self._still(shown)
         k = self.desk.project.work.job.k
         self._drawn = found
-        self._tree.fill(found["nodes"], k=k)
+        self._tree.fill(found["nodes"], k=k, counted=found["counted"])
+        self._few.set_text(f"red: fewer {found['counted']} than k")
         self._scores.clear()
         with self._scores:
             _write_scores(found)
@@ -164,7 +165,8 @@ class HierarchiesPlace(Place):
             )
         level = (found["levels"] or {}).get(self.column)
         if level is not None:
-            self._tree.fill(self._drawn["nodes"], k=self.desk.project.work.job.k, level=level)
+            drawn = self._drawn
+            self._tree.fill(drawn["nodes"], k=self.desk.project.work.job.k, level=level, counted=drawn["counted"])
 
     async def _offer(self, everything: bool = False) -> None:
         if everything:
@@ -252,7 +254,8 @@ class HierarchiesPlace(Place):
                         heading(words, 3)
                         with ui.element("div").classes("row-flex"):
                             _write_scores(shown)
-                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.desk.project.work.job.k, height=380)
+                        Tree(shown["nodes"], f"Hierarchy: {words}", k=self.desk.project.work.job.k, height=380,
+                             counted=shown["counted"])  # fmt: skip
 
     # ---- meaning ------------------------------------------------------------------------------------------
 

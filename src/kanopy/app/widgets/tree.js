@@ -37,7 +37,7 @@ export default {
       </svg>
     </div>
   </div>`,
-  props: { nodes: Array, label: String, k: Number, level: Number, editable: Boolean, tools: Boolean, height: Number },
+  props: { nodes: Array, label: String, counted: String, k: Number, level: Number, editable: Boolean, tools: Boolean, height: Number },
   data() {
     return { folded: {}, scale: 1, search: '', chosen: [], focus: null, drag: null, at: 0 };
   },
@@ -129,7 +129,7 @@ export default {
     },
     cut(text, most) { return text.length > most ? text.slice(0, most - 1) + '…' : text; },
     spoken(n) {
-      return n.label + (n.rows == null ? '' : ', ' + n.rows.toLocaleString('en') + ' rows') + (n.loss == null ? '' : ', loss ' + n.loss.toFixed(3));
+      return n.label + (n.rows == null ? '' : ', ' + n.rows.toLocaleString('en') + ' ' + (this.counted || 'rows')) + (n.loss == null ? '' : ', loss ' + n.loss.toFixed(3));
     },
     small(n) { return this.k && n.rows != null && n.rows < this.k; },
     isChosen(id) { return this.chosen.includes(id); },

@@ -21,21 +21,24 @@ class Tree(Element, component="tree.js"):
         choose: Callable[[list[int]], Any] | None = None,
         move: Callable[[int, int], Any] | None = None,
         height: int = 460,
+        counted: str = "rows",
     ) -> None:
         super().__init__()
         self.props["label"] = label
         self.props["editable"] = move is not None
         self.props["tools"] = True
         self.props["height"] = height
-        self.fill(nodes, k=k, level=level)
+        self.fill(nodes, k=k, level=level, counted=counted)
         if choose is not None:
             self.on("choose", lambda event: choose([int(each) for each in event.args["ids"]]))
         if move is not None:
             self.on("move", lambda event: move(int(event.args["id"]), int(event.args["under"])))
 
-    def fill(self, nodes: Sequence[dict[str, Any]], *, k: int = 0, level: int | None = None) -> None:
-        """Draw other nodes; what was folded stays folded."""
+    def fill(
+        self, nodes: Sequence[dict[str, Any]], *, k: int = 0, level: int | None = None, counted: str = "rows"
+    ) -> None:
+        """Draw other nodes, which count rows or people; what was folded stays folded."""
         self.props["nodes"] = list(nodes)
-        self.props["k"] = k
+        self.props["k"], self.props["counted"] = k, counted
         self.props["level"] = -1 if level is None else level
         self.update()
