@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from kanopy._core.classes import Classes, Domain, Population, Sensitive
 from kanopy._errors import HierarchyError, JobError, NoSolution
-from kanopy._progress import Progress
+from kanopy._progress import Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.base import SensitiveModel
@@ -149,6 +150,17 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
     found = Best(budget_seconds=30).solve(Problem(table(800), [KAnonymity(3)]), Progress(stop, interval=0.0))
     assert found.recoding.classes.smallest >= 3
     assert any("Stopped" in note for note in found.notes)
+
+
+def test_progress_shows_the_loss_falling_towards_what_none_can_be_below() -> None:
+    """From .3 ms per row on the program behind the bound is asked: what it proves is shown, and it holds."""
+    steps: list[Step] = []
+    found = Best(budget_seconds=0.6).solve(Problem(table(300), [KAnonymity(3)]), Progress(steps.append, interval=0.0))
+    shown = [re.search(r"loss (\S+), at least (\S+)", step.note) for step in steps]
+    pairs = [(float(each[1].strip(",")), float(each[2].strip(","))) for each in shown if each is not None]
+    assert pairs and pairs[-1][0] <= pairs[0][0]
+    assert all(0 < floor <= loss + 1e-4 for loss, floor in pairs)
+    assert pairs[-1][0] == pytest.approx(found.score, abs=1e-3) and pairs[-1][1] <= found.score + 1e-4
 
 
 def test_levels_are_respected() -> None:

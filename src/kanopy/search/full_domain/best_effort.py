@@ -347,8 +347,8 @@ class ManyColumns:
         level = (near if self.random.random() < 0.7 else options)[0 if self.random.random() < 0.5 else -1]
         levels = (*self.best.levels[:j], level, *self.best.levels[j + 1 :])
         start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=levels)
-        others = self.chosen(levels, without=j)
-        return self.reopened(start, [others], math.inf) if others else None
+        choices = [self.chosen(levels, without=j) for _ in range(self.side_by_side)]
+        return self.reopened(start, choices, math.inf) if choices[0] else None
 
     # ---- what no release can go below ---------------------------------------------------------------------
 
