@@ -76,10 +76,11 @@ def read_sqlite(path: Path, table: str | None, query: str | None) -> Read:
         raise refused(str(path), error) from None
 
 
-def sqlite_frame(cursor: sqlite3.Cursor) -> Read:
-    """The answer that a cursor of SQLite holds, each column in the one type its values agree on."""
+def sqlite_frame(cursor: sqlite3.Cursor, most: int | None = None) -> Read:
+    """The answer that a cursor of SQLite holds, or its next rows, each column in the one type its values agree on."""
     names, notes = distinct_names([column[0] for column in cursor.description or ()])
-    columns: Sequence[Sequence[Any]] = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    rows = cursor.fetchall() if most is None else cursor.fetchmany(most)
+    columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(names)
     return pl.DataFrame([_sqlite_column(name, values) for name, values in zip(names, columns, strict=True)]), notes
 
 

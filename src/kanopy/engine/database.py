@@ -10,18 +10,23 @@ import contextlib
 import sqlite3
 import urllib.parse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
+import polars.selectors as cs
 
 from kanopy._errors import DataError, MissingDependency, shown_address
 from kanopy._table.databases import arrow_frame, bracketed, listed_tables, quoted, refused, split_postgres, sqlite_frame
 from kanopy._table.sources import KINDS, POSTGRES, split_source
+from kanopy._table.streams.scans import BATCH_ROWS
+from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
 from kanopy.engine.afar import DatabasePlace
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
+from kanopy.engine.publishing import counted_again
 from kanopy.engine.statements import PAIRS, PIECES, Dialect, Statements
 
 LOOKED_AT = 5_000
@@ -45,6 +50,12 @@ class Connection(Protocol):
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
+
+    def batches(self, query: str) -> Iterator[pl.DataFrame]:
+        """The answer to a query, piece by piece; nothing else may be asked meanwhile."""
+
+    def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
+        """More rows of a table, which the `first` of them make; `name` as statements say it."""
 
     def tables(self) -> dict[str, str]:
         """What tables are called, and how statements name them."""
@@ -88,6 +99,14 @@ class DuckDB:
         self._own.execute(f"create or replace temp table {name} as select * from {name}_here")
         self._own.unregister(f"{name}_here")
 
+    def batches(self, query: str) -> Iterator[pl.DataFrame]:
+        """The answer to a query, piece by piece."""
+        answer: Any = self._own.sql(query)
+        for batch in answer.to_arrow_reader(BATCH_ROWS):
+            found = pl.from_arrow(batch)
+            assert isinstance(found, pl.DataFrame)
+            yield found
+
     def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
         """More rows of a table, which the `first` of them make."""
         self._own.register("kanopy_more", frame.to_arrow())
@@ -111,7 +130,9 @@ class SQLite:
     dialect, errors = sql.SQLITE, (sqlite3.Error,)
 
     def __init__(self, path: Path) -> None:
-        self._own = sqlite3.connect(f"file:{urllib.parse.quote(str(path.resolve()))}?mode=rw", uri=True)
+        # Writers of files ask for the next rows in a thread of theirs, one at a time.
+        address = f"file:{urllib.parse.quote(str(path.resolve()))}?mode=rw"
+        self._own = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._own.isolation_level = None
 
     def run(self, statement: str) -> None:
@@ -121,6 +142,19 @@ class SQLite:
     def fetch(self, query: str) -> pl.DataFrame:
         """The answer to a query."""
         return sqlite_frame(self._own.execute(query))[0]
+
+    def batches(self, query: str) -> Iterator[pl.DataFrame]:
+        """The answer to a query, piece by piece."""
+        cursor = self._own.execute(query)
+        while (batch := sqlite_frame(cursor, BATCH_ROWS)[0]).height:
+            yield batch
+
+    def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
+        """More rows of a table, which the `first` of them make."""
+        if first:
+            self._own.execute(f"create table {name} ({', '.join(map(quoted, frame.columns))})")
+        plain = frame.with_columns(cs.temporal().cast(pl.String))
+        self._own.executemany(f"insert into {name} values ({', '.join('?' * frame.width)})", plain.iter_rows())
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
@@ -169,6 +203,22 @@ class PostgreSQL:
         with self._own.cursor() as cursor:
             cursor.execute(query)
             return arrow_frame(cursor.fetch_arrow_table())[0]
+
+    def batches(self, query: str) -> Iterator[pl.DataFrame]:
+        """The answer to a query, piece by piece."""
+        import pyarrow
+
+        with self._own.cursor() as cursor:
+            cursor.execute(query)
+            for batch in cursor.fetch_record_batch():
+                yield arrow_frame(pyarrow.Table.from_batches([batch]))[0]
+
+    def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
+        """More rows of a table, which the `first` of them make."""
+        own = [part.strip('"').replace('""', '"') for part in name.split('"."')]
+        more = {"db_schema_name": own[0]} if len(own) > 1 else {}
+        with self._own.cursor() as cursor:
+            cursor.adbc_ingest(own[-1], frame.to_arrow(), mode="create" if first else "append", **more)
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
@@ -229,8 +279,11 @@ class DatabaseEngine:
     name, reads_batches = "database", False
     notes: tuple[str, ...] = ()
 
-    def __init__(self, address: str, output: str | None = None, *, overwrite: bool = False) -> None:
+    def __init__(
+        self, address: str, output: str | None = None, *, overwrite: bool = False, sink: Sink | None = None
+    ) -> None:
         self.connection, self.source, table, query = connected(address)
+        self.sink = sink
         try:
             self._source = bracketed(self.connection.tables(), table, query, self.source)
             self._ordered = query is None
@@ -299,15 +352,37 @@ class DatabaseEngine:
         try:
             with self._told():
                 self.connection.upload(PIECES, asked.pieces())
-            with self.released(asked) as (columns, release):
+            with self.released(asked) if self.sink is None else self._filed(asked, self.sink) as (columns, seen):
                 with self._told():
                     self.connection.run(f"create temp table {PAIRS} as {asked.paired()}")
-                yield asked.seen(columns, self._fetch, release, PAIRS)
+                classes = self._fetch(asked.classes(seen)) if isinstance(seen, str) else seen
+                found = asked.seen(columns, classes, self._fetch, PAIRS)
+                yield found if self.sink is None else replace(found, as_text=self.sink.as_text)
                 with self._told():
                     self.connection.run(f"drop table {PAIRS}")
         finally:
             with contextlib.suppress(Exception):
                 self.connection.run(f"drop table {PIECES}")
+
+    @contextlib.contextmanager
+    def _filed(self, asked: Statements, sink: Sink) -> Iterator[tuple[list[str], pl.DataFrame]]:
+        """The release as a file that is written piece by piece: its columns, and what was counted on it."""
+        recoded = asked.recoded
+        own = {name: recoded.labels[name].dtype for name in recoded.quasi}
+        kinds = {
+            name: pl.String() if isinstance(own.get(name), (pl.Enum, pl.String)) else self.schema[name]
+            for name in recoded.columns
+        }
+
+        def frames() -> Iterator[pl.DataFrame]:
+            with self._told():
+                for batch in self.connection.batches(asked.published()):
+                    batch.columns = list(recoded.columns)
+                    yield batch.cast(pl.Schema(kinds))
+
+        with sink.writing(frames, pl.Schema(kinds)) as written:
+            columns, classes = counted_again(written, recoded.shown)
+            yield list(columns), classes
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
@@ -332,6 +407,11 @@ class DatabaseEngine:
 
     def afar(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
         """The table where not even its different rows come here."""
+        if self.sink is not None:
+            raise DataError(
+                f"The table has more different rows than fit on one machine. Let the release become a table of "
+                f"{self.source} (-o …::release), and export that."
+            )
         return contextlib.nullcontext(self)
 
     @property
@@ -360,3 +440,58 @@ class DatabaseEngine:
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
+
+
+class TableSink:
+    """A table of a database that is written piece by piece, in one transaction: complete or not there."""
+
+    as_text = False
+
+    def __init__(self, address: str, *, overwrite: bool = False) -> None:
+        self.connection, self.source, table, _ = connected(address)
+        self.target = shown_address(address)
+        try:
+            if not table:
+                raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
+            there = self.connection.tables()
+            if table in there and not overwrite:
+                raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
+            self.table = there.get(table, ".".join(map(quoted, table.split("."))))
+            self._replaces = table in there
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @contextlib.contextmanager
+    def writing(self, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
+        """Write all frames; the block sees what was written, which is committed when it ends well."""
+        from polars.io.plugins import register_io_source
+
+        own, ended, kinds = self.connection, False, pl.Schema({name: _stored(kind) for name, kind in schema.items()})
+        try:
+            try:
+                own.run("begin")
+                if self._replaces:
+                    own.run(f"drop table {self.table}")
+                for number, frame in enumerate(frames()):
+                    own.append(self.table, frame.cast(kinds), first=number == 0)
+
+                def again(*_: object) -> Iterator[pl.DataFrame]:
+                    for batch in own.batches(f"select * from {self.table}"):
+                        yield batch.cast(kinds)
+
+                yield register_io_source(again, schema=kinds)
+                own.run("commit")
+            except own.errors as error:
+                raise refused(self.source, error) from None
+            ended = True
+        finally:
+            if not ended:
+                with contextlib.suppress(Exception):
+                    own.run("rollback")
+            own.close()
+
+
+def _stored(kind: pl.DataType) -> pl.DataType:
+    """How a database keeps a column: enumerations are texts there."""
+    return pl.String() if isinstance(kind, (pl.Enum, pl.Categorical)) else kind

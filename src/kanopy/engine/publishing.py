@@ -29,6 +29,15 @@ def tally_of_kinds(recoded: Recoded) -> Tally:
     return tally
 
 
+def counted_again(written: pl.LazyFrame, shown: list[str]) -> tuple[tuple[str, ...], pl.DataFrame]:
+    """The columns of what was written, and its different rows in some of them with how often each occurs."""
+    schema = written.collect_schema()
+    again = Tally([schema[name] for name in shown])
+    for _ in again.add_all(written, [schema.names().index(name) for name in shown]):
+        pass
+    return tuple(schema.names()), again.frame(shown)
+
+
 def texts(frame: pl.DataFrame) -> pl.DataFrame:
     """Enumerations as texts: a file would hold the categories of rows that are suppressed."""
     return frame.with_columns(

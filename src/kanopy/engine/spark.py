@@ -117,7 +117,7 @@ class SparkEngine:
         with self.released(asked) as (columns, release):
             place.keep(PAIRS, asked.paired())
             try:
-                yield asked.seen(columns, self.ask, release, PAIRS)
+                yield asked.seen(columns, self.ask(asked.classes(release)), self.ask, PAIRS)
             finally:
                 place.forget()
 

@@ -136,8 +136,10 @@ class Statements:
         """The published combinations, counted on the release itself."""
         return count_statement(release, self.recoded.shown, self.dialect)
 
-    def seen(self, columns: Sequence[str], ask: Callable[[str], pl.DataFrame], release: str, pairs: str) -> Seen:
-        """What a place has published: its columns, and what it answers about the `release` and the table of `pairs`.
+    def seen(
+        self, columns: Sequence[str], classes: pl.DataFrame, ask: Callable[[str], pl.DataFrame], pairs: str
+    ) -> Seen:
+        """What a place has published: its columns, its `classes`, and what it answers about the table of `pairs`.
 
         Pairs are added up there, column by column: what travels are values and labels, not rows.
         """
@@ -150,7 +152,6 @@ class Statements:
             found.columns = [*names, ROWS]
             return found.with_columns(found[ROWS].cast(pl.Int64))
 
-        classes = ask(self.classes(release))
         classes.columns = [*recoded.shown, ROWS]
         units = None
         if recoded.unit:

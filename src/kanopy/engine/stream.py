@@ -21,7 +21,7 @@ from kanopy._errors import DataError
 from kanopy._table.streams.scans import BATCH_ROWS, Scan
 from kanopy._table.streams.sinks import Sink
 from kanopy.engine.contract import Recoded, Seen, most_different, require_few
-from kanopy.engine.publishing import Publisher, changed, tally_of_kinds, texts
+from kanopy.engine.publishing import Publisher, changed, counted_again, tally_of_kinds, texts
 from kanopy.engine.tally import Tally
 
 if TYPE_CHECKING:
@@ -127,18 +127,8 @@ class StreamEngine:
         with self.sink.writing(frames, pl.Schema({name: looks[name] for name in recoded.columns})) as written:
             if rows != int(recoded.rows.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
                 raise changed(self.source)
-            schema = written.collect_schema()
-            places = [schema.names().index(name) for name in recoded.shown]
-            again = Tally([schema[name] for name in recoded.shown])
-            for _ in again.add_all(written, places):
-                pass
-            yield Seen(
-                tuple(schema.names()),
-                again.frame(recoded.shown),
-                publisher.pair_tables(),
-                publisher.unit_table(),
-                self.sink.as_text,
-            )
+            columns, classes = counted_again(written, recoded.shown)
+            yield Seen(columns, classes, publisher.pair_tables(), publisher.unit_table(), self.sink.as_text)
 
     def _numbered(
         self, kinds: Tally, counted: _Counted | None, keys: list[str], others: list[str]

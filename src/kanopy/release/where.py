@@ -47,7 +47,7 @@ def choose_engine(data: Any, output: str | None, job: Any, asked: str = "auto", 
         return "memory"
     text = os.fspath(data)
     if is_database(output):
-        return "database"
+        return "database" if is_database(text) else "stream"
     if output.endswith(("/", os.sep)) or Path(text).is_dir():
         return "stream"
     fits = not_large(job) is None and not rows_needed
@@ -84,8 +84,16 @@ def open_engine(
     """
     if name == "stream":
         from kanopy._table.streams.scans import can_scan, scan
-        from kanopy._table.streams.sinks import FileSink
+        from kanopy._table.streams.sinks import FileSink, Sink
+        from kanopy.engine.database import TableSink, is_database
         from kanopy.engine.stream import StreamEngine
+
+        if is_database(os.fspath(data)):
+            with open_engine(
+                "database", data, output, job, release=release, forbidden=forbidden, overwrite=overwrite
+            ) as engine:
+                yield engine
+            return
 
         if not can_scan(data):
             raise JobError(
@@ -93,17 +101,23 @@ def open_engine(
                 "folder of Parquet or CSV files; or use --engine memory."
             )
         table = scan(data, encoding=encoding)
-        sink = None
-        if output is not None:
+        sink: Sink | None = None
+        if output is not None and is_database(output):
+            sink = TableSink(output, overwrite=overwrite)
+        elif output is not None:
             sink = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
         yield StreamEngine(table, sink, said_by(job, key), job.skip_rows)
     elif name == "database":
-        from kanopy.engine.database import DatabaseEngine
+        from kanopy._table.streams.sinks import FileSink
+        from kanopy.engine.database import DatabaseEngine, is_database
 
         if said := said_of_values(job):
             raise JobError(f"A table in a database is not changed while it is read, as {said[0]!r} asks. Use a query.")
-        with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite)) as engine:
-            yield engine
+        to_file = None
+        if output is not None and not is_database(output):
+            to_file, output = FileSink(output, forbidden=forbidden, release=release), None
+        with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=to_file)) as found:
+            yield found
     elif name == "spark":
         from kanopy.engine.spark import SparkEngine, spark_session
 
