@@ -180,10 +180,15 @@ def test_the_ranking_puts_a_hand_made_tree_above_its_shuffled_and_alphabetical_c
 
 
 @pytest.mark.parametrize("name", ["countries", "cities"])
-def test_levels_that_group_by_meaning_are_not_dropped(name):
-    """The mean loss of continents is large, for WordNet's kinds do not know them; the groups are right all the same."""
-    edits = run_json("improve", TREES / f"{name}.csv", "--level-score", "mean")["edits"]
-    assert edits and all(edit["kind"] != "drop" for edit in edits)
+@pytest.mark.parametrize("score", ["max", "mean"])
+def test_places_are_not_renamed_by_kind(name, score):
+    """Asia is where Tokyo lies, and no worse a label than `city`: kinds say nothing against places."""
+    assert not run_json("improve", TREES / f"{name}.csv", "--level-score", score)["edits"]
+
+
+def test_levels_that_group_by_meaning_are_not_dropped():
+    edits = run_json("improve", TREES / "feelings.csv", "--level-score", "mean")["edits"]
+    assert all(edit["kind"] != "drop" for edit in edits)
 
 
 def test_the_published_score_ranks_if_it_is_asked_for(animals, tmp_path):

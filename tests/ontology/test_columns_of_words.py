@@ -11,6 +11,7 @@ from kanopy._errors import HierarchyError
 from kanopy.hierarchy.builders.semantic.builders import Ontology, Proposal
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import senses_of_values
+from kanopy.ontology.terms import all_above
 
 WORDNET = load_ontology("wordnet")
 MEANT = {
@@ -120,7 +121,7 @@ def test_a_hundred_thousand_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "column", sorted((Path(__file__).parent / "trees").glob("*.csv"))[::4], ids=lambda path: path.stem
+    "column", sorted((Path(__file__).parent / "trees").glob("*.csv"))[1::6], ids=lambda path: path.stem
 )
 def test_no_label_is_above_another_of_its_level_and_none_says_nothing(column: Path) -> None:
     values = [line.split(";")[0] for line in column.read_text(encoding="utf-8").splitlines()]
@@ -131,14 +132,9 @@ def test_no_label_is_above_another_of_its_level_and_none_says_nothing(column: Pa
         assert not {"physical entity", "entity", "object", "whole", "artifact", "matter"} & set(labels)
         known = [label for label in labels if label in found.senses and WORDNET.knows(label)]
         concepts = {label: found.senses.concept(label) for label in known}
-        known = [label for label in known if label in WORDNET.terms_of(concepts[label])]  # places are named by place
-        above = [
-            (one, other)
-            for one in known
-            for other in known
-            if one != other and concepts[one] != concepts[other] and WORDNET.is_a(concepts[other], concepts[one])
-        ]
-        assert not above
+        assert all(label in WORDNET.terms_of(concepts[label]) for label in set(known) - set(values))
+        over = {label: all_above(WORDNET, concepts[label]) - {concepts[label]} for label in known}
+        assert not [(one, other) for one in known for other in known if concepts[one] in over[other]]
 
 
 def test_nouns_among_adjectives_are_unsure() -> None:

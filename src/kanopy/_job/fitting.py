@@ -30,9 +30,9 @@ MOST_WORK = 40_000_000
 FINENESS = (4, 8, 16)
 """How fine the grids are that are tried, the most readable first."""
 FINE_FOR_FEW = 64
-"""A column alone, or two, can be published far more finely: then finer grids are tried, too."""
+"""One number, or two, can be published far more finely: then finer grids are tried, too."""
 FEW_COLUMNS = 2
-AS_GOOD = 1.03
+AS_GOOD = 1.015
 """A more readable grid is taken if it loses at most so many times as much as a finer one."""
 STARTS = (2, 3, 4, 6)
 """Into how many parts every column is cut to begin with."""
@@ -52,7 +52,7 @@ def fitted_hierarchies(problem: Problem, columns: Mapping[str, Column]) -> dict[
     """
     names = problem.domain.names
     found: list[tuple[float, Fitting]] = []
-    finest = (*FINENESS, FINE_FOR_FEW) if problem.domain.width <= FEW_COLUMNS else FINENESS
+    finest = (*FINENESS, FINE_FOR_FEW) if len(columns) <= FEW_COLUMNS else FINENESS
     for strict, parts in itertools.product((True, False), finest):
         builder = Round(k=problem.k, parts=parts)
         scales = {names.index(name): replace(builder.scale(column), strict=strict) for name, column in columns.items()}

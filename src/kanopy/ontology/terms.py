@@ -91,3 +91,25 @@ def common_term(taxonomy: Taxonomy, concept: int, taken: Container[str] = ()) ->
         return next(term for term in terms if used[term] == most)
     clearest = clearest_term(taxonomy, concept)
     return clearest if clearest in terms else next(iter(terms), "")
+
+
+def all_above(taxonomy: Taxonomy, concept: int) -> frozenset[int]:
+    """Everything that is true of a concept: what it is a kind of and, of what has a name of its own, where it lies.
+
+    >>> from kanopy.ontology.load import load_ontology
+    >>> w = load_ontology("wordnet")
+    >>> {w.sense("Asia"), w.sense("city")} <= all_above(w, w.sense("Tokyo"))
+    True
+    """
+    found = set(taxonomy.ancestors_of(concept))
+    waiting = [concept] if taxonomy.is_instance[concept] else []
+    for place in waiting:  # grows while it is read
+        wholes = [whole for whole in taxonomy.wholes_of(place) if whole not in found and _can_be_place(taxonomy, whole)]
+        found.update(wholes)
+        waiting += wholes
+    return frozenset(found)
+
+
+def _can_be_place(taxonomy: Taxonomy, concept: int) -> bool:
+    """France is part of Europe, and a member of alliances."""
+    return all(taxonomy.label(up) != "group" for up in taxonomy.ancestors_of(concept))

@@ -253,7 +253,7 @@ class _Search:
     def candidates(self, state: _State) -> Iterator[_Step]:
         losses = self.losses(state)
         scores = level_losses(losses, self.level_score)
-        for level in range(1, len(state.labels)):
+        for level in range(1, len(state.labels)) if not self.of_names(state) else ():
             worst = self.worst(state.labels[level], losses[level - 1])
             for label in dict.fromkeys(state.labels[level, worst].tolist()):
                 columns = np.flatnonzero(state.labels[level] == label).astype(np.int32)
@@ -337,6 +337,11 @@ class _Search:
             why = partial(self.because, said, state, changed, level, chosen)
             edit = (label, level, term, message)
             yield self.step("insert", changed, edit, columns=chosen, concept=concept, values=values, why=why)
+
+    def of_names(self, state: _State) -> bool:
+        """Whether most values have names of their own: places go by where they lie, of which kinds say nothing."""
+        known = self.known(state, np.arange(state.labels.shape[1], dtype=np.int32))
+        return 2 * int(self.taxonomy.is_instance[known].sum()) > len(known)
 
     def known(self, state: _State, columns: Ints) -> list[int]:
         found = state.concepts[0, columns]

@@ -3,7 +3,8 @@
 Two concepts are near if walks from them go to the same places (Agirre and Soroa, EACL 2009: personalizing PageRank for
 word sense disambiguation; Hughes and Ramage, EMNLP 2007: lexical semantic relatedness with random graph walks). The
 places of two walks are compared in two ways, by the square root of their shares and by how much more often than usual
-they are visited; of both the ranks among all pairs are averaged.
+they are visited; of both the ranks among all pairs are averaged. Places that all values of a column go to tell nothing
+apart: a second view compares what is left of the places when the column's mean is taken away.
 """
 
 from __future__ import annotations
@@ -36,6 +37,13 @@ def nearness(taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int,
     >>> bool(near[0, 1] > near[0, 2])
     True
     """
+    return views(taxonomy, concepts, readings, centred=False)[0]
+
+
+def views(
+    taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int, float]] | None = None, *, centred: bool = True
+) -> list[Floats]:
+    """The nearness of concepts and, of a few, that of what sets them apart from the mean of all of them."""
     relations = relations_of(taxonomy)
     start, target, chance = relations.walk
     least = 3e-5 if len(concepts) <= EXACT else 1e-4 if len(concepts) <= 1000 else 3e-4
@@ -56,17 +64,18 @@ def nearness(taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int,
     if exact:
         places = np.unique(np.concatenate([one[0] for one in kept]))
         bucket, sign, width = np.searchsorted(places, np.arange(relations.nodes)), np.ones_like(sign), len(places)
-    total = np.zeros((len(concepts), len(concepts)))
+    found = [np.zeros((len(concepts), len(concepts))) for _ in range(1 + (centred and exact))]
     for feature in (1, 2):
         table = np.zeros((len(concepts), width), np.float32)
         for row, one in enumerate(kept):
-            at = one[0]
-            values = (one[feature] / np.linalg.norm(one[feature])).astype(np.float32)
-            table[row] = np.bincount(bucket[at], weights=values * sign[at], minlength=width)
-        total += ranks((table @ table.T).astype(np.float64))
-    near = total / 2
-    np.fill_diagonal(near, 1.0)
-    return near
+            table[row] = np.bincount(bucket[one[0]], weights=one[feature] * sign[one[0]], minlength=width)
+        for view in found:
+            length = np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
+            view += ranks(((table / length) @ (table / length).T).astype(np.float64)) / 2
+            table -= table.mean(axis=0)  # for the second view
+    for view in found:
+        np.fill_diagonal(view, 1.0)
+    return found
 
 
 def ranks(similarity: Floats) -> Floats:

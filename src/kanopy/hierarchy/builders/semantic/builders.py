@@ -42,6 +42,8 @@ class Groups:
 
     concepts: list[Ints]
     names: list[list[str]] = field(default_factory=list)
+    means: dict[str, int] = field(default_factory=dict)
+    """What names mean that are not those of the concept above all values: cities of China are in China."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class SemanticBuilder(Builder):
         for level, row in enumerate(groups.concepts, 1):
             table[level, known] = row
         names = [dict(zip(known.tolist(), row, strict=True)) for row in groups.names]
-        return _proposal(taxonomy, labels, table, names, senses, self, column.name, notes)
+        return _proposal(taxonomy, labels, table, names, groups.means, senses, self, column.name, notes)
 
     def _choices(self) -> SenseChoices:
         own = dict(self.synonyms or {})
@@ -208,20 +210,18 @@ class Ontology(SemanticBuilder):
     def _near(self, senses: Senses, labels: list[str], concepts: Ints) -> Groups:
         """Values near in meaning (Ward's rule), named by what their members share."""
         taxonomy = senses.taxonomy
-        from kanopy.hierarchy.builders.semantic.linkage_kernel import join_nearest
-        from kanopy.ontology.nearness.nearness import nearness
+        from kanopy.hierarchy.builders.semantic.nearest import near_groups
+        from kanopy.ontology.nearness.nearness import views
 
         distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
         height = min(self.levels - 1, max(1, len(distinct)))
-        partitions = []
+        partitions, left_over = [], -1
         if len(distinct) > 1:
-            weight = count.astype(np.float64)
             first = np.unique(concepts, return_index=True)[1]
             readings = [senses[labels[at]].readings for at in first.tolist()]
-            cost = (1.0 - nearness(taxonomy, distinct, readings)) * 2 * np.outer(weight, weight)
-            merges = join_nearest(cost / (weight[:, None] + weight), weight, True)
-            sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)})
-            partitions = [_partition(len(distinct), merges, size)[position] for size in sizes]
+            sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)}, reverse=True)
+            found, left_over = near_groups(views(taxonomy, distinct, readings), count.astype(np.float64), sizes)
+            partitions = [groups[position] for groups in reversed(found)]
         top = least_common_subsumer(taxonomy, distinct.tolist())
         if len(distinct) == 1:
             top = (*taxonomy.parents_of(top), top)[0]
@@ -229,13 +229,13 @@ class Ontology(SemanticBuilder):
         whole = namer.whole(top)
         rows, names = [np.full(len(concepts), top, np.int32)], [[whole] * len(labels)]
         for groups in partitions:  # from the coarsest down: a group is named within the larger one
-            names.insert(0, namer.level(groups, names[0]))
+            names.insert(0, namer.level(groups, names[0], left_over if len(rows) == 1 else -1))
             shared = {
                 group: least_common_subsumer(taxonomy, concepts[groups == group].tolist())
                 for group in np.unique(groups)
             }
             rows.insert(0, np.array([shared[group] for group in groups.tolist()], np.int32))
-        return Groups(rows, names)
+        return Groups(rows, names, namer.means)
 
 
 @dataclass(frozen=True)
@@ -362,6 +362,7 @@ def _proposal(
     labels: list[str],
     table: Ints,
     names: Sequence[Mapping[int, str]],
+    means: Mapping[str, int],
     senses: Senses,
     builder: SemanticBuilder,
     name: str,
@@ -391,6 +392,7 @@ def _proposal(
     for shown, concept_row in zip(zip(*rows, strict=True), concepts, strict=True):
         for word, concept in zip(shown, concept_row.tolist(), strict=True):
             if concept >= 0 and word not in choices and word != SUPPRESSED_LABEL:
+                concept = means.get(word, concept)
                 match = Match(word, "chosen", f"{taxonomy.sense_name(concept)}", (concept,))
                 choices[word] = Choice(match, concept, "the concept above all values of the group")
     if SUPPRESSED_LABEL in hierarchy.labels:

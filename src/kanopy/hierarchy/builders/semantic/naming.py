@@ -17,7 +17,7 @@ import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
 from kanopy.ontology.taxonomy import Taxonomy
-from kanopy.ontology.terms import common_term, says_nothing
+from kanopy.ontology.terms import all_above, common_term, says_nothing
 
 _JOINED = re.compile(r", | or | and ")
 MOST_PARTS = 3
@@ -34,10 +34,12 @@ class GroupNames:
 
     def __init__(self, taxonomy: Taxonomy, labels: Sequence[str], concepts: Ints) -> None:
         self.taxonomy, self.labels = taxonomy, labels
-        self.above = [self._above(concept) for concept in concepts.tolist()]
+        self.above = [all_above(taxonomy, concept) for concept in concepts.tolist()]
         self.under = Counter(concept for found in self.above for concept in found)
         self.taken: dict[str, frozenset[int]] = {}
         self.beside: list[frozenset[int]] = []
+        self.means: dict[str, int] = {}
+        """The concepts of names that stand for one."""
 
     def whole(self, concept: int) -> str:
         """What all values are: `*` if that says nothing."""
@@ -45,27 +47,33 @@ class GroupNames:
         self.taken[name] = frozenset(range(len(self.labels)))
         return name
 
-    def level(self, groups: Ints, parents: Sequence[str]) -> list[str]:
-        """The name of every value's group; `parents` are the names of the level above. A value alone keeps its own."""
+    def level(self, groups: Ints, parents: Sequence[str], left_over: int = -1) -> list[str]:
+        """The name of every value's group; `parents` are the names of the level above. A value alone keeps its own.
+
+        The group `left_over` holds what belongs nowhere: it is only `other`.
+        """
         names = [""] * len(groups)
         order = Counter(groups.tolist())
         self.beside = [frozenset(np.flatnonzero(groups == group).tolist()) for group in order]
         for group in sorted(order, key=lambda one: (-order[one], one)):
             members = np.flatnonzero(groups == group).tolist()
-            name = self.labels[members[0]] if len(members) == 1 else self._name(members, parents[members[0]])
+            alone = len(members) == 1
+            name = self.labels[members[0]] if alone else self._name(members, parents[members[0]], group == left_over)
             for member in members:
                 names[member] = name
         return names
 
-    def _name(self, members: list[int], parent: str) -> str:
+    def _name(self, members: list[int], parent: str, left_over: bool) -> str:
         own = frozenset(members)
         if self.taken.get(parent) == own:
             return parent
-        parts, rest = self._parts(members, parent)
+        parts, rest = ([], []) if left_over else self._parts(members, parent)
         words = list(dict.fromkeys([self._term(part) for part in parts] + [self.labels[member] for member in rest]))
         for name in self._options(parts, words, parent, own):
             if self.taken.setdefault(name, own) == own:
                 break
+        if parts and name == words[0]:
+            self.means[name] = parts[0]
         return name
 
     def _options(self, parts: list[int], words: list[str], parent: str, own: frozenset[int]) -> Iterator[str]:
@@ -73,20 +81,26 @@ class GroupNames:
         if len(words) == 1 and parts:
             # Beside `bee` no group is called `insect`, which covers the bee too: no label is above its neighbour.
             beside = any(all(parts[0] in self.above[one] for one in group) for group in self.beside if group != own)
-            yield f"other {words[0]}" if beside else words[0]
-        elif len(words) <= MOST_PARTS:
+            yield self._other(words[0], parts[0]) if beside else words[0]
+        elif 0 < len(words) <= MOST_PARTS:
             yield _either(words)
         elif parts:
             yield f"{', '.join(words[:2])} and others"
-        plain = parent != SUPPRESSED_LABEL and not parent.startswith("other ") and not _JOINED.search(parent)
+        plain = (
+            parent != SUPPRESSED_LABEL and not parent.startswith(("other ", "rest of ")) and not _JOINED.search(parent)
+        )
+        general = self._other(parent, self.means.get(parent, -1)) if plain else "other"
         if plain:
-            yield f"other {parent}"
+            yield general
         for some in (words, [self.labels[one] for one in sorted(own)]):
-            if len(some) > 1:
+            if words and len(some) > 1:
                 yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
-        general = f"other {parent}" if plain else "other"
         yield general
         yield from (f"{general} ({number})" for number in count(2))
+
+    def _other(self, name: str, concept: int) -> str:
+        """What is left of a kind, or of a place."""
+        return f"rest of {name}" if concept >= 0 and self.taxonomy.is_instance[concept] else f"other {name}"
 
     def _parts(self, members: list[int], parent: str) -> tuple[list[int], list[int]]:
         """The concepts that cover the members best, and the members that none of them covers."""
@@ -131,20 +145,6 @@ class GroupNames:
     @cached_property
     def _sizes(self) -> Ints:
         return np.bincount(self.taxonomy.ancestors, minlength=self.taxonomy.size).astype(np.int32)
-
-    def _above(self, concept: int) -> frozenset[int]:
-        """Everything a concept is a kind of, and every place it lies in."""
-        found = set(self.taxonomy.ancestors_of(concept))
-        waiting = [concept] if self.taxonomy.is_instance[concept] else []
-        for place in waiting:  # grows while it is read
-            wholes = [whole for whole in self.taxonomy.wholes_of(place) if whole not in found and self._is_place(whole)]
-            found.update(wholes)
-            waiting += wholes
-        return frozenset(found)
-
-    def _is_place(self, concept: int) -> bool:
-        """Whether it can be a place: France is part of Europe, and a member of alliances."""
-        return all(self.taxonomy.label(up) != "group" for up in self.taxonomy.ancestors_of(concept))
 
 
 def _either(words: list[str]) -> str:
