@@ -182,3 +182,17 @@ def test_a_wrong_release_is_not_published(
             assert seen.execute("select name from sqlite_master where name = 'few'").fetchall() == []
     else:
         assert not Path(out).exists()
+
+
+def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from kanopy.cli import app
+
+    people().write_parquet(tmp_path / "p.parquet")
+    out = str(tmp_path / "out.csv")
+    asked = ["anonymize", str(tmp_path / "p.parquet"), "-q", "age,sex", "-k", "4", "--suppress", "5%", "-o", out]
+    done = CliRunner().invoke(app, [*asked, "--engine", "stream"])
+    assert done.exit_code == 0, done.output
+    assert "checked again where it was written" in " ".join(done.output.split())
+    assert pl.read_csv(out).height == people().height

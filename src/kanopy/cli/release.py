@@ -91,7 +91,8 @@ def anonymize(
                 master=master, counts=counts,
             )  # fmt: skip
             _keep_inside(given["mapping"], solution)
-            emit(result.summary(), lambda out: _show_release(out, result, output, None))
+            show = _show_release if hasattr(result, "prepared") else _show_afar
+            emit(result.summary(), lambda out: show(out, result, output, None))
         return
     run = functools.partial(release_of, bound=proof)
     publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
@@ -249,6 +250,18 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         )
     show_seconds(out, result.clock.total())
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
+
+
+def _show_afar(out: Any, result: Any, output: str | None, report: Path | None) -> None:
+    """A release whose different rows stayed where they are: what was counted on it there."""
+    out.print(
+        f"[bold green]✓[/] Every published combination of {counted(len(result.job.quasi), 'quasi-identifier')} is "
+        f"shared by at least [bold]{result.smallest_class:,}[/] rows (k = {result.job.k}), "
+        "checked again where it was written."
+    )
+    out.print(f"{result!r}"[1:-1])
+    show_seconds(out, result.clock.total())
+    out.print(f"Release: {output}")
 
 
 def show_lost(out: Any, result: Any) -> None:
