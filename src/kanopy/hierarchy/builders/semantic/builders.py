@@ -210,7 +210,7 @@ class Ontology(SemanticBuilder):
     def _near(self, senses: Senses, labels: list[str], concepts: Ints) -> Groups:
         """Values near in meaning (Ward's rule), named by what their members share."""
         taxonomy = senses.taxonomy
-        from kanopy.hierarchy.builders.semantic.nearest import near_groups
+        from kanopy.hierarchy.builders.semantic.nearest import MOST_VALUES, near_groups
         from kanopy.ontology.nearness.nearness import views
 
         distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
@@ -220,7 +220,8 @@ class Ontology(SemanticBuilder):
             first = np.unique(concepts, return_index=True)[1]
             readings = [senses[labels[at]].readings for at in first.tolist()]
             sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)}, reverse=True)
-            found, left_over = near_groups(views(taxonomy, distinct, readings), count.astype(np.float64), sizes)
+            near = views(taxonomy, distinct, readings, centred=len(distinct) <= MOST_VALUES)
+            found, left_over = near_groups(near, count.astype(np.float64), sizes)
             partitions = [groups[position] for groups in reversed(found)]
         top = least_common_subsumer(taxonomy, distinct.tolist())
         if len(distinct) == 1:

@@ -19,7 +19,7 @@ from kanopy.ontology.nearness.nearness import ranks
 TREES = 32
 """So many disturbed trees per view."""
 MOST_VALUES = 150
-"""Longer columns have one tree: many would take long, and many values tell where to cut by themselves."""
+"""Longer columns have one view and one tree: many would take long, and many values tell where to cut by themselves."""
 DISTURBED = 0.04
 """The spread of what is added to nearness, whose ranks go from 0 to 1."""
 AS_IT_IS = 0.3
@@ -43,8 +43,7 @@ def near_groups(views: Sequence[Floats], weight: Floats, sizes: Sequence[int]) -
     [[0, 0, 2, 2]]
     """
     mean = np.mean(views, axis=0)
-    many = len(views) > 1 and len(weight) <= MOST_VALUES
-    merges = _ward(_consensus([*views, mean], weight) if many else mean, weight)
+    merges = _ward(_consensus([*views, mean], weight) if len(views) > 1 else mean, weight)
     limits = LEAST_NEAR[len(LEAST_NEAR) - len(sizes) :] if len(sizes) <= len(LEAST_NEAR) else None
     limits = limits or tuple(np.linspace(LEAST_NEAR[0], LEAST_NEAR[-1], len(sizes)).tolist())
     levels = [_joined_while_near(mean, merges, size, least) for size, least in zip(sizes, limits, strict=True)]
