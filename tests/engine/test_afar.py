@@ -145,7 +145,7 @@ def test_how_many_fit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DuckDB really meets the end of its space: a hundred thousand rows, a sort, and nothing to put them into."""
+    """DuckDB meets the end of what it is allowed: a hundred thousand rows, a sort, and one megabyte to do it in."""
     monkeypatch.setattr(spill, "MEMORY", "1MB")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))

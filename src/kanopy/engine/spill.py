@@ -133,9 +133,9 @@ class Spilled:
             yield
         except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
             raise DataError(
-                f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory "
-                f"({(str(error).splitlines() or [''])[0][:200]}). Make room there, or let TMPDIR name a larger place. "
-                "Nothing was written."
+                f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory, or "
+                f"too little memory to sort them ({(str(error).splitlines() or [''])[0][:200]}). Make room there, or "
+                "let TMPDIR name a larger place. Nothing was written."
             ) from None
 
     def close(self) -> None:
