@@ -146,6 +146,7 @@ def small_releases() -> list[list[object]]:
     return found
 
 
+@pytest.mark.slow
 def test_without_the_compiler_everything_is_the_same() -> None:
     code = (
         f"import json, sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r});"

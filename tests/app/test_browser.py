@@ -200,6 +200,7 @@ IMAGE = "<img src=x onerror='window.hurt = 1'>"
 FORMULA = "=cmd|' /C calc'!A0"
 
 
+@pytest.mark.slow
 def test_hostile_values_names_and_files_stay_texts(
     serve: Callable[..., Any], window: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -140,7 +140,9 @@ def linked(source: str, target: str) -> None:
     os.symlink(source, target)
 
 
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize(
+    "kind", [kind if kind == "builder" else pytest.param(kind, marks=pytest.mark.slow) for kind in RECIPES]
+)
 def test_one_file_and_one_line_are_enough(kind: str, tmp_path: Path) -> None:
     file, text, dictionary, name, thing = RECIPES[kind]
     copy = tmp_path / "kanopy"

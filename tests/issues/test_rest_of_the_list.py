@@ -170,6 +170,7 @@ def test_applied_releases_forget_suppressed_values_too(tmp_path: Path) -> None:
 # ---- the same job, the same answer -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_explored_points_are_what_anonymize_gives() -> None:
     """Hierarchies that are chosen automatically were chosen for the smallest k of the map."""
     draw = np.random.default_rng(1)
@@ -195,6 +196,7 @@ def test_durations_and_dates_have_their_own_order() -> None:
 # ---- what machines may lack ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_compiled_code_is_prepared_once(tmp_path: Path) -> None:
     """ "The first run prepares compiled code" was said at every run."""
     (tmp_path / "t.csv").write_text("age,sex\n" + "1,f\n1,m\n2,f\n2,m\n")

@@ -85,7 +85,7 @@ def test_sensitive_values_count_once_per_person_and_class() -> None:
 def test_models_hold_of_people() -> None:
     table = visits(60, 400, 3)
     for model in ("l-distinct:ill:3", "t-equal:ill:0.3", "alpha-k:ill:0.9,3", "beta-basic:ill:2", "risk-average:0.2"):
-        for known in (1, 2):
+        for known in (1, 2) if model.startswith("l-") else (1,):
             result = kanopy.anonymize(table, job(models=[model], known=known, suppress=0.9, k=3))
             shown = result.data.with_columns(table["patient"])
             kept = shown.filter(~pl.all_horizontal(pl.col(name).cast(pl.String) == "*" for name in QUASI))
