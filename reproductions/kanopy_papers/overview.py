@@ -135,6 +135,7 @@ class Overview:
             "Reproduction of four papers",
             "all",
             verdict="What four papers define, do and claim, and its place in Kanopy",
+            good=None,
             sentences=["Verdicts on claims are computed from the runs beside this page; the others say what is there."],
             tiles=tiles,
             parts=parts,

@@ -25,6 +25,7 @@ def page(found: Reproduction) -> str:
         "Reproduction of a paper",
         found.key,
         verdict=found.title,
+        good=None,  # each claim has its own verdict
         sentences=[found.citation, found.introduction, *quick],
         tiles=tally,
         parts=[

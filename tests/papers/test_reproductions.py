@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from kanopy._errors import InputError
 from kanopy.cli import app
+from kanopy.report.shell import BAD, GOOD
 from kanopy_papers.campan2011 import METRICS, QUICK_K, SETTINGS
 from kanopy_papers.reproduction import VERDICTS, Claim, reproduce_paper
 
@@ -108,6 +109,7 @@ def test_files_are_written_and_the_page_shows_every_claim(paper, request, tmp_pa
     files = found.write(tmp_path / "out")
     assert {file.suffix for file in files} == {".csv", ".svg", ".png", ".html"} and all(f.exists() for f in files)
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert GOOD not in page and BAD not in page  # no verdict on a paper as a whole
     assert page.count('<span class="verdict') == len(found.claims) and page.count("<figure>") == len(
         found.figures
     ) + len(found.pictures)

@@ -49,7 +49,7 @@ def shell(
     *,
     verdict: str,
     version: str = __version__,
-    good: bool = True,
+    good: bool | None = True,
     sentences: Sequence[str] = (),
     warning: str = "",
     tiles: Sequence[Tile] = (),
@@ -59,7 +59,8 @@ def shell(
 ) -> str:
     """A whole page. `parts` are id, short title and markup (empty ones are left out) or a chapter of several sections.
 
-    Everything but the markup of `parts` is escaped here. `script` is the only one that the page may run.
+    Everything but the markup of `parts` is escaped here. `script` is the only one that the page may run. Where the
+    page as a whole has no verdict, `good` is `None`: then there is neither a tick nor a cross at its head.
 
     >>> "<h1>&lt;k&gt;</h1>" in shell("Report", "a.csv", verdict="<k>")
     True
@@ -76,7 +77,8 @@ def shell(
     note = f'<div class="confidential"><span aria-hidden="true">⚠</span><p>{esc(warning)}</p></div>' if warning else ""
     return Template(PAGE).substitute(
         policy=policy, kind=esc(kind), source=esc(source), css=CSS, leaf=LEAF, links="".join(links),
-        bad="" if good else " bad", icon=GOOD if good else BAD, verdict=esc(verdict),
+        bad="" if good or good is None else " bad", icon="" if good is None else GOOD if good else BAD,
+        verdict=esc(verdict),
         sentences="".join(f"<p>{esc(sentence)}</p>" for sentence in sentences), note=note, tiles=tile_row(tiles),
         body="".join(body), version=esc(version), footer=esc(footer),
     ) + "\n"  # fmt: skip
