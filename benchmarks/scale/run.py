@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 QUASI = ["age", "sex", "region", "marital", "education", "work", "children", "language"]
 PLACES = ["birth", "post", "lat", "lon"]
@@ -106,12 +107,12 @@ def ours(source: str, target: str, algorithm: str = "optimal", kind: str = "regi
     return {"tuples": len(found.prepared.domain.counts), "loss": found.losses["loss"], **found.clock.total()}
 
 
-def measured(what: str, *arguments: str) -> dict[str, object]:
-    """A step in a process of its own: processor seconds, wall seconds, peak memory."""
-    done = subprocess.run([sys.executable, __file__, what, *arguments], capture_output=True, text=True, check=False)
+def measured(what: str, *arguments: str, script: str = __file__) -> dict[str, Any]:
+    """A step in a process of its own: processor seconds, wall seconds, peak memory, as its script prints them."""
+    done = subprocess.run([sys.executable, script, what, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(done.stderr[-2000:])
-    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+        raise SystemExit(done.stderr[-3000:])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from run import QUASI, generate
+from run import QUASI, generate, measured
 
 MEMORY = "3g"
 
@@ -138,15 +137,6 @@ def pandas_peer(source: str, target: str) -> dict[str, object]:
 STEPS = {"plain": plain, "ours": ours, "memory": memory, "pandas": pandas_peer}
 
 
-def measured(what: str, *arguments: str) -> dict[str, Any]:
-    """A step in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, what, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr[-3000:])
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def main(rows: int, few: int) -> None:
     """Print what each takes; the peer with pandas is given `few` rows, and so is Mondrian beside it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -156,15 +146,15 @@ def main(rows: int, few: int) -> None:
         times = {}
         for step in ("plain", "ours"):
             shutil.rmtree(target, ignore_errors=True)
-            times[step] = measured(step, source, target)
+            times[step] = measured(step, source, target, script=__file__)
         plain, own = times["plain"]["wall"], times["ours"]["wall"]
-        same = measured("memory", source, target)
+        same = measured("memory", source, target, script=__file__)
         print(
             f"{rows:,} rows: read, group and write {plain:.1f} s, release {own:.1f} s ({own / plain:.2f} times); {same}"
         )
         for step, arguments in (("ours", ["mondrian"]), ("pandas", [])):
             shutil.rmtree(target, ignore_errors=True)
-            times[step] = measured(step, small, target, *arguments)
+            times[step] = measured(step, small, target, *arguments, script=__file__)
         own, peer = times["ours"]["wall"], times["pandas"]["wall"]
         print(f"{few:,} rows by Mondrian: {own:.1f} s, fragments in pandas {peer:.1f} s ({peer / own:.1f} times)")
 

@@ -179,6 +179,15 @@ def shown_address(source: str) -> str:
     return f"{scheme}://{user}{place}{'?…' if question else ''}{colons}{table}"
 
 
+def too_few_rows(k: int, rows: int) -> JobError:
+    """A table with fewer rows than have to be alike.
+
+    >>> print(too_few_rows(5, 1))
+    k is 5 but the table has only 1 row. Choose a smaller k.
+    """
+    return JobError(f"k is {k:,} but the table has only {rows:,} row{'s' * (rows != 1)}. Choose a smaller k.")
+
+
 def called(name: str, known: Iterable[str], what: str, error: type[KanopyError] | None = None) -> str:
     """The known name that is meant; `-` and `_` are the same. Other names are answered with the near misses.
 

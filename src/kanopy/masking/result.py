@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._errors import JobError, NoSolution, near_miss
+from kanopy._errors import JobError, NoSolution, near_miss, too_few_rows
 from kanopy._kinds import Whole
 from kanopy._parameters import Declared
 from kanopy._progress import SILENT, Progress
@@ -76,7 +76,7 @@ class Masking(Declared):
 def check_feasible(table: MaskingTable, k: int, needed: Mapping[str, int]) -> None:
     """Raise what is impossible from the start, with what would help."""
     if k > table.rows:
-        raise JobError(f"k is {k:,} but the table has only {table.rows:,} rows. Choose a smaller k.")
+        raise too_few_rows(k, table.rows)
     known = {column.name: column for column in table.sensitive}
     for name, need in needed.items():
         if name not in known:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, NoSolution, near_miss, shown_address, some
+from kanopy._errors import DataError, JobError, NoSolution, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import about_people, assign_roles, target_of
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
@@ -209,7 +209,7 @@ def _prepared(
         raw = raw.drop(ROWS)
     rows, kind = int(rows_of.sum()), np.arange(raw.height, dtype=np.int32)
     if job.k > rows:
-        raise JobError(f"k is {job.k:,} but the table has only {rows:,} rows. Choose a smaller k.")
+        raise too_few_rows(job.k, rows)
     with clock.stage("encode"):
         prepare_kernels(first_kernels(job), tell)
         tell("encoding")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import DataError, JobError, near_miss, shown_address, some
+from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import (
     about_index,
     about_people,
@@ -166,7 +166,7 @@ def prepare(
     if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
-        raise JobError(f"k is {job.k:,} but the table has only {frame.height:,} rows. Choose a smaller k.")
+        raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
     if isinstance(job, Job):
         with clock.stage("encode"):
