@@ -299,7 +299,7 @@ def test_categories_come_back_as_text_or_categories() -> None:
 
 
 def test_one_row_and_one_column() -> None:
-    with pytest.raises(KanopyError, match="only 1 rows"):
+    with pytest.raises(KanopyError, match="only 1 row"):
         kanopy.anonymize({"a": ["x"]}, Job(quasi=["a"], k=2))
     assert kanopy.anonymize({"a": ["x", "x"]}, Job(quasi=["a"], k=2)).data == {"a": ["x", "x"]}
 
