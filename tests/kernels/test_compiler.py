@@ -15,7 +15,7 @@ from kanopy._arrays import FloatRows, Floats, Ints, Longs, Mask
 from kanopy._compiler import PLAIN, helper, is_prepared, kernel, machine_code, prepare
 from kanopy._progress import Progress
 
-pytestmark = pytest.mark.skipif(PLAIN, reason="there is no compiler here")
+pytestmark = pytest.mark.skipif(PLAIN, reason="loops run as plain Python here: install Numba and unset KANOPY_KERNELS")
 FACTOR = 3
 ROOT = Path(__file__).parents[2]
 

@@ -7,6 +7,7 @@ was written is counted again, in its place: every published combination is share
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,21 +93,16 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
                 tuple(empty), drop,
             )  # fmt: skip
             asked = Statements(engine.table, recoded, place.dialect, parted=found is None)
-        with clock.stage("write"):
-            tell("writing")
-            writing = engine.released(asked)
-            published, release = writing.__enter__()
-        try:
+        with contextlib.ExitStack() as stack:  # what is written is taken back if it does not pass
+            with clock.stage("write"):
+                tell("writing")
+                published, release = stack.enter_context(engine.released(asked))
             with clock.stage("verify"):
                 tell("verifying where it was written")
                 if list(published) != list(leaving) or rows != int(rows_of[0].sum()):
                     raise _differs("its columns or rows")
                 verification = _verified(afar, job, release, own, rows, gone, drop)
                 pairs = _true_labels(afar, asked, job, [column for column, _ in columns], drop)
-        except BaseException as error:
-            writing.__exit__(type(error), error, error.__traceback__)
-            raise
-        writing.__exit__(None, None, None)
     finally:
         place.forget()
     told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
