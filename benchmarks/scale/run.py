@@ -2,6 +2,7 @@
 
     python benchmarks/scale/run.py 1e6 3e6 10e6 30e6        # make bench-scale
     python benchmarks/scale/run.py places 2e6 20e6          # half as many different rows: birth date, post code, place
+    python benchmarks/scale/run.py databases 10e6 postgresql://…    # what comes from DuckDB, and from the servers named
 
 Data is generated: eight quasi-identifiers of a register in Parquet (and CSV), k = 5, 2 % suppressed. Every measurement
 is a process of its own, and every size is measured beside its peer in the same run.
@@ -154,15 +155,65 @@ def different(sizes: list[int]) -> None:
                 )
 
 
+def fetched(source: str, address: str) -> dict[str, object]:
+    """The release of a table in a database, which is made from a file first: how much came from there."""
+    from contextlib import closing
+
+    import polars as pl
+
+    from kanopy import Job
+    from kanopy.engine.connections import connected
+    from kanopy.engine.contract import ROWS
+    from kanopy.engine.database import DatabaseEngine
+    from kanopy.release.large import anonymize_where_it_is
+
+    made = connected(address)[0]
+    with closing(made):
+        for name in {"kanopy_bench", "kanopy_bench_release"} & set(made.tables()):
+            made.run(f"drop table {name}")
+        batches = pl.scan_parquet(source).collect_batches(chunk_size=500_000)
+        for number, batch in enumerate(batches):
+            made.append('"kanopy_bench"', batch, first=number == 0)
+    job = Job(quasi=QUASI, k=5, suppress="2%", insensitive=["pay"])
+    began = time.perf_counter()
+    with closing(DatabaseEngine(f"{address}::kanopy_bench", f"{address}::kanopy_bench_release")) as engine:
+        found = anonymize_where_it_is(engine, job)
+        wall, came = time.perf_counter() - began, engine.fetched
+    kinds = pl.scan_parquet(source).group_by(QUASI).len(ROWS).cast({ROWS: pl.Int64}).collect()
+    return {"seconds": wall, "came": came, "tuples": kinds.height, "different": kinds.estimated_size(),
+            "stages": found.clock.total()}  # fmt: skip
+
+
+def databases(rows: int, addresses: list[str]) -> None:
+    """How much comes from databases, beside what their different rows are."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, place = Path(folder) / "in.parquet", f"{folder}/bench.duckdb"
+        generate(rows, source)
+        import duckdb
+
+        duckdb.connect(place).close()
+        for address in (place, *addresses):
+            own = measured("fetched", str(source), address)
+            print(
+                f"{address.split(':')[0].split('.')[-1]}, {rows:,} rows: {own['tuples']:,} different rows are "
+                f"{own['different'] / 1e6:.1f} MB, {own['came'] / 1e6:.1f} MB came "
+                f"({own['came'] / own['different']:.2f} times), {own['seconds']:.0f} s",
+                flush=True,
+            )
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] and sys.argv[1] in ("peer", "ours"):
+    steps = {"peer": peer, "ours": ours, "fetched": fetched}
+    if sys.argv[1:2] and sys.argv[1] in steps:
         began = time.perf_counter()
-        answer = (peer if sys.argv[1] == "peer" else ours)(*sys.argv[2:]) or {}
+        answer = steps[sys.argv[1]](*sys.argv[2:]) or {}
         used = resource.getrusage(resource.RUSAGE_SELF)
         answer |= {
             "cpu": used.ru_utime + used.ru_stime, "wall": time.perf_counter() - began, "peak": used.ru_maxrss // 1024,
         }  # fmt: skip
         print(json.dumps(answer))
+    elif sys.argv[1:2] == ["databases"]:
+        databases(int(float(sys.argv[2])), sys.argv[3:])
     elif sys.argv[1:2] == ["places"]:
         different([int(float(size)) for size in sys.argv[2:] or ["2e6", "20e6"]])
     else:

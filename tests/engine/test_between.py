@@ -14,7 +14,7 @@ import kanopy
 from kanopy import Job
 from kanopy._errors import DataError
 from kanopy._table.sources import read_table
-from kanopy.engine import database
+from kanopy.engine import connections
 from kanopy.engine.contract import ROWS
 from kanopy.engine.database import DatabaseEngine
 from kanopy.release.large import anonymize_where_it_is
@@ -49,7 +49,7 @@ def _address(kind: str, folder: Path, request: pytest.FixtureRequest, *, filled:
 def test_a_table_of_a_database_becomes_a_file(
     name: str, kind: str, suffix: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BATCH_ROWS", 100)
+    monkeypatch.setattr(connections, "BATCH_ROWS", 100)
     job, out = WANTED[name], f"{tmp_path}/out.{suffix}"
     source = f"{_address(kind, tmp_path, request, filled=True)}::source"
     with open_engine("stream", source, out, job) as engine:
@@ -59,9 +59,11 @@ def test_a_table_of_a_database_becomes_a_file(
     assert found.losses == pytest.approx(meant.losses, rel=1e-12) and found.verification == meant.verification
     release = pl.read_csv(out, infer_schema=False) if suffix == "csv" else pl.read_parquet(out)
     assert release.columns == meant.frame.columns
-    if suffix == "parquet":
-        assert as_texts(release) == as_texts(meant.frame)
-    assert release.height == meant.frame.height
+    frame = meant.frame
+    if suffix == "csv":  # what memory would write, read back the same way
+        meant.frame.write_csv(tmp_path / "meant.csv")
+        frame = pl.read_csv(tmp_path / "meant.csv", infer_schema=False)
+    assert as_texts(release) == as_texts(frame)
 
 
 @pytest.mark.parametrize("kind", DATABASES)
@@ -106,7 +108,7 @@ def test_a_table_that_cannot_be_written_to_its_end_is_not_there(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["duckdb", "postgresql"])
-def test_little_more_than_the_different_rows_travels(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_no_more_travels_than_the_different_rows(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     draw = np.random.default_rng(3)
     rows = 400_000
     table = pl.DataFrame(
@@ -123,11 +125,8 @@ def test_little_more_than_the_different_rows_travels(kind: str, tmp_path: Path, 
     job = Job(quasi=["a", "b", "c", "d"], k=5, suppress=0.02, insensitive=["pay"])
     with contextlib.closing(DatabaseEngine(f"{address}::long", f"{address}::safe", overwrite=True)) as engine:
         anonymize_where_it_is(engine, job)
-        different = engine.count(list(job.quasi)).estimated_size()
-        fetched = engine.fetched - different
-    assert different * 1.0 <= fetched <= 1.6 * different
-    assert fetched < table[list(job.quasi)].estimated_size() / 2
-    assert ROWS not in job.quasi
+        fetched = engine.fetched
+    assert 0 < fetched <= table[list(job.quasi)].group_by(pl.all()).len(ROWS).estimated_size()
 
 
 @pytest.mark.slow
@@ -138,9 +137,9 @@ def test_a_connection_that_is_lost_midway_leaves_no_table(
     from adbc_driver_postgresql import dbapi
 
     address = _address("postgresql", Path(), request, filled=True)
-    run = database.PostgreSQL.run
+    run = connections.PostgreSQL.run
 
-    def lost(self: database.PostgreSQL, statement: str) -> None:
+    def lost(self: connections.PostgreSQL, statement: str) -> None:
         if "kanopy_pairs as" in statement:
             with dbapi.connect(address, autocommit=True) as other, other.cursor() as cursor:
                 cursor.execute(
@@ -151,7 +150,7 @@ def test_a_connection_that_is_lost_midway_leaves_no_table(
         run(self, statement)
 
     with contextlib.closing(DatabaseEngine(f"{address}::source", f"{address}::gone")) as engine:
-        monkeypatch.setattr(database.PostgreSQL, "run", lost)
+        monkeypatch.setattr(connections.PostgreSQL, "run", lost)
         with pytest.raises(DataError, match=r"terminat|connection|server closed"):
             anonymize_where_it_is(engine, WANTED["levels"])
     monkeypatch.undo()

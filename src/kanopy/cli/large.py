@@ -66,8 +66,8 @@ def count(
     """
     from kanopy._errors import JobError
     from kanopy._table.sinks import staged
+    from kanopy.engine.connections import is_database
     from kanopy.engine.contract import ROWS
-    from kanopy.engine.database import is_database
     from kanopy.release.counts import ROWS_COLUMN
     from kanopy.release.large import key_columns
     from kanopy.release.where import open_engine
@@ -97,7 +97,7 @@ def emit_statement(data: str, output: str, job: Any, dialect: str, engine: str, 
     from kanopy._errors import JobError, near_miss
     from kanopy._files import write_whole
     from kanopy._table.sources import split_source
-    from kanopy.engine.database import is_database
+    from kanopy.engine.connections import is_database
     from kanopy.engine.statements import DIALECTS, emitted
     from kanopy.release.large import recode_only
     from kanopy.release.where import open_engine

@@ -55,7 +55,7 @@ def anonymize(
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
-    from kanopy.engine.database import is_database
+    from kanopy.engine.connections import is_database
     from kanopy.release.catalogue import parameters_for
     from kanopy.release.run import anonymize as release_of
     from kanopy.release.where import choose_engine

@@ -22,7 +22,7 @@ from kanopy.engine.statements import COUNT, PIECES, Dialect, count_statement
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from kanopy.engine.database import Connection
+    from kanopy.engine.connections import Connection
     from kanopy.engine.statements import Statements
 
 KINDS, GROUPS, MEANT = "kanopy_kinds", "kanopy_groups", "kanopy_meant"

@@ -39,7 +39,7 @@ class Spilled:
     table = SOURCE
 
     def __init__(self, engine: StreamEngine, columns: Sequence[str]) -> None:
-        from kanopy.engine.database import DuckDB
+        from kanopy.engine.connections import DuckDB
 
         try:
             import duckdb  # noqa: F401

@@ -173,6 +173,15 @@ def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> st
     return f"select {', '.join(names)}, count(*) as {COUNT} from {source} s group by {by}"
 
 
+def small_type(largest: int) -> str:
+    """The smallest whole number that holds what is at most `largest`.
+
+    >>> small_type(99), small_type(99_999)
+    ('smallint', 'integer')
+    """
+    return "smallint" if largest < 1 << 15 else "integer" if largest < 1 << 31 else "bigint"
+
+
 def _plain(column: pl.Series) -> pl.Series:
     return column.cast(pl.String) if isinstance(column.dtype, (pl.Enum, pl.Categorical)) else column
 

@@ -37,7 +37,7 @@ def choose_engine(data: Any, output: str | None, job: Any, asked: str = "auto", 
     >>> choose_engine("people.duckdb::visits", "people.duckdb::release", Job(quasi=["age"], k=2))
     'database'
     """
-    from kanopy.engine.database import is_database
+    from kanopy.engine.connections import is_database
 
     if asked not in ENGINES:
         raise JobError(f"There is no engine {asked!r}. {near_miss(asked, ENGINES)}")
@@ -85,7 +85,8 @@ def open_engine(
     if name == "stream":
         from kanopy._table.streams.scans import can_scan, scan
         from kanopy._table.streams.sinks import FileSink, Sink
-        from kanopy.engine.database import TableSink, is_database
+        from kanopy.engine.connections import is_database
+        from kanopy.engine.database import TableSink
         from kanopy.engine.stream import StreamEngine
 
         if is_database(os.fspath(data)):
@@ -109,7 +110,8 @@ def open_engine(
         yield StreamEngine(table, sink, said_by(job, key), job.skip_rows)
     elif name == "database":
         from kanopy._table.streams.sinks import FileSink
-        from kanopy.engine.database import DatabaseEngine, is_database
+        from kanopy.engine.connections import is_database
+        from kanopy.engine.database import DatabaseEngine
 
         if said := said_of_values(job):
             raise JobError(f"A table in a database is not changed while it is read, as {said[0]!r} asks. Use a query.")
