@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,11 +34,22 @@ OVER_LEVELS: dict[str, dict[str, Any]] = {
     "of classes": {"quasi": ["age", "sex", "city"], "k": 4, "suppress": 0.05, "metric": "discernibility"},
     "as it was": {"quasi": ["weight", "age"], "k": 2, "max_levels": {"weight": 0}, "insensitive": ["pay"]},
     "emptied": {"quasi": ["age", "sex"], "k": 8, "sensitive": ["ill"], "suppress": 0.01},
+    "diverse": {"quasi": ["age", "sex"], "k": 3, "models": ["l-distinct:ill:4"], "suppress": 0.05},
+    "close": {"quasi": ["age", "city"], "k": 3, "models": ["t-equal:ill:0.3"], "suppress": 0.1},
+    "many models": {
+        "quasi": ["age", "sex"],
+        "k": 3,
+        "suppress": 0.2,
+        "sensitive": ["ill"],
+        "models": ["l-entropy:ill:2.5", "l-recursive:ill:3,2", "alpha-k:ill:0.6,3", "t-ordered:weight:0.4"],
+    },
 }
 IN_PARTS: dict[str, dict[str, Any]] = {
     "mondrian": {"quasi": ["age", "height"], "k": 5, "algorithm": "mondrian", "insensitive": ["pay"]},
     "with missing": {"quasi": ["age", "sex", "city"], "k": 4, "algorithm": "mondrian"},
     "best": {"quasi": ["age", "sex"], "k": 4, "local": True, "parameters": {"budget_seconds": 0.1}, "suppress": 0.02},
+    "diverse": {"quasi": ["age", "height"], "k": 4, "algorithm": "mondrian", "models": ["l-distinct:ill:3"]},
+    "close": {"quasi": ["age", "sex"], "k": 4, "algorithm": "mondrian", "models": ["t-equal:ill:0.35"]},
 }
 PLACES = [
     "parquet",
@@ -116,7 +128,9 @@ def test_parts_solved_afar_keep_the_promise(
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"models": ["l-distinct:ill:2"]}, "models beyond k"),
+        ({"models": ["risk-average:0.2"]}, "the model 'risk-average' looks at more than"),
+        ({"models": ["k-map:2"]}, "the model 'k-map' looks at more than"),
+        ({"models": ["epsilon-m:pay:3,2"], "algorithm": "mondrian"}, "classes that satisfy 'epsilon-m' in parts"),
         ({"unit": ["patient"]}, "people are counted"),
         ({"algorithm": "datafly"}, "'datafly' looks at all"),
     ],
@@ -128,6 +142,36 @@ def test_what_needs_all_different_rows_together_is_refused(changes: dict[str, An
     with engine_of as engine, pytest.raises(JobError, match=f"more than {FEW} different rows, and {why}"):
         anonymize_where_it_is(engine, job)
     assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_rows_that_lack_a_value_are_not_suppressed_there(tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "p.parquet")
+    job = Job(quasi=["age", "sex", "city"], k=3, missing="suppress", suppress=0.2)
+    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
+    with engine_of as engine, pytest.raises(JobError, match=r"'sex' lacks or does not know.*Use missing='as-value'"):
+        anonymize_where_it_is(engine, job)
+    assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_what_is_written_beside_a_release(tmp_path: Path) -> None:
+    """The manifest without values, the solution for other rows, and what is known of risk from classes alone."""
+    people().write_parquet(tmp_path / "p.parquet")
+    job = Job(**OVER_LEVELS["diverse"], hierarchies=CUTS)
+    with open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job) as engine:
+        found = anonymize_where_it_is(engine, job)
+    assert isinstance(found, ResultAfar)
+    meant = kanopy.anonymize(people(), job)
+    told, other = (json.loads(result.manifest()) for result in (found, meant))
+    for key in ("job", "hierarchies", "verified", "proved_optimal", "beside_others"):
+        assert told[key] == other[key], key
+    assert told["result"]["levels"] == other["result"]["levels"]
+    assert meant.solution is not None
+    sizes = meant.solution.recoding.classes.sizes
+    left = int(sizes.sum())
+    assert told["result"]["risk"] == pytest.approx(
+        {"highest": 1 / sizes.min(), "average": len(sizes) / left, "class_of_a_row": (sizes**2).sum() / left}
+    )
+    assert json.loads(found.solution_json()) == json.loads(meant.solution_json())
 
 
 def test_a_column_with_too_many_values_is_refused(tmp_path: Path) -> None:
@@ -162,14 +206,18 @@ def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["parquet", "sqlite"])
-@pytest.mark.parametrize("fault", ["a small class", "another label"])
+@pytest.mark.parametrize("fault", ["a small class", "another label", "an unsafe class"])
 def test_a_wrong_release_is_not_published(
     kind: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    job, label = Job(**OVER_LEVELS["suppressing"], hierarchies=CUTS), afar.Afar.label_levels
+    name = "diverse" if fault == "an unsafe class" else "suppressing"
+    job, label = Job(**OVER_LEVELS[name], hierarchies=CUTS), afar.Afar.label_levels
 
-    def wrong(self: afar.Afar, levels: Any, labels: Any, k: int) -> None:
-        if fault == "a small class":
+    def wrong(self: afar.Afar, levels: Any, labels: Any, k: int, unsafe: pl.DataFrame | None = None) -> None:
+        if fault == "an unsafe class":
+            assert unsafe is not None and unsafe.height
+            label(self, levels, labels, k)
+        elif fault == "a small class":
             label(self, levels, labels, 1)
         else:
             label(self, levels, [labels[0].shuffle(seed=1), *labels[1:]], k)

@@ -197,6 +197,8 @@ class Domain(Short):
     def of_rows(self, rows: npt.NDArray[np.integer[Any]], rows_of: Longs | None = None) -> Domain:
         """The same tuples with other rows: copies of those here, each of which stands for `rows_of` rows."""
         columns = tuple(replace(each, code_of_row=each.code_of_row[rows], rows_of=rows_of) for each in self.sensitive)
+        for column, own in zip(columns, self.sensitive, strict=True):
+            column.__dict__["facts"] = own.facts
         return replace(
             self,
             tuple_of_row=self.tuple_of_row[rows],

@@ -8,7 +8,8 @@ columns, sums, and cuts; only `solve` looks at kinds, part by part, wherever the
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from kanopy.engine.statements import Statements
 
 KINDS, GROUPS, MEANT = "kanopy_kinds", "kanopy_groups", "kanopy_meant"
+CELLS, NUMBERS, UNSAFE = "kanopy_cells", "kanopy_numbers", "kanopy_unsafe"
+LARGEST_TABLE = 50_000_000
+"""Counts of values by class that are looked at together at most."""
 Solve = Callable[[pl.DataFrame], pl.DataFrame]
 """From the kinds of a part (`c0`, …, `n`) to its pieces: `kind` (its place in the part), `l0`, …, `gone`, `after`,
 `upto`, `lost`."""
@@ -91,11 +95,13 @@ class Counts:
 
 
 class Afar:
-    """The kinds of rows of a table, in its place. `quasi` are the columns that decide."""
+    """The kinds of rows of a table, in its place. `quasi` are the columns that decide, `others` those that models name,
+    whose numbers come after theirs."""
 
-    def __init__(self, place: Place, source: str, quasi: Sequence[str]) -> None:
+    def __init__(self, place: Place, source: str, quasi: Sequence[str], others: Sequence[str] = ()) -> None:
         self.place, self.source, self.quasi = place, source, list(quasi)
-        self._axes = range(len(self.quasi))
+        self.columns = [*quasi, *others]
+        self._axes, self._all = range(len(self.quasi)), range(len(self.columns))
 
     def values(self, name: str, most: int) -> pl.DataFrame:
         """The different values of a column with how often each occurs; one more than `most` at most."""
@@ -109,11 +115,11 @@ class Afar:
         place, quote = self.place, self.place.dialect.name
         for j, (values, numbers) in enumerate(columns):
             place.upload(f"kanopy_codes{j}", pl.DataFrame([values.alias("k"), pl.Series("c", numbers, pl.Int32)]))
-        counted = count_statement(self.source, self.quasi, place.dialect)
-        names = "".join(f"t.{quote(name)} as k{j}, z{j}.c as c{j}, " for j, name in enumerate(self.quasi))
+        counted = count_statement(self.source, self.columns, place.dialect)
+        names = "".join(f"t.{quote(name)} as k{j}, z{j}.c as c{j}, " for j, name in enumerate(self.columns))
         joins = " ".join(
             f"join kanopy_codes{j} z{j} on {place.dialect.same.format(a=f't.{quote(name)}', b=f'z{j}.k')}"
-            for j, name in enumerate(self.quasi)
+            for j, name in enumerate(self.columns)
         )
         number = "cast(1 as bigint) as part"
         place.keep(KINDS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
@@ -126,16 +132,40 @@ class Afar:
             codes = [pl.Series(f"a{level}", own, pl.Int32) for level, own in enumerate(levels)]
             self.place.upload(f"kanopy_levels{j}", pl.DataFrame([pl.Series("c", np.arange(len(levels[0]))), *codes]))
 
-    def _grouped(self, levels: Sequence[int]) -> str:
+    @property
+    def _lifted(self) -> str:
+        """The kinds beside their codes at every level."""
+        return f"{KINDS} t " + " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
+
+    def group(self, levels: Sequence[int]) -> None:
+        """Keep the classes of a candidate."""
         by = ", ".join(f"z{j}.a{level}" for j, level in enumerate(levels))
         named = ", ".join(f"z{j}.a{level} as g{j}" for j, level in enumerate(levels))
-        joins = " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
-        return f"select {named}, cast(sum(t.n) as bigint) as n from {KINDS} t {joins} group by {by}"
+        self.place.keep(GROUPS, f"select {named}, cast(sum(t.n) as bigint) as n from {self._lifted} group by {by}")
+
+    def cells(self, levels: Sequence[int], k: int, other: int, width: int, most: int) -> Iterator[pl.DataFrame]:
+        """The classes of the candidate that was grouped last, those of `k` rows or more: how many rows (`n`) of a class
+        (`g0`, …) have each of the `width` numbers (`s`) of another column. At most about `most` lines come at once; the
+        lines of a class come together."""
+        place = self.place
+        named = ", ".join(f"w.g{j}" for j in self._axes)
+        same = " and ".join(f"w.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
+        place.keep(
+            CELLS,
+            f"select {named}, t.c{other} as s, cast(sum(t.n) as bigint) as n from {self._lifted} join {GROUPS} w "
+            f"on {same} where w.n >= {k} group by {named}, t.c{other}",
+        )
+        classes = int(place.ask(f"select count(*) as n from {GROUPS} where n >= {k}")["n"][0])
+        lines = int(place.ask(f"select count(*) as n from {CELLS}")["n"][0])
+        parts = max(1, math.ceil(lines / most), math.ceil(classes * width / LARGEST_TABLE))
+        mixed = " + ".join(f"cast(g{j} as bigint) * {1_000_003**j % 2_147_483_647}" for j in self._axes)
+        for part in range(parts):
+            yield place.ask(f"select * from {CELLS}" + (f" where ({mixed}) % {parts} = {part}" if parts > 1 else ""))
 
     def count(self, levels: Sequence[int], k: int, most_suppressed: int) -> Counts:
         """Count the classes of a candidate there; what is too small comes by attribute, if it may be suppressed."""
         place = self.place
-        place.keep(GROUPS, self._grouped(levels))
+        self.group(levels)
         small = f"case when n < {k} then %s else 0 end"
         sums = ["1", "n", "n * n"]
         parts = ", ".join(f"sum(cast({small % each} as bigint)) as s{i}" for i, each in enumerate(sums))
@@ -152,21 +182,30 @@ class Afar:
                 by_attribute.append((own["g"].cast(pl.Int64).to_numpy(), own["n"].cast(pl.Int64).to_numpy()))
         return Counts(every, every - few, gone, squares - few_squares, squares, tuple(by_attribute))
 
-    def label_levels(self, levels: Sequence[int], labels: Sequence[pl.Series], k: int) -> None:
-        """Make the pieces of a candidate: `labels` per column and code of its level."""
+    def label_levels(
+        self, levels: Sequence[int], labels: Sequence[pl.Series], k: int, unsafe: pl.DataFrame | None = None
+    ) -> None:
+        """Make the pieces of a candidate: `labels` per column and code of its level; `unsafe` classes are suppressed
+        whatever their size."""
         for j, own in enumerate(labels):
             self.place.upload(f"kanopy_labels{j}", pl.DataFrame([pl.Series("g", np.arange(len(own))), own.alias("l")]))
-        self.place.keep(GROUPS, self._grouped(levels))
-        keys = ", ".join(f"t.k{j}" for j in self._axes)
+        self.group(levels)
+        if unsafe is not None and unsafe.height:
+            codes = [f"g{j}" for j in self._axes]
+            self.place.upload(UNSAFE, unsafe[codes])
+            same = " and ".join(f"u.{code} = w.{code}" for code in codes)
+            named = ", ".join(f"w.{code}" for code in codes)
+            size = "case when u.g0 is null then w.n else 0 end as n"
+            self.place.keep(GROUPS, f"select {named}, {size} from {GROUPS} w left join {UNSAFE} u on {same}")
+        keys = ", ".join(f"t.k{j}" for j in self._all)
         shown = ", ".join(f"case when g.n < {k} then '{SUPPRESSED_LABEL}' else y{j}.l end as l{j}" for j in self._axes)
-        joins = " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
-        joins += f" join {GROUPS} g on " + " and ".join(f"g.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
+        joins = f" join {GROUPS} g on " + " and ".join(f"g.g{j} = z{j}.a{level}" for j, level in enumerate(levels))
         joins += "".join(f" join kanopy_labels{j} y{j} on y{j}.g = g.g{j}" for j in self._axes)
         gone = f"case when g.n < {k} then 1 else 0 end as gone"
         self.place.keep(
             PIECES,
             f"select {keys}, {shown}, {gone}, cast(0 as bigint) as after, cast(t.n as bigint) as upto, 0.0 as lost "
-            f"from {KINDS} t {joins}",
+            f"from {self._lifted}{joins}",
         )
 
     # ---- parts ----------------------------------------------------------------------------------------------------
@@ -186,6 +225,13 @@ class Afar:
             parts.setdefault(int(str(part)), []).append(pair)
         return parts
 
+    def beside(self, part: int, axis: int, other: int) -> pl.DataFrame:
+        """Of a part, how many rows have each number of a column (`c`) and each of another (`s`)."""
+        return self.place.ask(
+            f"select c{axis} as c, c{other} as s, cast(sum(n) as bigint) as n from {KINDS} where part = {part} "
+            f"group by c{axis}, c{other}"
+        )
+
     def cut(self, cuts: Sequence[tuple[int, int, int]]) -> None:
         """Cut parts in two: of a part, along a column, what lies above a number becomes a part of its own."""
         table = pl.DataFrame(list(cuts), schema={"part": pl.Int64, "axis": pl.Int32, "place": pl.Int32}, orient="row")
@@ -194,16 +240,16 @@ class Afar:
         number = (
             f"case when x.part is null then t.part else 2 * t.part + case when {along} > x.place then 1 else 0 end end"
         )
-        own = ", ".join(f"t.k{j}, t.c{j}" for j in self._axes)
+        own = ", ".join(f"t.k{j}, t.c{j}" for j in self._all)
         self.place.keep(
             KINDS, f"select {own}, t.n, {number} as part from {KINDS} t left join kanopy_cuts x on x.part = t.part"
         )
 
     def solve(self, solve: Solve) -> None:
         """Make the pieces of all parts, each by itself."""
-        own = ", ".join(f"k{j}, c{j}" for j in self._axes)
+        own = ", ".join(f"k{j}, c{j}" for j in self._all)
         keys = self.place.ask(f"select {own} from {KINDS} limit 0")
-        like = [keys[f"k{j}"] for j in self._axes] + [pl.Series(f"l{j}", [], pl.String) for j in self._axes]
+        like = [keys[f"k{j}"] for j in self._all] + [pl.Series(f"l{j}", [], pl.String) for j in self._axes]
         like += [pl.Series("gone", [], pl.Int32), pl.Series("after", [], pl.Int64), pl.Series("upto", [], pl.Int64)]
         frame = pl.DataFrame([*like, pl.Series("lost", [], pl.Float64)])
         self.place.solve(PIECES, f"select part, {own}, n from {KINDS}", solve, frame)
@@ -222,8 +268,61 @@ class Afar:
         rows, gone, lost = found.row(0)
         return int(rows), int(gone), float(lost or 0.0)
 
-    def classes(self, release: str, as_they_are: Sequence[str]) -> tuple[int, int, int, int]:
-        """Of a release: rows, rows with `*` everywhere, other classes, and the smallest of these.
+    def gone(self, other: int) -> pl.DataFrame:
+        """Of the rows that are suppressed, how many (`n`) have each value (`k`, its number `c`) of another column."""
+        same = self.place.dialect.same.format(a=f"p.k{other}", b="z.k")
+        return self.place.ask(
+            f"select z.k as k, z.c as c, cast(sum(p.upto - p.after) as bigint) as n from {PIECES} p "
+            f"join kanopy_codes{other} z on {same} where p.gone = 1 group by z.k, z.c"
+        )
+
+    def published_cells(
+        self, asked: Statements, release: str, name: str, most: int, *, stars: bool
+    ) -> Iterator[pl.DataFrame]:
+        """What is published of classes beside a column that a model names: labels (`g0`, …), the value (`s`) and how
+        many rows (`n`), on the release itself if the column is in it. Suppressed rows are left out; rows that show only
+        `*` are a class like any other with `stars`. The lines of a class come together, about `most` at once."""
+        place, quote = self.place, self.place.dialect.name
+        codes = [f"g{j}" for j in self._axes]
+        if name in asked.recoded.columns:
+            named = ", ".join(f"{quote(own)} as g{j}" for j, own in enumerate(self.quasi))
+            rows, left = (
+                f"select {named}, {quote(name)} as s from {release} r",
+                "1 = 1" if stars else f"not ({self._star})",
+            )
+        else:
+            named = ", ".join(f"p.l{j} as g{j}" for j in self._axes)
+            rows, left = f"select {named}, t.{quote(name)} as s, p.gone as gone {asked.joined()}", "gone = 0"
+        by = ", ".join([*codes, "s"])
+        place.keep(CELLS, f"select {by}, count(*) as n from ({rows}) x where {left} group by {by}")
+        lines = int(place.ask(f"select count(*) as n from {CELLS}")["n"][0])
+        parts = max(1, math.ceil(lines / most))
+        if parts == 1:
+            yield place.ask(f"select * from {CELLS}")
+            return
+        by = ", ".join(codes)
+        number = f"row_number() over (order by {by}) as id"
+        place.keep(NUMBERS, f"select {by}, {number} from (select distinct {by} from {CELLS}) x")
+        same = " and ".join(place.dialect.same.format(a=f"c.{code}", b=f"i.{code}") for code in codes)
+        for part in range(parts):
+            yield place.ask(f"select c.* from {CELLS} c join {NUMBERS} i on {same} where i.id % {parts} = {part}")
+
+    @property
+    def _star(self) -> str:
+        text = self.place.dialect.text
+        return " and ".join(f"coalesce(cast(g{j} as {text}), '') = '{SUPPRESSED_LABEL}'" for j in self._axes)
+
+    def stars(self, other: int) -> pl.DataFrame:
+        """Of the rows that are published as `*` everywhere, suppressed (`gone`) or not, how many (`n`) have each value
+        (`s`) of another column."""
+        star = " and ".join(f"coalesce(l{j}, '') = '{SUPPRESSED_LABEL}'" for j in self._axes)
+        return self.place.ask(
+            f"select k{other} as s, gone, cast(sum(upto - after) as bigint) as n from {PIECES} where {star} "
+            f"group by k{other}, gone"
+        )
+
+    def classes(self, release: str, as_they_are: Sequence[str]) -> tuple[int, int, int, int, int]:
+        """Of a release: rows, rows with `*` everywhere, other classes, the smallest of these, and their sizes squared.
 
         Also compares its classes with those that were meant, but for columns that are published as they are; what
         differs is told by -1 rows.
@@ -235,14 +334,13 @@ class Afar:
         )
         place.keep(GROUPS, f"{counted} group by {', '.join(names)}")
         changed = [j for j, name in enumerate(self.quasi) if name not in as_they_are]
-        text = place.dialect.text
-        star = " and ".join(f"coalesce(cast(g{j} as {text}), '') = '{SUPPRESSED_LABEL}'" for j in self._axes)
+        star = self._star
         found = place.ask(
             f"select sum(n) as n, sum(case when {star} then n else 0 end) as gone, "
-            f"sum(case when {star} then 0 else 1 end) as classes, min(case when {star} then null else n end) as least "
-            f"from {GROUPS}"
+            f"sum(case when {star} then 0 else 1 end) as classes, min(case when {star} then null else n end) as least, "
+            f"sum(case when {star} then 0 else n * n end) as squares from {GROUPS}"
         )
-        rows, gone, classes, least = (int(value or 0) for value in found.row(0))
+        rows, gone, classes, least, squares = (int(value or 0) for value in found.row(0))
         if changed:
             seen, meant = (
                 f"select {by}, cast(sum(n) as bigint) as n from {table} group by {by}"
@@ -252,8 +350,8 @@ class Afar:
             for one, other in ((seen, meant), (meant, seen)):
                 differ = f"select * from ({one}) a except select * from ({other}) b"
                 if int(place.ask(f"select count(*) as n from ({differ}) d")["n"][0]):
-                    return -1, gone, classes, least
-        return rows, gone, classes, least
+                    return -1, gone, classes, least, squares
+        return rows, gone, classes, least, squares
 
 
 class DatabasePlace:

@@ -82,7 +82,7 @@ class LocalEngine:
             counts=counts,
             tuple_of_row=tuple_of_row,
             sensitive=tuple(
-                _sensitive(frame[name], (sensitive_hierarchies or {}).get(name), rows_of) for name in sensitive
+                sensitive_column(frame[name], (sensitive_hierarchies or {}).get(name), rows_of) for name in sensitive
             ),
             population=people,
             survey=survey,
@@ -194,7 +194,7 @@ def _population(columns: Sequence[EncodedColumn], rows: int) -> Population:
     return Population(tuples, counts)
 
 
-def _sensitive(series: pl.Series, hierarchy: Hierarchy | None, rows_of: Longs | None) -> Sensitive:
+def sensitive_column(series: pl.Series, hierarchy: Hierarchy | None, rows_of: Longs | None) -> Sensitive:
     """A sensitive column as codes; a missing value counts as a value of its own."""
     known = hierarchy or Hierarchy.flat(column_values(series).labels or [MISSING_LABEL], name=series.name)
     encoded = encode_column(series, known)

@@ -22,7 +22,7 @@ import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements as sql
-from kanopy.engine.afar import GROUPS, Solve
+from kanopy.engine.afar import CELLS, GROUPS, Solve
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
 from kanopy.engine.statements import PAIRS, PIECES, Statements
 
@@ -210,7 +210,7 @@ class SparkPlace:
         self._view(name, self._session.sql(query))
 
     def _view(self, name: str, frame: Any) -> None:
-        if name == GROUPS:
+        if name in (GROUPS, CELLS):
             self.forget(name)
         self._kept.append((name, frame.persist()))
         frame.createOrReplaceTempView(name)

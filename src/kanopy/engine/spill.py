@@ -95,7 +95,7 @@ class Spilled:
         schema = pl.Schema({name: looks[name] for name in recoded.columns})
         with engine.sink.writing(lambda: self._frames(recoded, others), schema) as written:
             columns = written.collect_schema().names()
-            wanted = written.select([pl.nth(columns.index(name)).alias(name) for name in recoded.quasi])
+            wanted = written.select([pl.nth(columns.index(name)).alias(name) for name in recoded.shown])
             with self._told():
                 self.connection.run(f"drop table if exists {RELEASE}")
                 self._load(

@@ -16,6 +16,7 @@ from kanopy._job.job_file import without_values
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
+    from kanopy.release.afar.result import ResultAfar
     from kanopy.release.result import Result
 
 MANIFEST_FORMAT = "kanopy-manifest"
@@ -24,7 +25,7 @@ LIBRARIES = ("numpy", "polars", "numba", "narwhals")
 RESULT_KEYS = (
     "algorithm", "levels", "metric", "score", "losses", "column_losses", "rows", "suppressed", "classes",
     "smallest_class", "counted", "known", "units", "suppressed_units", "judged", "candidates", "guarantees_k",
-    "targets", "rare_answers_shown", "changed_answers", "similarity_of_changes",
+    "parts", "risk", "targets", "rare_answers_shown", "changed_answers", "similarity_of_changes",
 )  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def find_manifest(release: Path) -> dict[str, Any] | None:
     return None
 
 
-def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+def manifest_json(result: Result | ResultAfar, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
     """What was done, with which parameters and versions, and what was verified: no value of the table in it.
 
     `files` maps roles such as "input" and "output" to the name of a file and where it lies; checksums are recorded.
@@ -96,9 +97,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
                 {"name": model.name, "says": model.promise(result.counted), "holds": True} for model in job.all_models
             ],
             "identifiers_absent": sorted(name for name in job.identifiers if name not in job.pseudonymize),
-            "left_out": sorted(
-                name for name in result.prepared.at_home if name not in (*job.identifiers, *job.pseudonymize)
-            ),
+            "left_out": sorted(name for name in result.at_home if name not in (*job.identifiers, *job.pseudonymize)),
             "pseudonymized": sorted(job.pseudonymize),
         },
         "proved_optimal": summary["optimal"],

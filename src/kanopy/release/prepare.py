@@ -354,16 +354,18 @@ def _require(names: tuple[str, ...], frame: pl.DataFrame, what: str) -> None:
         raise DataError(f"The {what} has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
 
 
-def make_problem(domain: Domain, job: Job) -> Problem:
+def make_problem(domain: Domain, job: Job, *, by_tuples: bool | None = None) -> Problem:
     """What a search is given: the domain, the job's models, its metric, limits and levels.
 
-    Searches over levels need the distinct tuples alone; others, and those that count people, see every row.
+    Searches over levels need the distinct tuples alone (`by_tuples`); others, and those that count people, see every
+    row.
     """
     from kanopy.metrics.full_domain import metric_named
     from kanopy.search.algorithms import algorithm_class
     from kanopy.search.problem import Problem
 
-    by_tuples = algorithm_class(job.algorithm).recoding == "full-domain"
+    if by_tuples is None:
+        by_tuples = algorithm_class(job.algorithm).recoding == "full-domain"
     return Problem(
         domain if by_tuples and domain.units is None and domain.survey is None else domain.expanded(),
         job.all_models,

@@ -117,6 +117,11 @@ class Result:
         return None if levels is None else dict(zip(self.prepared.names, levels, strict=True))
 
     @property
+    def at_home(self) -> tuple[str, ...]:
+        """Columns that are not published, or not as they are."""
+        return tuple(self.prepared.at_home)
+
+    @property
     def hierarchies(self) -> Mapping[str, Hierarchy]:
         """The hierarchy of each quasi-identifier; maskings have none."""
         return self.prepared.table.hierarchies if isinstance(self.prepared.table, Generalizable) else {}

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, VerificationFailed, some
+from kanopy._errors import DataError, JobError, some
 from kanopy._job.inputs import MOST_LEVELS, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
+from kanopy.release.afar.opinion import differs, models_hold, true_labels, verified
 from kanopy.release.afar.result import ResultAfar
 from kanopy.release.afar.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
 from kanopy.release.prepare import make_problem
@@ -25,8 +26,10 @@ from kanopy.search.algorithms import algorithm_class
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._core.classes import Sensitive
     from kanopy._table.encode import EncodedColumn
     from kanopy.engine.afar import EngineAfar
+    from kanopy.hierarchy.hierarchy import Hierarchy
 
 HEAD_ROWS = 20_000
 
@@ -37,8 +40,16 @@ def why_not_afar(job: Job) -> str | None:
     >>> why_not_afar(Job(quasi=["age"], k=2)), why_not_afar(Job(quasi=["age"], k=2, unit=["patient"]))
     (None, 'people are counted row by row')
     """
-    if job.models:
-        return "models beyond k look at all different rows together"
+    for model in job.models:
+        one_class = len(model.sensitive) == 1 and not (
+            model.hidden or model.quasi or model.all_quasi or model.of_others
+        )
+        if not one_class or model.of_release or model.needs_population or model.needs_weights:
+            return f"the model {model.name!r} looks at more than the values of one column in one class"
+        if not model.monotonic and job.algorithm != "optimal":
+            return (
+                f"classes that satisfy {model.name!r} in parts may not do so together; 'optimal' counts whole classes"
+            )
     if job.column_tokens or job.decimals:
         return "values are only read as a job says where all different rows are together"
     if job.unit:
@@ -69,24 +80,27 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
         tell("counting where the table lies")
         roles, notes = assign_roles(engine.head(HEAD_ROWS), job.roles, job.hierarchies, job.rest)
         place = engine.place
-        afar = Afar(place, engine.table, job.quasi)
-        columns, rows_of = _columns(afar, job, most)
+        asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
+        afar = Afar(place, engine.table, job.quasi, asked_of)
+        columns, rows_of, hierarchies = _columns(afar, job, most)
+        named = [_named(afar, job, name, most) for name in asked_of]
+        sensitive = [column for column, _, _ in named]
     try:
         with clock.stage("search"):
-            problem = make_problem(known_columns([column for column, _ in columns], rows_of), job)
-            found, parts = _found(afar, job, columns, problem, most, tell)
+            known = known_columns([column for column, _ in columns], rows_of, sensitive)
+            problem = make_problem(known, job, by_tuples=True)
+            found, parts = _found(afar, job, columns, named, problem, most, tell)
         with clock.stage("apply"):
             drop = job.suppressed_rows == "drop"
             rows, gone, lost = afar.meant(drop)
-            sensitive = [name for name, role in roles.items() if role == "sensitive"]
-            empty = sensitive if 0 < gone < job.least_rows and not drop else []
+            empty = _emptied(afar, job, roles, sensitive, gone) if gone and not drop else []
             leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
             own = [
                 name for name, level in zip(job.quasi, () if found is None else found.levels, strict=False)
                 if level == 0 and not gone
             ]  # fmt: skip
             labels = {name: engine.schema[name] if name in own else pl.String() for name in job.quasi}
-            keys = pl.DataFrame(schema={name: engine.schema[name] for name in job.quasi})
+            keys = pl.DataFrame(schema={name: engine.schema[name] for name in afar.columns})
             nothing = np.zeros(0, np.int64)
             recoded = Recoded(
                 keys, nothing.astype(np.int32), nothing, pl.DataFrame(schema=labels), nothing.astype(np.bool_), leaving,
@@ -100,21 +114,63 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
             with clock.stage("verify"):
                 tell("verifying where it was written")
                 if list(published) != list(leaving) or rows != int(rows_of[0].sum()):
-                    raise _differs("its columns or rows")
-                verification = _verified(afar, job, release, own, rows, gone, drop)
-                pairs = _true_labels(afar, asked, job, [column for column, _ in columns], drop)
+                    raise differs("its columns or rows")
+                verification, squares = verified(afar, job, release, own, rows, gone, drop)
+                models_hold(afar, asked, job, release, named, verification, most)
+                pairs = true_labels(afar, asked, job, [column for column, _ in columns])
     finally:
         place.forget()
     told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
     if empty:
-        told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: there are fewer "
-                    f"than k = {job.k:,}.")  # fmt: skip
+        few = f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
+        told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
     levels = None if found is None else dict(zip(job.quasi, found.levels, strict=True))
     losses = {"loss": lost / rows} if found is None else {job.metric: found.score}
+    at_home = tuple(name for name in engine.schema.names() if name not in leaving)
     return ResultAfar(
         engine.published, job, verification, levels, losses, rows, gone, found is not None, problem.judged, parts,
-        pairs, (*notes, *told), clock,
+        pairs, (*notes, *told), clock, known, hierarchies, at_home, squares,
     )  # fmt: skip
+
+
+def _named(afar: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Series, Hierarchy | None]:
+    """A column that a model names, from its values alone; these, and its hierarchy if it has one."""
+    from kanopy.engine.local import sensitive_column
+
+    values, rows = _values(afar, name, most)
+    hierarchy = None
+    if name in job.hierarchies:
+        hierarchy = resolve_hierarchy(
+            name, job.hierarchies[name], values, job.missing_tokens, job.least_rows, rows_of=rows
+        )
+    return sensitive_column(values, hierarchy, rows), values, hierarchy
+
+
+def _values(afar: Any, name: str, most: int) -> tuple[pl.Series, Any]:
+    found = afar.values(name, most)
+    if found.height > most:
+        raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
+    return found[name], found[found.columns[1]].to_numpy()
+
+
+def _emptied(afar: Any, job: Job, roles: Any, sensitive: list[Sensitive], gone: int) -> list[str]:
+    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class."""
+    from kanopy._core.classes import Classes
+    from kanopy.privacy.models import failing
+
+    unsafe = []
+    known = {column.name: (place, column) for place, column in enumerate(sensitive, len(job.quasi))}
+    for name in (name for name, role in roles.items() if role == "sensitive"):
+        wrong = gone < job.least_rows
+        if name in known and not wrong:
+            place, column = known[name]
+            found = afar.gone(place)
+            counts = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
+            alone = Classes(np.array([gone]), histograms={name: counts[None]}, facts={name: column.facts})
+            wrong = any(bool(failing(model, alone).any()) for model in job.models if name in model.sensitive)
+        if wrong:
+            unsafe.append(name)
+    return unsafe
 
 
 def _how(found: Any, parts: int, job: Job) -> str:
@@ -123,16 +179,15 @@ def _how(found: Any, parts: int, job: Job) -> str:
     return f"they were cut into {parts:,} parts, and {job.algorithm!r} worked part by part"
 
 
-def _columns(afar: Any, job: Job, most: int) -> tuple[list[tuple[EncodedColumn, pl.Series]], list[Any]]:
-    """Every column by itself: its values, with the hierarchy that they make."""
+def _columns(
+    afar: Any, job: Job, most: int
+) -> tuple[list[tuple[EncodedColumn, pl.Series]], list[Any], dict[str, Hierarchy]]:
+    """Every column by itself: its values, how many rows have each, and the hierarchy that they make."""
     from kanopy._table.encode import encode_column
 
-    columns, rows_of = [], []
+    columns, rows_of, hierarchies = [], [], {}
     for name in job.quasi:
-        found = afar.values(name, most)
-        if found.height > most:
-            raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
-        values, rows = found[name], found[found.columns[1]].to_numpy()
+        values, rows = _values(afar, name, most)
         levels = MOST_LEVELS if job.algorithm in SEARCHES_OVER_LEVELS else None
         hierarchy = resolve_hierarchy(
             name, job.hierarchies.get(name), values, job.missing_tokens, job.least_rows, levels, rows
@@ -147,22 +202,24 @@ def _columns(afar: Any, job: Job, most: int) -> tuple[list[tuple[EncodedColumn, 
             )
         columns.append((encoded, values))
         rows_of.append(rows)
-    return columns, rows_of
+        hierarchies[name] = hierarchy
+    return columns, rows_of, hierarchies
 
 
-def _found(afar: Any, job: Job, columns: Any, problem: Any, most: int, tell: Progress) -> tuple[Any, int]:
+def _found(afar: Any, job: Job, columns: Any, named: Any, problem: Any, most: int, tell: Progress) -> tuple[Any, int]:
     """Make the pieces where the table lies: the levels found, or `None`; and how many parts there were."""
     import polars as pl
 
     encoded = [column for column, _ in columns]
+    others = [(values, column.code_of_row) for column, values, _ in named]
     if algorithm_class(job.algorithm).recoding == "full-domain":
-        afar.encode([(values, column.codes) for column, values in columns])
-        best = best_levels(afar, problem, tell)
+        afar.encode([*((values, column.codes) for column, values in columns), *others])
+        best, unsafe = best_levels(afar, problem, most, tell)
         labels = [
             pl.Series(column.labels_at(level), dtype=pl.String)
             for column, level in zip(encoded, best.levels, strict=True)
         ]
-        afar.label_levels(best.levels, labels, problem.k)
+        afar.label_levels(best.levels, labels, problem.k, unsafe)
         return best, 1
     from kanopy.search.clustering.measure import make_measure
 
@@ -172,8 +229,8 @@ def _found(afar: Any, job: Job, columns: Any, problem: Any, most: int, tell: Pro
         place_of = np.full(column.hierarchy.size, -1, np.int32)
         place_of[leaves] = np.arange(len(leaves), dtype=np.int32)
         places.append((values, place_of[column.codes]))
-    afar.encode(places)
-    parts = cut_until_parts_fit(afar, measure, problem.k, most, tell)
+    afar.encode([*places, *others])
+    parts = cut_until_parts_fit(afar, measure, problem, most, tell)
     missing = tuple(
         None if column.missing_leaf is None else column.hierarchy.values[column.missing_leaf] for column in encoded
     )
@@ -181,52 +238,6 @@ def _found(afar: Any, job: Job, columns: Any, problem: Any, most: int, tell: Pro
     # Hierarchies are made already; what is left of the job is how to search.
     plain = job.replaced(hierarchies={})
     tell("searching part by part")
-    afar.solve(SolvePart(plain, tuple(job.quasi), hierarchies, measure.leaf_at, missing))
+    sensitive = tuple(column for column, _, _ in named)
+    afar.solve(SolvePart(plain, tuple(job.quasi), hierarchies, measure.leaf_at, missing, sensitive))
     return None, parts
-
-
-def _verified(afar: Any, job: Job, release: str, own: list[str], rows: int, gone: int, drop: bool) -> Any:
-    """The second opinion on the classes of the release, counted where it was written."""
-    from kanopy.verify.verify import Verification
-
-    seen, starred, classes, least = afar.classes(release, own)
-    if seen != rows - (gone if drop else 0) or starred < (0 if drop else gone):
-        raise _differs("the published combinations")
-    allowed = int(np.floor(job.suppress * rows + 1e-9))
-    if gone > allowed:
-        raise VerificationFailed(f"{gone:,} rows are suppressed, and {allowed:,} may be. Nothing was published.")
-    if classes and least < job.least_rows:
-        raise VerificationFailed(
-            f"A published combination is shared by {least:,} rows, fewer than k = {job.k:,}. Nothing was published. "
-            "This is an error in Kanopy: please report it."
-        )
-    return Verification(seen, starred, classes, least)
-
-
-def _true_labels(afar: Any, asked: Any, job: Job, columns: list[EncodedColumn], drop: bool) -> dict[str, pl.DataFrame]:
-    """The second opinion on every pair of a value and a label, counted where the release was made."""
-    import functools
-    from pathlib import Path
-
-    from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.release.run import labels_above
-    from kanopy.verify.labels import verify_labels
-
-    given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
-    pairs = {}
-    for name, column in zip(job.quasi, columns, strict=True):
-        found = afar.place.ask(asked.pairs_of(name))
-        found.columns = ["o", "l", "n"]
-        above = {name: functools.partial(labels_above, column.hierarchy)}
-        before, after = found.select(name=found["o"]), found.select(name=found["l"])
-        before.columns = after.columns = [name]
-        verify_labels(before, after, [name], above, given=given, missing_tokens=job.missing_tokens)
-        pairs[name] = found
-    return pairs
-
-
-def _differs(what: str) -> VerificationFailed:
-    return VerificationFailed(
-        f"What was written is not what was found: {what} differ. Nothing was published. If the table did not change "
-        "meanwhile, this is an error in Kanopy: please report it."
-    )

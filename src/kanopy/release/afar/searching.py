@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
-from kanopy._core.classes import Domain
+from kanopy._core.classes import Classes, Domain, Sensitive
 from kanopy._errors import DataError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Progress
@@ -20,7 +21,7 @@ from kanopy.release.prepare import make_problem
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Ints, Longs
+    from kanopy._arrays import Ints, Longs, Mask
     from kanopy._table.encode import EncodedColumn
     from kanopy.engine.afar import Afar
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from kanopy.search.problem import Problem
 
 
-def known_columns(columns: Sequence[EncodedColumn], rows_of: Sequence[Longs]) -> Domain:
+def known_columns(
+    columns: Sequence[EncodedColumn], rows_of: Sequence[Longs], sensitive: Sequence[Sensitive] = ()
+) -> Domain:
     """What is known of a table from its columns alone: hierarchies, and how many rows have each value."""
     rows = int(rows_of[0].sum())
     hierarchies = tuple(column.hierarchy for column in columns)
     domain = Domain(
         tuple(column.name for column in columns), hierarchies, np.zeros((1, len(columns)), np.int32),
-        np.array([rows]), np.zeros(1, np.int32), rows_of=np.array([rows]),
+        np.array([rows]), np.zeros(1, np.int32), tuple(sensitive), rows_of=np.array([rows]),
     )  # fmt: skip
     domain.__dict__["marginals"] = tuple(
         np.bincount(column.codes, weights=own, minlength=column.hierarchy.size).astype(np.int64)
@@ -45,54 +48,107 @@ def known_columns(columns: Sequence[EncodedColumn], rows_of: Sequence[Longs]) ->
 
 
 class JudgeAfar:
-    """Judges candidates by counting them where the table lies."""
+    """Judges candidates by counting them where the table lies. Of the classes of a candidate, models look at how many
+    rows have each value: that comes here, about `most` lines at once."""
 
-    def __init__(self, problem: Problem, afar: Afar) -> None:
-        self.problem, self.afar = problem, afar
+    def __init__(self, problem: Problem, afar: Afar, most: int) -> None:
+        self.problem, self.afar, self.most = problem, afar, most
 
     def evaluate(self, levels: tuple[int, ...], /, ceiling: float = math.inf) -> LevelJudgement:
         """Judge one candidate."""
+        from kanopy.metrics.full_domain import ClassMetric
         from kanopy.search.judge import LevelJudgement
 
         problem = self.problem
         problem.judged += 1
         found = self.afar.count(levels, problem.k, problem.max_suppressed_rows)
-        feasible, score = found.suppressed <= problem.max_suppressed_rows, math.inf
-        if feasible:
-            sums = np.zeros(len(levels))
-            for j, (codes, rows) in enumerate(found.small):
-                sums[j] = float((rows * problem.costs[j].extras[levels[j]][codes]).sum())
-            score = problem.score(levels, found.kept, found.suppressed, found.squares, sums)
+        sums = np.zeros(len(levels))
+        for j, (codes, rows) in enumerate(found.small):
+            sums[j] = float((rows * problem.costs[j].extras[levels[j]][codes]).sum())
+        kept, gone, squares, least = found.kept, found.suppressed, found.squares, found.suppressed
+        feasible = gone <= problem.max_suppressed_rows
+        score = problem.score(levels, kept, gone, squares, sums) if feasible else math.inf
+        beaten = not isinstance(problem.metric, ClassMetric) and score > ceiling
+        if not problem.of_sizes and feasible and not beaten:
+            unsafe, must_go = self.unsafe(levels)
+            rows = unsafe["n"].to_numpy()
+            kept, gone, squares = kept - len(rows), gone + int(rows.sum()), squares - int((rows * rows).sum())
+            least += must_go
+            feasible = gone <= problem.max_suppressed_rows
+            for j in range(len(levels)):
+                sums[j] += float((rows * problem.costs[j].extras[levels[j]][unsafe[f"g{j}"].to_numpy()]).sum())
+            score = problem.score(levels, kept, gone, squares, sums) if feasible else math.inf
+        feasible &= not beaten
         return LevelJudgement(
-            feasible=feasible, score=score, suppressed_rows=found.suppressed, levels=levels, classes=found.kept,
-            all_classes=found.classes, all_squares=found.all_squares, least_suppressed=found.suppressed,
+            feasible=feasible, score=score if feasible else math.inf, suppressed_rows=gone, levels=levels, classes=kept,
+            all_classes=found.classes, all_squares=found.all_squares, least_suppressed=least,
         )  # fmt: skip
 
+    def unsafe(self, levels: Sequence[int]) -> tuple[pl.DataFrame, int]:
+        """The classes of k rows or more that a model finds unsafe, of the candidate that was counted last; and how many
+        of their rows every finer candidate must suppress, too."""
+        import polars as pl
 
-def best_levels(afar: Afar, problem: Problem, progress: Progress) -> LevelJudgement:
-    """The best full-domain candidate; every candidate that is looked at is one aggregation where the table lies."""
+        from kanopy._core.histograms import histogram, summed
+        from kanopy._core.numbering import number_rows
+
+        problem, codes = self.problem, [f"g{j}" for j in range(len(levels))]
+        unsafe = [pl.DataFrame(schema={**dict.fromkeys(codes, pl.Int64), "n": pl.Int64})]
+        least = 0
+        for place, column in enumerate(problem.evidence.sensitive):
+            models = [model for model in problem.models if column.name in model.sensitive]
+            width, own = len(column.values), 0
+            for cells in self.afar.cells(levels, problem.k, len(levels) + place, width, self.most):
+                rows = cells["n"].cast(pl.Int64).to_numpy()
+                classes_of = cells.select(pl.col(code).cast(pl.Int64) for code in codes)
+                number, first, _ = number_rows(classes_of.to_numpy().astype(np.int32))
+                sizes = summed(rows, number, len(first))
+                values = histogram(number, cells["s"].to_numpy(), len(first), width, rows)
+                seen = Classes(sizes, histograms={column.name: values}, facts=problem.evidence.facts)
+                wrong, gone = np.zeros(len(first), np.bool_), np.zeros(len(first), np.int64)
+                for model in models:
+                    violated = model.violated(seen)
+                    wrong |= violated
+                    np.maximum(gone, model.must_go(seen, violated), out=gone)
+                own += int(np.minimum(gone, sizes).sum())
+                unsafe.append(classes_of[first[wrong]].with_columns(pl.Series("n", sizes[wrong])))
+            least = max(least, own)
+        found = pl.concat(unsafe).unique()
+        if found.height and not problem.max_suppressed_rows and all(model.monotonic for model in problem.models):
+            least = max(least, 1)
+        return found, least
+
+
+def best_levels(afar: Afar, problem: Problem, most: int, progress: Progress) -> tuple[LevelJudgement, pl.DataFrame]:
+    """The best full-domain candidate and those of its classes that are not small but unsafe. Every candidate that is
+    looked at is one aggregation where the table lies, and another where models look at values."""
     from kanopy.search.full_domain.optimal import search_elsewhere
 
     problem.require_nesting()
     afar.levels([[h.level(level).codes for level in range(h.height + 1)] for h in problem.domain.hierarchies])
-    return search_elsewhere(problem, JudgeAfar(problem, afar), progress)
+    judge = JudgeAfar(problem, afar, most)
+    best = search_elsewhere(problem, judge, progress)
+    afar.group(best.levels)
+    return best, judge.unsafe(best.levels)[0]
 
 
-def cut_until_parts_fit(afar: Afar, measure: Measure, k: int, most: int, progress: Progress) -> int:
+def cut_until_parts_fit(afar: Afar, measure: Measure, problem: Problem, most: int, progress: Progress) -> int:
     """Cut the table as Mondrian does until no part has more than `most` kinds of rows; returns how many there are.
 
-    All parts that are too large are cut in one round. A cut falls between values, and both sides keep `k` rows.
+    All parts that are too large are cut in one round. A cut falls between values, and both sides would be safe as one
+    class each: they keep k rows, and every model holds for them.
     """
     parts = 1
     while large := afar.large_parts(most):
         progress("cutting where the table lies", None, f"{parts:,} parts")
         cuts = []
         for part, columns in large.items():
-            found = best_cut(columns, measure, k)
+            found = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, afar, problem, part))
             if found is None:
                 raise DataError(
                     f"A part of the table has more than {most:,} different rows and cannot be cut so that both sides "
-                    f"keep {k:,} rows. Name fewer or coarser columns, or let KANOPY_MOST_DIFFERENT say that more fit."
+                    f"keep {problem.k:,} rows and satisfy the models. Name fewer or coarser columns, or let "
+                    "KANOPY_MOST_DIFFERENT say that more fit."
                 )
             cuts.append((part, *found))
         afar.cut(cuts)
@@ -100,9 +156,36 @@ def cut_until_parts_fit(afar: Afar, measure: Measure, k: int, most: int, progres
     return parts
 
 
-def best_cut(columns: Sequence[tuple[Ints, Longs]], measure: Measure, k: int) -> tuple[int, int] | None:
+def _safe_cuts(afar: Afar, problem: Problem, part: int, axis: int, places: Ints) -> Mask:
+    """Behind which places of a column a part can be cut so that the models hold for both sides, each as one class."""
+    from kanopy._core.histograms import histogram
+    from kanopy.search.evidence import LARGEST_HISTOGRAM
+
+    safe = np.ones(len(places) - 1, np.bool_)
+    for number, column in enumerate(problem.evidence.sensitive):
+        if len(places) * len(column.values) > LARGEST_HISTOGRAM:
+            raise DataError(
+                f"{problem.domain.names[axis]!r} has {len(places):,} values, {column.name!r} {len(column.values):,}: "
+                "too many to look at together. Round one of them."
+            )
+        found = afar.beside(part, axis, problem.domain.width + number)
+        at = np.searchsorted(places, found["c"].to_numpy())
+        counts = histogram(at, found["s"].to_numpy(), len(places), len(column.values), found["n"].to_numpy())
+        left = np.cumsum(counts, axis=0)
+        for side in (left[:-1], left[-1] - left[:-1]):
+            seen = Classes(side.sum(axis=1), histograms={column.name: side}, facts=problem.evidence.facts)
+            for model in problem.models:
+                if column.name in model.sensitive:
+                    safe &= ~model.violated(seen)
+    return safe
+
+
+def best_cut(
+    columns: Sequence[tuple[Ints, Longs]], measure: Measure, k: int, safe: Callable[[int, Ints], Mask] | None = None
+) -> tuple[int, int] | None:
     """The column and the place to cut a part at: the costliest column that can be cut, between children of the common
-    ancestor of its values if possible, as near to the middle as that allows. `None` if no cut leaves `k` rows."""
+    ancestor of its values if possible, as near to the middle as that allows. `None` if no cut leaves `k` rows, or none
+    is `safe`."""
     from kanopy.search.clustering.lines_kernel import pair_costs
 
     def cost(j: int) -> int:
@@ -114,6 +197,8 @@ def best_cut(columns: Sequence[tuple[Ints, Longs]], measure: Measure, k: int) ->
         places, rows = columns[j]
         left, whole = np.cumsum(rows)[:-1], int(rows.sum())
         fits = (left >= k) & (whole - left >= k)
+        if fits.any() and safe is not None:
+            fits &= safe(j, places)
         if not fits.any():
             continue
         gaps = np.where(fits, pair_costs(measure.lines, j, places[:-1], places[1:]), -1)
@@ -126,8 +211,8 @@ def best_cut(columns: Sequence[tuple[Ints, Longs]], measure: Measure, k: int) ->
 class SolvePart:
     """Solves a part by itself, wherever it is sent: from its kinds of rows to its pieces.
 
-    `leaf_at` says which value stands at each place of a column. Every piece also says what it loses, so that losses
-    add up over parts.
+    `leaf_at` says which value stands at each place of a column. Models compare with the whole table, which `sensitive`
+    tells of. Every piece also says what it loses, so that losses add up over parts.
     """
 
     job: Job
@@ -135,6 +220,7 @@ class SolvePart:
     hierarchies: tuple[Hierarchy, ...]
     leaf_at: tuple[Ints, ...]
     missing: tuple[str | None, ...]
+    sensitive: tuple[Sensitive, ...] = ()
 
     def __call__(self, part: pl.DataFrame) -> pl.DataFrame:
         """The pieces of a part."""
@@ -149,7 +235,14 @@ class SolvePart:
         leaves = np.column_stack([self.leaf_at[j][part[f"c{j}"].to_numpy()] for j in axes]).astype(np.int32)
         number, first, _ = number_rows(leaves)
         counts = summed(rows, number, len(first))
-        domain = Domain(self.names, self.hierarchies, leaves[first], counts, number, rows_of=rows)
+        columns_of_models = []
+        for place, column in enumerate(self.sensitive, len(self.names)):
+            own = replace(column, code_of_row=part[f"c{place}"].to_numpy(), rows_of=rows)
+            own.__dict__["facts"] = column.facts
+            columns_of_models.append(own)
+        domain = Domain(
+            self.names, self.hierarchies, leaves[first], counts, number, tuple(columns_of_models), rows_of=rows
+        )
         found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), SILENT)
         recoding, pieces = found.recoding, pieces_of(found.recoding, domain)
         kinds = np.arange(len(rows), dtype=np.int32)
