@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -86,21 +84,6 @@ def test_a_failing_writer_leaves_nothing(
     with pytest.raises(raised, match="disk is full" if raised is DataError else None):
         write_table(FRAME, target)
     assert os.listdir(tmp_path) == ["o.csv"] and target.read_text() == "old"
-
-
-@pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    try:
-        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        mounted = False
-    if not mounted:
-        pytest.skip("a small disk needs the right to mount: run the tests as the superuser")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.parquet", "o.arrow", "o.csv.gz"])

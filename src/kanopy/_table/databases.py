@@ -233,4 +233,6 @@ def refused(where: str, error: Exception) -> DataError:
     """The error for what a database says, without the secrets of its address."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     reason = re.sub(r"\w+://\S+", lambda found: shown_address(found[0]), reason)
+    if any(said in reason.lower() for said in ("no space left", "disk is full", "out of disk space")):
+        return DataError(f"The disk is full: {where} says {reason!r}. Nothing was left behind. Free some space there.")
     return DataError(f"{where} cannot be read: {reason}. Check the name, the query and your rights.")

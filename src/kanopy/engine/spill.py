@@ -131,7 +131,7 @@ class Spilled:
 
         try:
             yield
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
             raise DataError(
                 f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory, or "
                 f"too little memory to sort them ({(str(error).splitlines() or [''])[0][:200]}). Make room there, or "

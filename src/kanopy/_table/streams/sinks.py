@@ -70,8 +70,9 @@ class FileSink:
         if self.folder:
             with _whole_folder(Path(self.target)) as place:
                 for number, part in enumerate(_parts(frames())):
-                    sink = place / f"part-{number:05}.parquet"
-                    _frames_scan(lambda part=part: part, schema).sink_parquet(sink)  # type: ignore[misc]
+                    with _as_system():
+                        file = place / f"part-{number:05}.parquet"
+                        _frames_scan(lambda part=part: part, schema).sink_parquet(file)  # type: ignore[misc]
                 yield pl.scan_parquet(place / "*.parquet")
             return
         release = self._release or _files.Release()
@@ -86,7 +87,7 @@ class FileSink:
 
     def _write(self, frames: Frames, schema: pl.Schema, place: Path) -> None:
         suffixes = [suffix.lower() for suffix in Path(self.target).suffixes[-2:]]
-        try:
+        with _as_system():
             if self.as_text:
                 with gzip.open(place, "wb") if suffixes[-1] == ".gz" else place.open("wb") as file:
                     self._write_text(frames(), file, ".tsv" in suffixes or ".tab" in suffixes)
@@ -94,8 +95,6 @@ class FileSink:
                 _frames_scan(frames, schema).sink_parquet(place)
             else:
                 _frames_scan(frames, schema).sink_ipc(place)
-        except pl.exceptions.PolarsError as error:
-            raise OSError(str(error)) from error
 
     def _write_text(self, frames: Iterator[pl.DataFrame], file: Any, tabs: bool) -> None:
         dialect = self.dialect
@@ -119,6 +118,15 @@ class FileSink:
             quote_char=self.dialect.quote or '"',
             glob=False,
         )
+
+
+@contextmanager
+def _as_system() -> Iterator[None]:
+    """What the library says of a disk becomes what the system would have said."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from error
 
 
 def _frames_scan(frames: Frames, schema: pl.Schema) -> pl.LazyFrame:
