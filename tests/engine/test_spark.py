@@ -22,7 +22,7 @@ import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
-from kanopy.engine.spark import SparkEngine, spark_session
+from kanopy.engine.spark import SparkEngine, read_files, spark_session
 from kanopy.release.afar.result import ResultAfar
 from kanopy.release.large import anonymize_where_it_is
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
@@ -134,7 +134,7 @@ def test_output_is_committed_whole_or_not_at_all(session: Any, tmp_path: Path, m
 
 @needs_java
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["suppressing", "dropping", *IN_PARTS])
+@pytest.mark.parametrize("name", ["suppressing", "dropping", "many models", *IN_PARTS])
 def test_more_different_rows_than_fit_stay_on_the_cluster(
     name: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +246,29 @@ def test_a_killed_driver_leaves_nothing_that_looks_complete(when: str, session: 
     assert left == ([] if when == "before writing" else ["release.kanopy-part"])
     anonymize_where_it_is(SparkEngine(session.createDataFrame(people().to_arrow()), str(out)), job("suppressing"))
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+@needs_java
+@pytest.mark.slow
+def test_files_that_differ_or_are_corrupt_are_refused(session: Any, tmp_path: Path) -> None:
+    """Spark itself would take a column that one file lacks for missing values."""
+    people().write_parquet(tmp_path / "a.parquet")
+    assert read_files(session, str(tmp_path)).count() == people().height
+    people().drop("sex").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet lacks 'sex', which .*a\.parquet has"):
+        read_files(session, str(tmp_path))
+    people().with_columns(pl.col("age").cast(pl.String)).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"different types: age"):
+        read_files(session, str(tmp_path))
+    data = bytearray((tmp_path / "a.parquet").read_bytes())
+    data[200:2000] = bytes(1800)
+    (tmp_path / "b.parquet").write_bytes(data)
+    with pytest.raises(DataError, match="Spark could not do it"):
+        anonymize_where_it_is(SparkEngine(read_files(session, str(tmp_path)), f"{tmp_path}/out"), job("suppressing"))
+    (tmp_path / "b.parquet").write_bytes(b"nothing of Parquet")
+    with pytest.raises(DataError, match="Spark could not do it"):
+        read_files(session, str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.parquet", "b.parquet"]
 
 
 def test_an_unreachable_master_and_a_wrong_java_are_told_at_once(

@@ -21,6 +21,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
+from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
 from kanopy.engine.afar import CELLS, GROUPS, Solve
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
@@ -70,6 +71,43 @@ def check_java() -> None:
     if found is None or int(found[1]) < LEAST_JAVA:
         shown = found[1] if found else "a strange one"
         raise MissingDependency(f"Spark needs Java {LEAST_JAVA} or newer, not {shown}. Install a newer JDK.")
+
+
+def read_files(session: Any, path: str) -> Any:
+    """The Parquet files of a path as a frame. Spark would take the columns of one file for those of all, and what others
+    lack for missing values: such files are refused, as everywhere."""
+    with told():
+        frame = session.read.parquet(path)
+        files, schemas = sorted(frame.inputFiles()), []
+        parquet, settings = session._jvm.org.apache.parquet.hadoop, session._jsc.hadoopConfiguration()
+        for file in files:
+            place = session._jvm.org.apache.hadoop.fs.Path(file)
+            footer = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(place, settings))
+            try:
+                fields = footer.getFooter().getFileMetaData().getSchema().getFields()
+                schemas.append({field.getName(): " ".join(str(field).split()[1:]) for field in fields})
+            finally:
+                footer.close()
+    require_same_columns(files, schemas)
+    return frame
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """What Spark says becomes one plain sentence."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        # What a worker says comes with the places it came through: the first line after them tells.
+        said = [line for line in lines[1:] if line and not line[0].isspace() and not line.startswith("Traceback")]
+        reason = said[0] if said and ("Python worker" in lines[0] or "o.ParquetFileReader" in lines[0]) else lines[0]
+        if "ModuleNotFoundError" in reason:
+            reason += ": executors need a Python with Kanopy, which PYSPARK_PYTHON names"
+        raise DataError(f"Spark could not do it: {reason[:300]}. Nothing was published.") from None
 
 
 class SparkEngine:
@@ -135,7 +173,7 @@ class SparkEngine:
         try:
             if self.output is not None:
                 aside = f"{self.output.rstrip('/')}.kanopy-part"
-                with self._told():
+                with told():
                     published.write.mode("overwrite").parquet(aside)
                     published = self.session.read.parquet(aside)
             published.createOrReplaceTempView("kanopy_release")
@@ -170,26 +208,10 @@ class SparkEngine:
         return self._here(self.session.sql(query))
 
     def _here(self, frame: Any) -> pl.DataFrame:
-        with self._told():
+        with told():
             found = pl.from_arrow(frame.toArrow())
         assert isinstance(found, pl.DataFrame)
         return found
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            yield
-        except (PySparkException, Py4JError) as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            # What a worker says comes with the places it came through: the first line after them tells.
-            said = [line for line in lines[1:] if line and not line[0].isspace() and not line.startswith("Traceback")]
-            reason = said[0] if said and "Python worker" in lines[0] else lines[0]
-            if "ModuleNotFoundError" in reason:
-                reason += ": executors need a Python with Kanopy, which PYSPARK_PYTHON names"
-            raise DataError(f"Spark could not do it: {reason[:300]}. Nothing was published.") from None
 
 
 class SparkPlace:

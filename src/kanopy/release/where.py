@@ -121,12 +121,12 @@ def open_engine(
         with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=to_file)) as found:
             yield found
     elif name == "spark":
-        from kanopy.engine.spark import SparkEngine, spark_session
+        from kanopy.engine.spark import SparkEngine, read_files, spark_session
 
         if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
             raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
         session = spark_session(master)
-        yield SparkEngine(session.read.parquet(os.fspath(data)), output)
+        yield SparkEngine(read_files(session, os.fspath(data)), output)
     else:
         raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")
 

@@ -152,7 +152,7 @@ def scan(source: str | os.PathLike[str], *, encoding: str | None = None) -> Scan
             lazy = pl.scan_ipc(path)
             return Scan(str(path), lazy, lazy.collect_schema(), kind, files=(path,))
         hive = path.is_dir() and any("=" in part for file in files for part in file.relative_to(path).parts[:-1])
-        _require_same(files, [pl.read_parquet_schema(file) for file in files])
+        require_same_columns(files, [pl.read_parquet_schema(file) for file in files])
         lazy = pl.scan_parquet(files, hive_partitioning=hive, glob=False)
         return Scan(str(path), lazy, lazy.collect_schema(), kind, files=tuple(files))
 
@@ -166,7 +166,7 @@ def _files_of(folder: Path) -> tuple[str, list[Path]]:
     return "", []
 
 
-def _require_same(files: Sequence[Path], schemas: Sequence[Mapping[str, object]]) -> None:
+def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[str, object]]) -> None:
     """Refuse files of one table whose columns differ: what is missing in one must not read as missing values."""
     first = dict(schemas[0])
     for file, own in zip(files, map(dict, schemas), strict=True):
@@ -192,7 +192,7 @@ def _scan_text(path: Path, files: Sequence[Path], encoding: str | None) -> Scan:
         other, own, _ = _header(file, encoding)
         if own != names or (other.separator, other.quote) != (dialect.separator, dialect.quote):
             schemas = [dict.fromkeys(each, pl.String()) for each in (names, own)]
-            _require_same([files[0], file], schemas)
+            require_same_columns([files[0], file], schemas)
             raise DataError(f"{files[0]} and {file} are written differently. Write all files of a table alike.")
     lazy = pl.scan_csv(
         list(files),
