@@ -131,7 +131,7 @@ def test_parts_solved_afar_keep_the_promise(
         ({"models": ["risk-average:0.2"]}, "the model 'risk-average' looks at more than"),
         ({"models": ["k-map:2"]}, "the model 'k-map' looks at more than"),
         ({"models": ["epsilon-m:pay:3,2"], "algorithm": "mondrian"}, "classes that satisfy 'epsilon-m' in parts"),
-        ({"unit": ["patient"]}, "people are counted"),
+        ({"unit": ["patient"]}, "people are counted row by row. Make it one row per person first, or let KANOPY_MOST"),
         ({"algorithm": "datafly"}, "'datafly' looks at all"),
     ],
 )
@@ -240,7 +240,19 @@ def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
     people().write_parquet(tmp_path / "p.parquet")
     out = str(tmp_path / "out.csv")
     asked = ["anonymize", str(tmp_path / "p.parquet"), "-q", "age,sex", "-k", "4", "--suppress", "5%", "-o", out]
-    done = CliRunner().invoke(app, [*asked, "--engine", "stream"])
+    beside = [
+        "--mapping",
+        f"{tmp_path}/m.csv",
+        "--manifest",
+        f"{tmp_path}/man.json",
+        "--solution",
+        f"{tmp_path}/s.json",
+    ]
+    done = CliRunner().invoke(app, [*asked, "--engine", "stream", "--model", "l-distinct:ill:2", *beside])
     assert done.exit_code == 0, done.output
-    assert "checked again where it was written" in " ".join(done.output.split())
+    said = " ".join(done.output.split())
+    assert "checked again where it was written" in said and "at least 2 different values of ill" in said
     assert pl.read_csv(out).height == people().height
+    assert json.loads((tmp_path / "man.json").read_text())["result"]["parts"] == 1
+    assert json.loads((tmp_path / "s.json").read_text())["levels"].keys() == {"age", "sex"}
+    assert pl.read_csv(tmp_path / "m.csv")["rows"].sum() == 2 * people().height

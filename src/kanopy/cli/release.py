@@ -254,12 +254,24 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
 
 def _show_afar(out: Any, result: Any, output: str | None, report: Path | None) -> None:
     """A release whose different rows stayed where they are: what was counted on it there."""
+    from rich.text import Text
+
     out.print(
         f"[bold green]✓[/] Every published combination of {counted(len(result.job.quasi), 'quasi-identifier')} is "
         f"shared by at least [bold]{result.smallest_class:,}[/] rows (k = {result.job.k}), "
         "checked again where it was written."
     )
+    for model in result.job.models:
+        out.print(Text("✓ ", style="bold green").append(model.said(), style="not bold default"))
+    if result.levels is not None:
+        heights = (hierarchy.height for hierarchy in result.hierarchies.values())
+        lines = [(name, str(level), str(of)) for (name, level), of in zip(result.levels.items(), heights, strict=True)]
+        out.print(grid(("column", ">level", ">of"), lines))
     out.print(f"{result!r}"[1:-1])
+    risk = result.risk()
+    out.print(
+        f"Who knows a row finds it with a chance of at most {risk['highest']:.2%}, {risk['average']:.2%} on average."
+    )
     show_seconds(out, result.clock.total())
     out.print(f"Release: {output}")
 

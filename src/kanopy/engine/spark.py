@@ -74,7 +74,7 @@ def check_java() -> None:
 
 
 def read_files(session: Any, path: str) -> Any:
-    """The Parquet files of a path as a frame. Spark would take the columns of one file for those of all, and what others
+    """The Parquet files of a path as a frame. Spark would take the columns of one file for all, and what others
     lack for missing values: such files are refused, as everywhere."""
     with told():
         frame = session.read.parquet(path)

@@ -64,8 +64,10 @@ def why_not_afar(job: Job) -> str | None:
 def require_afar(job: Job, most: int) -> None:
     """Refuse a job that needs the different rows of its table on one machine, which are more than `most`."""
     if (why := why_not_afar(job)) is not None:
-        raise JobError(f"The table has more than {most:,} different rows, and {why}. Name fewer or coarser columns, or "
-                       "let KANOPY_MOST_DIFFERENT say that more fit.")  # fmt: skip
+        # Every person is a row of its own there, however coarse the other columns are.
+        what = "Make it one row per person first" if job.unit else "Name fewer or coarser columns"
+        raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or let "
+                       "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
 
 
 def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: Progress) -> ResultAfar:
