@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Event
 
 import numpy as np
@@ -16,7 +18,7 @@ from kanopy.search.local.best.best import STOPPED, Best
 from kanopy.search.local.best.improvement import Improvement
 from kanopy.search.local.boxes import lay_out, partition_cost
 from kanopy.search.problem import Problem
-from kanopy.search.work import at_once
+from kanopy.search.work import at_once, in_order
 from tests.search.test_best import table
 
 
@@ -86,3 +88,17 @@ def test_threads_of_a_job() -> None:
         job.with_threads(0)
     with pytest.raises(JobError, match="at least 1"):
         Best(threads=0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_tasks_ahead_know_the_same_answers_with_any_number_of_threads(threads: int) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[Callable[[], tuple[int, int]]]:
+        for number in range(9):
+            yield partial(lambda *both: both, number, len(taken))
+
+    for number, known in in_order(tasks(), threads, lambda: None, 3):
+        assert known == max(0, number - 3)
+        taken.append(number)
+    assert taken == list(range(9))

@@ -112,8 +112,8 @@ class Evidence:
 
     def _of_survey(self, table: ClassTable, packing: Packing, levels: Levels, picked: Mask | None) -> dict[str, Any]:
         """Weights of the (picked) classes and, where a model asks for households, the class of every row."""
-        hierarchies = enumerate(zip(self.domain.hierarchies, levels, strict=True))
-        keys = packing.pack([h.level(level).codes[self.domain.tuples[:, j]] for j, (h, level) in hierarchies])
+        pairs = zip(self.domain.hierarchies, levels, strict=True)
+        keys = packing.pack(self.domain.tuples, [h.level(level).codes for h, level in pairs])
         both = np.concatenate([table.keys, keys], axis=1)
         number = number_keys(both[0]).number if len(both) == 1 else np.unique(both, axis=1, return_inverse=True)[1]
         place = np.full(int(number.max(initial=0)) + 1, -1, np.int32)

@@ -22,7 +22,7 @@ from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.people import PeopleOfLevels
 from kanopy.search.rollup_kernel import tally
-from kanopy.search.tables import ClassTable, ClassTables
+from kanopy.search.tables import ClassTable, ClassTables, Rooms
 
 SECONDS_EACH, SECONDS_PER_CLASS = 4e-5, 2.5e-8
 """What judging a candidate takes, and rolling up one of the classes it is made from."""
@@ -75,6 +75,7 @@ class Problem:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
         self.evidence = Evidence(domain, self.models)
         self.judged = 0
+        self.rooms: Rooms | None = None
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     @property
@@ -98,6 +99,7 @@ class Problem:
         part = self.changed(lowest_levels=lowest, highest_levels=highest)
         for name in ("costs", "_extra", "_cost_arrays"):
             part.__dict__[name] = getattr(self, name)
+        part.rooms = self.tables.rooms
         return part
 
     @cached_property
@@ -152,7 +154,7 @@ class Problem:
     def tables(self) -> ClassTables:
         """Class tables of candidates, rolled up on demand."""
         self.require_nesting()
-        return ClassTables(self.domain, self.lattice)
+        return ClassTables(self.domain, self.lattice, rooms=self.rooms)
 
     @cached_property
     def full_tables(self) -> ClassTables:
@@ -374,9 +376,9 @@ class Problem:
         """The release of a candidate: its labels, with violating classes suppressed."""
         if self.people is not None:
             return self.people.recoding(levels)
-        pairs = enumerate(zip(self.domain.hierarchies, levels, strict=True))
+        pairs = zip(self.domain.hierarchies, levels, strict=True)
         packing = self.tables.packing
-        keys = packing.pack([h.level(level).codes[self.domain.tuples[:, j]] for j, (h, level) in pairs])
+        keys = packing.pack(self.domain.tuples, [h.level(level).codes for h, level in pairs])
         if self.of_sizes and packing.words == 1:
             of_tuple = number_keys(keys[0]).number
             sizes = np.bincount(of_tuple, weights=self.domain.counts)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._core.classes import Domain
+from kanopy._core.numbering import SMALL
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.rollup_kernel import roll_up, slots_for, smallest_finer
+from kanopy.search.work import Spare
 
 WORD_BITS = 63
 
@@ -69,12 +72,38 @@ class Packing:
                     length += finer.size
         self.deltas = np.concatenate(pieces) if pieces else np.zeros(1, np.int64)
 
-    def pack(self, codes: list[Ints]) -> Longs:
-        """Packed keys of rows of codes at the lowest levels."""
-        keys = np.zeros((self.words, len(codes[0])), np.int64)
-        for j, column in enumerate(codes):
-            keys[self.word[j]] |= column.astype(np.int64) << self.shift[j]
+    def pack(self, tuples: Ints, lifts: Sequence[Ints]) -> Longs:
+        """Packed keys of tuples `[row, column]`, where `lifts[j]` are the codes of the values of column `j`."""
+        keys = np.zeros((self.words, len(tuples)), np.int64)
+        if len(tuples) <= SMALL:
+            for j, lift in enumerate(lifts):
+                keys[self.word[j]] |= lift[tuples[:, j]].astype(np.int64) << self.shift[j]
+            return keys
+        from kanopy._core.distinct_kernel import pack_lifted
+
+        starts = np.cumsum([0, *(len(lift) for lift in lifts[:-1])]).astype(np.int64)
+        for word, row in enumerate(keys):
+            own = [lift.astype(np.int64) * (self.word[j] == word) << self.shift[j] for j, lift in enumerate(lifts)]
+            pack_lifted(np.ascontiguousarray(tuples, np.int32), np.concatenate(own), starts, row)
         return keys
+
+
+class _Room:
+    """Where a table is rolled up before it is known how large it is."""
+
+    def __init__(self, words: int, largest: Tuples) -> None:
+        count = len(largest.counts)
+        self.keys, self.sizes = np.empty((words, count), np.int64), np.empty(count, np.int64)
+        self.histogram = np.empty((0, 0) if largest.histogram is None else largest.histogram.shape, np.int32)
+        self.slots = slots_for(count)
+
+
+class Rooms(Spare[_Room]):
+    """Rooms for all tables of some tuples."""
+
+    def __init__(self, words: int, largest: Tuples) -> None:
+        super().__init__(lambda: _Room(words, largest))
+        self.words = words
 
 
 class ClassTables:
@@ -85,19 +114,19 @@ class ClassTables:
     """
 
     def __init__(
-        self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None
-    ) -> None:
-        """`counted` replaces the domain's tuples and counts where models need more than sizes."""
+        self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None,
+        rooms: Rooms | None = None,
+    ) -> None:  # fmt: skip
+        """`counted` replaces the domain's tuples and counts where models need more than sizes.
+
+        `rooms` are those of finer tables of the same tuples.
+        """
         counted = counted if counted is not None else Tuples(domain.tuples, domain.counts)
         self.lattice = lattice
         self.packing = Packing(domain, lattice)
         self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
-        codes = [h.level(lattice.lowest[j]).codes[counted.tuples[:, j]] for j, h in enumerate(domain.hierarchies)]
-        count = len(counted.counts)
-        self._slots = slots_for(count)
-        self._keys = np.empty((self.packing.words, count), np.int64)
-        self._sizes = np.empty(count, np.int64)
-        self._histogram = np.empty((0, 0) if counted.histogram is None else counted.histogram.shape, np.int32)
+        lifts = [h.level(level).codes for h, level in zip(domain.hierarchies, lattice.lowest, strict=True)]
+        self.rooms = rooms if rooms and rooms.words >= self.packing.words else Rooms(self.packing.words, counted)
         # Beside its words a class has a histogram to be added up.
         self._dearness = self.packing.words + (0 if counted.histogram is None else counted.histogram.shape[-1] >> 3)
         self._tables: list[ClassTable] = []
@@ -107,7 +136,7 @@ class ClassTables:
         self._room = budget_bytes
         self.looked_at = 0
         """Classes that tables were rolled up from, which is what work is measured by."""
-        base = ClassTable(self.packing.pack(codes), counted.counts, counted.histogram)
+        base = ClassTable(self.packing.pack(counted.tuples, lifts), counted.counts, counted.histogram)
         self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
 
@@ -158,10 +187,11 @@ class ClassTables:
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 start[j] = packing.starts[j, a, b]
-        found = roll_up(
-            source.keys, source.sizes, self._histogram if source.histogram is None else source.histogram,
-            packing.word, packing.shift, packing.mask, packing.deltas, start,
-            self._keys, self._sizes, self._histogram, self._slots,
-        )  # fmt: skip
-        histogram = None if source.histogram is None else self._histogram[:found].copy()
-        return ClassTable(self._keys[:, :found].copy(), self._sizes[:found].copy(), histogram)
+        with self.rooms.one() as room:
+            keys, sizes, histogram = room.keys[: packing.words], room.sizes, room.histogram
+            found = roll_up(
+                source.keys, source.sizes, histogram if source.histogram is None else source.histogram,
+                packing.word, packing.shift, packing.mask, packing.deltas, start, keys, sizes, histogram, room.slots,
+            )  # fmt: skip
+            made = None if source.histogram is None else histogram[:found].copy()
+            return ClassTable(keys[:, :found].copy(), sizes[:found].copy(), made)

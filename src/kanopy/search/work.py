@@ -13,8 +13,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from threading import Event
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 
 class Work:
@@ -139,20 +140,28 @@ MOST_THREADS = 64
 """More would only take memory."""
 
 
-def in_order(tasks: Iterable[Callable[[], Answer]], threads: int, look: Callable[[], None]) -> Iterator[Answer]:
+def in_order(
+    tasks: Iterable[Callable[[], Answer]], threads: int, look: Callable[[], None], ahead: int | None = None
+) -> Iterator[Answer]:
     """The answers of tasks that are made as they are needed, in their order, a few ahead of who takes them.
 
-    `look` is called now and then while waiting, and may raise to stop.
+    Where tasks depend on answers, `ahead` says how many: a task is made when all answers save the last so many have
+    been taken, whatever the number of threads. `look` is called now and then while waiting, and may raise to stop.
 
     >>> list(in_order((lambda n=n: n * n for n in range(5)), 2, lambda: None))
     [0, 1, 4, 9, 16]
     """
-    if threads <= 1:
+    threads = min(threads, MOST_THREADS)
+    most = (2 * threads if threads > 1 else 0) if ahead is None else ahead
+    if threads <= 1 or not most:
+        done: deque[Answer] = deque()
         for task in tasks:
             look()
-            yield task()
+            done.append(task())
+            if len(done) > most:
+                yield done.popleft()
+        yield from done
         return
-    threads = min(threads, MOST_THREADS)
     waiting: deque[Future[Answer]] = deque()
 
     def first() -> Answer:
@@ -164,10 +173,39 @@ def in_order(tasks: Iterable[Callable[[], Answer]], threads: int, look: Callable
         try:
             for task in tasks:
                 waiting.append(pool.submit(task))
-                while len(waiting) > 2 * threads:
+                while len(waiting) > most:
                     yield first()
             while waiting:
                 yield first()
         finally:
             for future in waiting:
                 future.cancel()
+
+
+Thing = TypeVar("Thing")
+
+
+class Spare(Generic[Thing]):
+    """Large arrays that are used again and again, by one thread at a time: fresh memory takes time.
+
+    >>> spare = Spare(lambda: [0])
+    >>> with spare.one() as first, spare.one() as second:
+    ...     first is second
+    False
+    >>> with spare.one() as again:
+    ...     again is first or again is second
+    True
+    """
+
+    def __init__(self, make: Callable[[], Thing]) -> None:
+        self._make, self._spare = make, list[Thing]()
+
+    @contextmanager
+    def one(self) -> Iterator[Thing]:
+        """One that nobody else has."""
+        try:
+            thing = self._spare.pop()
+        except IndexError:
+            thing = self._make()
+        yield thing
+        self._spare.append(thing)

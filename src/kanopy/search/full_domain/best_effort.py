@@ -9,24 +9,25 @@ of them can be improved together; then one is forced to another level and the ot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
-from threading import Event
 
 import numpy as np
 
-from kanopy._arrays import Floats, Mask
+from kanopy._arrays import Floats, Mask, ShortRows
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.full_domain.level_judge import judge_of
+from kanopy.search.full_domain.level_judge import Memory, judge_of, memory_for
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
-from kanopy.search.work import Work, at_once
+from kanopy.search.work import Spare, Work, in_order
 
 MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
 """Candidates that are looked at together, where levels bound their loss and where they do not; and columns."""
@@ -41,10 +42,15 @@ STALE = 0.5
 """Reopenings per column without a better release after which a column is forced to another level."""
 AFTER_FORCE = 0.2
 """Reopenings per column that a forced release has to become the best; otherwise the best is gone back to."""
+TRADES = 0.75
+"""How often columns are forced a level down and others a level up for it, or the other way round."""
 IDLE = 300
 """Reopenings without a candidate that is new after which the search ends: it has seen what there is."""
-SIDE_BY_SIDE, LARGE_TUPLES = 2, 50_000
-"""Choices of columns that are reopened side by side in tables with at least so many distinct tuples."""
+AHEAD, LARGE_TUPLES = 3, 50_000
+"""In tables with at least so many distinct tuples columns are reopened before the answers of the last so many
+reopenings are known, so that threads have something to do."""
+MOST_CLASSES = 16_000_000
+"""Classes of candidates of a reopening that are kept in memory."""
 BOUND_CANDIDATES = 3_000
 """Candidates over some of the columns whose optimum is proved, for the floor."""
 
@@ -53,6 +59,26 @@ Open = tuple[int, int, int]
 """A column, and the lowest and the highest level it may take."""
 Prove = Callable[[Problem, Work], float]
 """What no candidate of a problem can go below, as far as the work suffices to prove it."""
+
+
+@dataclass
+class Reopening:
+    """Columns reopened, all others as in `start`; what it may spend, what is known to it, and what it finds."""
+
+    start: LevelJudgement
+    opened: list[Open]
+    work: Work
+    known: int
+    failed: ShortRows
+    judged: dict[Levels, LevelJudgement] = field(default_factory=dict)
+    answer: LevelJudgement | None = None
+    steps: Generator[None, Memory, None] = field(init=False)
+    """Its search: listing, and from the first candidate to be judged on, for which it is sent room, the rest."""
+
+    @property
+    def forced(self) -> bool:
+        """Whether a column was forced to another level."""
+        return not self.start.feasible
 
 
 def best_effort(
@@ -83,12 +109,16 @@ class ManyColumns:
     ) -> None:
         self.problem, self.lattice, self.work = problem, problem.lattice, work
         self.progress, self.prove, self.threads = progress, prove, threads
-        # How many choices of columns are reopened side by side depends on the table alone: so does the release.
-        self.side_by_side = SIDE_BY_SIDE if len(problem.domain.counts) >= LARGE_TUPLES else 1
-        self.known: dict[Levels, LevelJudgement] = {}
+        # How many reopenings are under way at once depends on the table alone: so does the release.
+        self.large = len(problem.domain.counts) >= LARGE_TUPLES
+        self.memory = Spare(lambda: memory_for(len(problem.domain.counts), MOST_CLASSES))
+        self.taken = 0
+        """Reopenings whose answers are known."""
+        self.known: dict[Levels, tuple[LevelJudgement, int]] = {}
+        """What was judged, and how many reopenings had been taken then."""
         self.best: LevelJudgement | None = None
         self.random = np.random.default_rng(seed)
-        self.floor = 0.0
+        self.floor, self.cut = 0.0, False
         # Candidates of which too many rows must go, however they are refined: what is finer need not be looked at.
         self.failed, self.failures = np.empty((1024, len(self.lattice.shape)), np.int16), 0
         self.most_open = MOST_OPEN if isinstance(problem.metric, AttributeMetric) else MOST_UNBOUNDED
@@ -103,15 +133,17 @@ class ManyColumns:
             self.judge(self.anywhere())
         if self.best is None:
             raise no_solution(self.problem)
-        self.down(top if top.feasible else self.best)
-        self.up()
+        if not self.large:
+            # Tables of all columns take long where there are many tuples; those of a few reopened ones do not.
+            self.down(top if top.feasible else self.best)
+            self.up()
         self.improve()
         return self.best
 
     def over(self) -> bool:
         """Tell where the search is; whether its work is over."""
         self.tell()
-        return self.work.over
+        return self.work.over or self.cut
 
     def tell(self) -> None:
         """Tell where the search is."""
@@ -123,12 +155,13 @@ class ManyColumns:
 
     def judge(self, levels: Levels) -> LevelJudgement:
         """Judge a candidate, unless it is known."""
-        found = self.known.get(levels)
-        if found is None:
-            before = self.problem.work_seconds
-            found = self.known[levels] = self.problem.evaluate(levels)
-            self.work.spend(self.problem.work_seconds - before)
-            self.keep(found)
+        if levels in self.known:
+            return self.known[levels][0]
+        before = self.problem.work_seconds
+        found = self.problem.evaluate(levels)
+        self.known[levels] = found, self.taken
+        self.work.spend(self.problem.work_seconds - before)
+        self.keep(found)
         return found
 
     def keep(self, found: LevelJudgement) -> None:
@@ -200,23 +233,40 @@ class ManyColumns:
         if not self.columns:
             return
         assert self.best is not None
-        current, stale, idle, bounded = self.best, 0, 0, False
+        current, stale, idle = self.best, 0, 0
         patience = max(6, math.ceil(STALE * len(self.columns)))
         after = max(4, math.ceil(AFTER_FORCE * len(self.columns)))
-        while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
-            before, known, best = current, len(self.known), self.best
-            if stale < patience:
-                choices = [self.chosen(current.levels) for _ in range(self.side_by_side)]
-                current = self.reopened(current, choices, current.score) or current
-                stale = 0 if current is not before else stale + 1
+
+        def settle(found: Reopening) -> None:
+            nonlocal current, stale, idle
+            best, new = self.best, self.take(found)
+            if found.forced:
+                # Where another one was forced meanwhile, the better of the two is gone on with.
+                going_on = stale < patience and found.answer is not None and not found.answer.better_than(current)
+                if not going_on:
+                    current, stale = found.answer or self.best or current, patience - after
+            elif found.answer is not None and found.answer.better_than(current):
+                current, stale = found.answer, 0
             else:
-                if not bounded:
+                stale += 1
+            if best is not None and self.best is best and current is not best and stale >= patience:
+                current = best
+            idle = 0 if new else idle + 1
+
+        def reopenings() -> Iterator[Callable[[], Reopening]]:
+            bounded = False
+            while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
+                if stale >= patience and not bounded:
                     bounded = True
                     self.raise_floor()
-                current, stale = self.forced() or self.best, patience - after
-            if self.best is best and current is not best and stale >= patience:
-                current = best
-            idle = idle + 1 if len(self.known) == known else 0
+                task = self.reopening(current) if stale < patience else self.forcing()
+                if self.begun(task):
+                    yield partial(self.reopened, task)
+                else:
+                    settle(task)
+
+        for found in in_order(reopenings(), self.threads, self.tell, AHEAD if self.large else 0):
+            settle(found)
 
     def chosen(self, at: Levels, without: int = -1) -> list[Open]:
         """A few columns at random, never all of them, with all their levels or those next to where they are."""
@@ -233,49 +283,53 @@ class ManyColumns:
                 size *= high - low + 1
         return found
 
-    def reopened(self, current: LevelJudgement, choices: list[list[Open]], ceiling: float) -> LevelJudgement | None:
-        """The best with some columns reopened, of several choices of columns; `None` if none is below the ceiling.
+    def reopening(self, start: LevelJudgement, opened: list[Open] | None = None) -> Reopening:
+        """Columns to be reopened, knowing what is known now."""
+        share = self.work.left / (1 + AHEAD if self.large else 1)
+        opened = self.chosen(start.levels) if opened is None else opened
+        found = Reopening(start, opened, Work(share), self.taken, self.failed[: self.failures])
+        found.steps = self.solve(found)
+        return found
 
-        Choices know nothing of each other, and have equal shares of the work, so that threads may look at them side by
-        side.
-        """
-        stop, accounts = Event(), [Work(self.work.left / len(choices)) for _ in choices]
-        judged: list[dict[Levels, LevelJudgement]] = [{} for _ in choices]
-        tasks = [
-            partial(self.reopened_columns, current, columns, ceiling, account, own)
-            for columns, account, own in zip(choices, accounts, judged, strict=True)
-        ]
-        if len(tasks) == 1:
-            answers = [tasks[0]()]
-        else:
-            answers = at_once(tasks, self.threads, self.tell, stop)
-        best: LevelJudgement | None = None
-        for answer, account, own in zip(answers, accounts, judged, strict=True):
-            self.work.spend(account.spent)
-            self.known.update(own)
-            for found in own.values():
-                self.keep(found)
-            if answer is not None and answer.better_than(best):
-                best = answer
-        return best
+    def take(self, found: Reopening) -> bool:
+        """Keep what a reopening has found; whether any of it is new."""
+        self.taken += 1
+        self.work.spend(found.work.spent)
+        # A search with more work would have gone on here: nothing else may be begun instead.
+        self.cut |= found.work.over
+        known = len(self.known)
+        for levels, judgement in found.judged.items():
+            self.known.setdefault(levels, (judgement, self.taken))
+            self.keep(judgement)
+        return len(self.known) > known
 
-    def reopened_columns(
-        self, current: LevelJudgement, opened: list[Open], ceiling: float, work: Work,
-        judged: dict[Levels, LevelJudgement],
-    ) -> LevelJudgement | None:  # fmt: skip
-        """The best with all other columns as they are, by branch and bound; `None` if it is not below the ceiling.
+    def begun(self, task: Reopening) -> bool:
+        """List what a reopening may look at; whether anything has to be judged."""
+        for _ in task.steps:
+            return True
+        return False
+
+    def reopened(self, task: Reopening) -> Reopening:
+        """Judge what a reopening has to, in a thread of its own perhaps."""
+        with self.memory.one() as memory, suppress(StopIteration):
+            task.steps.send(memory)
+        return task
+
+    def solve(self, task: Reopening) -> Generator[None, Memory, None]:
+        """The best with all other columns as they are, by branch and bound; no answer if it is no better than before.
 
         Candidates are sorted by what their levels alone lose: one that is feasible rules out what costs more, one that
         is not rules out what is finer. Picks from the middle find soon what is better; picks from the dear end, which
         lie above most others, show soon that nothing is.
         """
-        problem, levels = self.problem, list(current.levels)
+        problem, current, opened, work = self.problem, task.start, task.opened, task.work
+        levels, ceiling = list(current.levels), current.score
         shape = tuple(high - low + 1 for _, low, high in opened)
         bounds = self.bounds(current.levels, opened).reshape(-1)
-        possible = self.not_failed(current.levels, opened)
+        possible = not_failed(task.failed, current.levels, opened)
         heights = np.indices(shape).sum(axis=0).reshape(-1)
         pending = np.lexsort((heights, bounds))
-        work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (len(pending) + self.failures * len(levels)))
+        work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (len(pending) + task.failed.size))
         best: LevelJudgement | None = None
         part: Problem | None = None
         dearest = True
@@ -289,22 +343,22 @@ class ManyColumns:
             possible[place] = False
             for (j, low, _), x in zip(opened, place, strict=True):
                 levels[j] = low + int(x)
-            found = self.known.get(tuple(levels))
-            if found is None:
+            found, since = self.known.get(tuple(levels), (None, 0))
+            if found is None or since > task.known:
                 if part is None:
+                    memory = yield
                     part = self.narrowed(current.levels, opened)
                     work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
-                    judge = judge_of(part)
+                    judge = judge_of(part, memory)
                 before = part.work_seconds
-                found = judged[tuple(levels)] = judge.evaluate(tuple(levels))
+                found = task.judged[tuple(levels)] = judge.evaluate(tuple(levels))
                 work.spend(part.work_seconds - before + LISTING_SECONDS_EACH * len(pending))
             if found.feasible:
                 best = found if found.better_than(best) else best
             elif found.least_suppressed > problem.max_suppressed_rows:
                 possible[tuple(slice(0, x + 1) for x in place)] = False
-        if best is None or (current.feasible and not best.better_than(current)):
-            return None
-        return best
+        if best is not None and (not current.feasible or best.better_than(current)):
+            task.answer = best
 
     def narrowed(self, levels: Levels, opened: list[Open]) -> Problem:
         """The problem with some columns reopened, all others as they are."""
@@ -313,42 +367,50 @@ class ManyColumns:
             lowest[j], highest[j] = low, high
         return self.problem.narrowed(tuple(lowest), tuple(highest))
 
-    def not_failed(self, levels: Levels, opened: list[Open]) -> Mask:
-        """Over the levels of reopened columns, all others as they are: what is not finer than one that failed."""
-        columns, shape = [j for j, _, _ in opened], [high - low + 1 for _, low, high in opened]
-        possible = np.ones(shape, np.bool_)
-        finest = np.array(levels, np.int16)
-        finest[columns] = [low for _, low, _ in opened]
-        failed = self.failed[: self.failures]
-        failed = failed[(failed >= finest).all(axis=1)]
-        if len(failed):
-            possible[tuple(np.minimum(failed[:, columns] - finest[columns], np.array(shape) - 1).T)] = False
-            for axis in range(len(shape)):
-                possible = np.flip(np.logical_and.accumulate(np.flip(possible, axis), axis=axis), axis)
-        return np.ascontiguousarray(possible)
-
     def bounds(self, levels: Levels, opened: list[Open]) -> Floats:
         """Over the levels of reopened columns, what they lose at least: their loss without any suppression."""
         problem, shape = self.problem, [high - low + 1 for _, low, high in opened]
         if not isinstance(problem.metric, AttributeMetric):
             return np.zeros(shape)
-        losses: list[Floats] = [cost.loss(cost.totals[[x]]) for cost, x in zip(problem.costs, levels, strict=True)]
+        pairs = zip(problem.costs, levels, strict=True)
+        losses: list[Floats] = [cost.loss(cost.totals[[x]]).reshape(()) for cost, x in pairs]
         for axis, (j, low, high) in enumerate(opened):
             own = problem.costs[j].loss(problem.costs[j].totals[low : high + 1])
             losses[j] = own.reshape([-1 if i == axis else 1 for i in range(len(opened))])
         return np.array(np.broadcast_to(problem.metric.combine(losses, problem.weights), shape), np.float64)
 
-    def forced(self) -> LevelJudgement | None:
-        """One column of the best release at another level, a few others as they then are best."""
+    def forcing(self) -> Reopening:
+        """Some columns of the best release at other levels, a few others as they then are best."""
         assert self.best is not None
-        j = self.columns[int(self.random.integers(len(self.columns)))]
-        options = [x for x in range(self.lattice.lowest[j], self.lattice.highest[j] + 1) if x != self.best.levels[j]]
-        near = [x for x in options if abs(x - self.best.levels[j]) == 1]
-        level = (near if self.random.random() < 0.7 else options)[0 if self.random.random() < 0.5 else -1]
-        levels = (*self.best.levels[:j], level, *self.best.levels[j + 1 :])
-        start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=levels)
-        choices = [self.chosen(levels, without=j) for _ in range(self.side_by_side)]
-        return self.reopened(start, choices, math.inf) if choices[0] else None
+        levels = list(self.best.levels)
+        trade = self.random.random() < TRADES
+        opened = self.traded(levels) if trade else None
+        if opened is None:
+            j = self.columns[int(self.random.integers(len(self.columns)))]
+            options = [x for x in range(self.lattice.lowest[j], self.lattice.highest[j] + 1) if x != levels[j]]
+            near = [x for x in options if abs(x - levels[j]) == 1]
+            levels[j] = (near if self.random.random() < 0.7 else options)[0 if self.random.random() < 0.5 else -1]
+            opened = self.chosen(tuple(levels), without=j)
+        start = LevelJudgement(feasible=False, score=math.inf, suppressed_rows=0, levels=tuple(levels))
+        return self.reopening(start, opened)
+
+    def traded(self, levels: list[int]) -> list[Open] | None:
+        """Force one or two columns a level down; others may go a level up for it. Or the other way round.
+
+        Two good releases often differ in many columns by one level each, some down and some up: chosen without regard
+        to direction, so many are hardly ever open together.
+        """
+        step = -1 if self.random.random() < 0.7 else 1
+        limits = {-1: self.lattice.lowest, 1: self.lattice.highest}
+        order = [self.columns[i] for i in self.random.permutation(len(self.columns))]
+        forced = [j for j in order if levels[j] != limits[step][j]][: 1 + int(self.random.integers(2))]
+        back = [j for j in order if j not in forced and levels[j] != limits[-step][j]]
+        if not forced or not back:
+            return None
+        for j in forced:
+            levels[j] += step
+        most = int(math.log2(self.most_open))
+        return [(j, min(levels[j], levels[j] - step), max(levels[j], levels[j] - step)) for j in back[:most]]
 
     # ---- what no release can go below ---------------------------------------------------------------------
 
@@ -389,3 +451,17 @@ class ManyColumns:
             lowest_levels=[self.lattice.lowest[j] for j in columns],
             highest_levels=[self.lattice.highest[j] for j in columns],
         )  # fmt: skip
+
+
+def not_failed(failed: ShortRows, levels: Levels, opened: list[Open]) -> Mask:
+    """Over the levels of reopened columns, all others as they are: what is not finer than one that failed."""
+    columns, shape = [j for j, _, _ in opened], [high - low + 1 for _, low, high in opened]
+    possible = np.ones(shape, np.bool_)
+    finest = np.array(levels, np.int16)
+    finest[columns] = [low for _, low, _ in opened]
+    failed = failed[(failed >= finest).all(axis=1)]
+    if len(failed):
+        possible[tuple(np.minimum(failed[:, columns] - finest[columns], np.array(shape) - 1).T)] = False
+        for axis in range(len(shape)):
+            possible = np.flip(np.logical_and.accumulate(np.flip(possible, axis), axis=axis), axis)
+    return np.ascontiguousarray(possible)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kanopy._arrays import Longs
 from kanopy.metrics.full_domain import ClassMetric
 from kanopy.search.full_domain.counting_kernel import Arena, judge
 from kanopy.search.judge import LevelJudgement
@@ -18,19 +19,31 @@ from kanopy.search.problem import Problem
 from kanopy.search.rollup_kernel import slots_for
 
 LARGEST_ARENA = 64_000_000
+Memory = tuple[Longs, Longs]
+"""Keys and sizes of classes, one table after the other."""
+
+
+def memory_for(classes: int, most: int = LARGEST_ARENA) -> Memory:
+    """Room for the tables of a problem with so many classes at its lowest levels; `most` beside the first table."""
+    capacity = min(most, 64 * classes) + classes
+    return np.empty(capacity, np.int64), np.empty(capacity, np.int64)
 
 
 class LevelJudge:
-    """Keeps class tables in one arena and judges a candidate in one compiled call."""
+    """Keeps class tables in one arena and judges a candidate in one compiled call.
 
-    def __init__(self, problem: Problem) -> None:
+    `memory` is used if it is given: room for as many classes as `memory_for` would make, or fewer.
+    """
+
+    def __init__(self, problem: Problem, memory: Memory | None = None) -> None:
         self.problem = problem
         tables = problem.tables
         packing, base = tables.packing, tables.base
         lattice = problem.lattice
         width = len(lattice.shape)
         self._most = base.count
-        self._capacity = min(LARGEST_ARENA, 64 * base.count) + base.count
+        keys, sizes = memory or memory_for(base.count)
+        self._capacity = min(len(keys), 65 * base.count)
         self._number: dict[Levels, int] = {lattice.lowest: 0}
         self._tail = base.count
         top = max(lattice.highest) + 1
@@ -38,8 +51,8 @@ class LevelJudge:
         for (j, a, b), begin in packing.starts.items():
             deltas_start[j * top + a, b] = begin
         self._arena = Arena(
-            np.empty(self._capacity, np.int64), np.empty(self._capacity, np.int64), np.zeros((2, 64), np.int64),
-            np.zeros((64, width), np.int32), packing.shift, packing.mask, packing.deltas, deltas_start,
+            keys, sizes, np.zeros((2, 64), np.int64), np.zeros((64, width), np.int32),
+            packing.shift, packing.mask, packing.deltas, deltas_start,
             slots_for(base.count), *problem._extra, np.zeros(width, np.int32), np.zeros(width, np.int64),
             np.empty(width), np.empty(6, np.int64),
         )  # fmt: skip
@@ -100,6 +113,6 @@ class LevelJudge:
         self._tail = int(self._arena.tables[0, 0])
 
 
-def judge_of(problem: Problem) -> LevelJudge | Problem:
+def judge_of(problem: Problem, memory: Memory | None = None) -> LevelJudge | Problem:
     """The fastest judge for a problem; both give the same answers."""
-    return problem if problem.tables.packing.words > 1 else LevelJudge(problem)
+    return problem if problem.tables.packing.words > 1 else LevelJudge(problem, memory)
