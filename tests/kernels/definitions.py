@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from kanopy._arrays import FloatRows, Floats, IntRows, Ints, Longs, Mask, Shorts, Words
-from kanopy.search.bound.cut_prices_kernel import Room
+from kanopy.search.bound.cut_prices_kernel import Eased, Room
 from kanopy.search.bound.prices_kernel import ROUNDING
 from kanopy.search.local.best.agglomerate_kernel import NEVER, Units
 from kanopy.search.local.best.cover_kernel import ABSENT, FEW, Cover, Desk, Folded
@@ -320,10 +320,15 @@ def tighten(boxes: Boxes, folded: Folded, cover: Cover, desk: Desk) -> None:
 
 def improve_prices(
     start: Longs, record: Ints, share: Floats, weight: Floats, gain: Floats, ceiling: Floats,
-    price: Floats, pressure: Floats, room: Room, balance: float, steps: int,
+    price: Floats, pressure: Floats, eased: Eased, room: Room, balance: float, steps: int,
 ) -> None:  # fmt: skip
     """The same steps with whole arrays."""
-    n, m = len(price), len(weight)
+    n, m, limits = len(price), len(weight), len(eased.classes)
+    inside = np.zeros((m, limits))
+    for c in range(m):
+        inside[c, eased.limit[eased.start[c] : eased.start[c + 1]]] = eased.part[c]
+    limit_pace = 1.0 / (balance * np.maximum(inside.sum(axis=0), 1e-3))
+    allowance_sum = np.zeros(limits)
     cut = np.repeat(np.arange(m), np.diff(start))
     column = np.bincount(record, weights=share, minlength=n)
     pace = 1.0 / (balance * np.maximum(column, 1e-3))
@@ -333,9 +338,14 @@ def improve_prices(
         moved = np.clip(price + pace * (gain - pushed), 0.0, ceiling)
         ahead = 2 * moved - price
         price[:] = moved
+        allowance = np.maximum(eased.allowance + limit_pace * (pressure @ inside - eased.classes), 0.0)
         paid = np.bincount(cut, weights=share * ahead[record], minlength=m)
-        pressure[:] = np.maximum(0.0, pressure + balance * (paid - weight))
+        paid = paid - inside @ (2 * allowance - eased.allowance)
+        eased.allowance[:] = allowance
+        allowance_sum += allowance
+        pressure[:] = np.maximum(0.0, pressure + balance * (paid - weight) / (1 + inside.sum(axis=1)))
         price_sum += price
         pressure_sum += pressure
     price[:] = price_sum / steps
+    eased.allowance[:] = allowance_sum / steps
     pressure[:] = pressure_sum / steps

@@ -15,11 +15,12 @@ import kanopy.search.bound.bound as bound_module
 from kanopy._core.classes import Domain
 from kanopy._errors import JobError
 from kanopy._progress import Progress
+from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy import DistinctDiversity, KAnonymity
 from kanopy.search.bound import certificate, walks
 from kanopy.search.bound.bound import lower_bound
-from kanopy.search.bound.certificate import certify, find_dishonest
+from kanopy.search.bound.certificate import Allowances, WholeAllowances, certify, find_dishonest
 from kanopy.search.bound.ladders import Rung, make_ladders
 from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
@@ -120,13 +121,41 @@ def test_any_further_model_keeps_the_bound_below_its_releases() -> None:
     assert 0 < lower_bound(problem, passes=3).value <= Best(steps=3).solve(problem).score
 
 
+def test_a_limit_proves_what_parts_of_classes_do_not() -> None:
+    """Three rows, k = 2: halves of the three pairs would lose 2/9, but only one class has room, which loses 1/3."""
+    tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]], name="x")
+    cells = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0]], np.int32)
+    domain = Domain(("x", "y", "z"), (tree, tree, tree), cells, np.ones(3, np.int64), np.arange(3, dtype=np.int32))
+    problem = Problem(domain, [KAnonymity(2)], weights=[1, 1, 4])
+    ladders = make_ladders(problem, 10)
+    assert exact_optimum(problem) == Fraction(1, 3)
+    assert certify(problem, np.full(3, 2 / 9), ladders).value <= 2 / 9
+    assert 0.32 < lower_bound(problem, passes=30).value <= 1 / 3
+    # A pair costs 1, 2/3 more than it weighs; all three cost 5/3, also 2/3 more.
+    prices, limit = np.array([2, 1, 2]) / 3, Allowances(np.array([0, 3]), np.arange(3), np.array([2 / 3 + 1e-9]))
+    assert certify(problem, prices, ladders, allowances=limit).value == pytest.approx(1 / 3)
+    # Without the third row, the set says nothing about the pair of it and the second.
+    limit = Allowances(np.array([0, 2]), np.arange(2), np.array([2 / 3 + 1e-9]))
+    assert certify(problem, prices, ladders, allowances=limit).value < 0.2
+    with pytest.raises(AssertionError, match="twice"):
+        certify(problem, prices, ladders, allowances=Allowances(limit.start, limit.tuples * 0, limit.amount))
+
+
 @settings(max_examples=40, deadline=None)
-@given(small_problems(), st.integers(0, 100))
-def test_the_check_finds_exactly_the_rows_in_boxes_that_are_too_dear(problem: Problem, seed: int) -> None:
+@given(small_problems(), st.integers(0, 100), st.integers(0, 3))
+def test_the_check_finds_exactly_the_rows_in_boxes_that_are_too_dear(problem: Problem, seed: int, count: int) -> None:
     domain, bits = problem.domain, 20
-    prices = np.random.default_rng(seed).integers(0, 2**19, len(domain.counts))
+    generator = np.random.default_rng(seed)
+    prices = generator.integers(0, 2**19, len(domain.counts))
     ladders = make_ladders(problem, 10**6)
-    found = find_dishonest(problem, prices, bits, ladders)
+    sets = [np.flatnonzero(generator.random(len(prices)) < 0.8) for _ in range(count)]
+    start = np.cumsum([0, *map(len, sets)])
+    amount = generator.random(count)
+    limits = WholeAllowances(problem, Allowances(start, np.concatenate([[], *sets]).astype(np.int64), amount), bits)
+    assert limits.paid == sum(
+        int(a * 2**bits) * (int(domain.counts[each].sum()) // problem.k) for a, each in zip(amount, sets, strict=True)
+    )
+    found = find_dishonest(problem, prices, bits, ladders, limits=limits)
     weights = [Fraction(w) for w in problem.weights]
     expected = np.zeros(len(prices), np.bool_)
     ranges = [range(low, high + 1) for low, high in zip(problem.lattice.lowest, problem.lattice.highest, strict=True)]
@@ -141,7 +170,9 @@ def test_the_check_finds_exactly_the_rows_in_boxes_that_are_too_dear(problem: Pr
             for h, w, node in zip(domain.hierarchies, weights, box, strict=True):
                 if h.size > 1:
                     whole += int(w / sum(weights) * (int(h.leaf_counts[node]) - 1) / (h.size - 1) * 2**bits)
-            if len(rows) >= problem.k and sum(rows[: problem.k]) > problem.k * whole:
+            within = [int(a * 2**bits) for a, each in zip(amount, sets, strict=True) if {*members} <= {*each.tolist()}]
+            sizes = range(problem.k, min(len(rows), 2 * problem.k - 1) + 1)
+            if any(sum(rows[:size]) > size * whole + sum(within) for size in sizes):
                 expected[members] = True
     np.testing.assert_array_equal(found, expected)
 
@@ -165,7 +196,10 @@ def test_the_bound_grows_with_passes_and_holds_for_a_real_search() -> None:
     assert many.history[-1] == pytest.approx(many.value, rel=1e-9)
     assert many.gap(found.score) < 0.2
     assert many.checked == 81
-    assert many.prices @ problem.domain.counts / problem.domain.rows == pytest.approx(many.value)
+    allowed = many.allowances
+    rows = np.add.reduceat(problem.domain.counts[allowed.tuples], allowed.start[:-1])
+    proved = many.prices @ problem.domain.counts - allowed.amount @ (rows // problem.k)
+    assert len(rows) > 0 and proved / problem.domain.rows == pytest.approx(many.value)
     assert lower_bound(problem, passes=8).exact == many.exact
 
 

@@ -22,7 +22,7 @@ from kanopy._errors import Cancelled, JobError
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
-from kanopy.search.bound.certificate import Certificate, certify
+from kanopy.search.bound.certificate import NO_ALLOWANCES, Allowances, Certificate, certify
 from kanopy.search.bound.ladders import left_out, make_ladders
 from kanopy.search.bound.prices import MOST_COMBINATIONS, Prices
 from kanopy.search.problem import Problem
@@ -39,10 +39,11 @@ PASSES, MOST_PASSES = 6, 1000
 class Bound(Short):
     """No local recoding of this problem has a `loss` below `value` (`exact`, rounded down).
 
-    `prices` holds one per distinct tuple of the domain, `passes` how often they were improved, `history` what each pass
-    reached, `checked` how many level combinations the check covers, `pass_seconds` how long a pass took on average,
-    `left_out` the quasi-identifiers of which levels were joined because there were too many combinations (a weaker
-    bound, but as valid).
+    `prices` holds one per distinct tuple of the domain, `allowances` what classes within limits may cost more than they
+    weigh, so that together they prove the loss (see `kanopy.search.bound.certificate`), `passes` how often they were
+    improved, `history` what each pass reached, `checked` how many level combinations the check covers, `pass_seconds`
+    how long a pass took on average, `left_out` the quasi-identifiers of which levels were joined because there were too
+    many combinations (a weaker bound, but as valid).
     """
 
     value: float
@@ -53,6 +54,7 @@ class Bound(Short):
     checked: int
     pass_seconds: float = 0.0
     left_out: tuple[str, ...] = ()
+    allowances: Allowances = NO_ALLOWANCES
 
     def to_dict(self, loss: float) -> dict[str, Any]:
         """Plain data beside the loss of a release."""
@@ -78,7 +80,7 @@ def lower_bound(
 
     Valid for any further privacy model (they only take releases away), with suppression (a suppressed row loses
     everything, which is never less than its price) and with rows excluded from the start; not for columns published
-    without their hierarchy. More passes give a higher bound (8, if neither they nor a budget are given); stopping
+    without their hierarchy. More passes give a higher bound (6, if neither they nor a budget are given); stopping
     early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
     levels joins some of them. What is proved does not depend on the number of threads (all processors, if not given).
 
@@ -102,24 +104,26 @@ def lower_bound(
     check_k(problem.k, usable)
     ladders, threads = make_ladders(problem, _affordable(problem, budget_seconds)), usable_threads(threads)
     work = Work(budget_seconds)
-    stages = [Prices(problem, ladders, passes, progress, work, threads)]
+    whole = not left_out(problem, ladders)
+    stages = [Prices(problem, ladders, passes, progress, work, threads, limited=whole)]
     deadline = None if budget_seconds is None else work.seconds
     interrupted = False
     try:
         # With levels joined, a few passes show how much finer they may be.
-        joined = deadline is not None and bool(left_out(problem, ladders))
+        joined = deadline is not None and not whole
         stages[-1].run(deadline, TRIAL_PASSES if joined else passes)
         while deadline is not None and joined and work.spent < stages[-1].deadline_of_passes:
             finer = stages[-1].affordable_ladders(work.left)
-            joined = finer != stages[-1].ladders
-            stages.append(Prices(problem, finer, passes, progress, work, threads, stages[-1]))
-            stages[-1].run(deadline, TRIAL_PASSES if left_out(problem, finer) and joined else passes)
+            joined, whole = finer != stages[-1].ladders, not left_out(problem, finer)
+            stages.append(Prices(problem, finer, passes, progress, work, threads, stages[-1], limited=whole))
+            stages[-1].run(deadline, TRIAL_PASSES if joined and not whole else passes)
     except (Cancelled, KeyboardInterrupt):
         interrupted = True
     # A stage that was stopped in its first pass has proved nothing that the one before it has not.
     search = next((stage for stage in reversed(stages) if stage.own_passes), stages[0])
     best, ladders = search.best[search.priced.record_of_tuple], search.ladders
-    proof: Certificate = certify(problem, best, ladders, SILENT if interrupted else _Unstoppable(progress), threads)
+    told = SILENT if interrupted else _Unstoppable(progress)
+    proof: Certificate = certify(problem, best, ladders, told, threads, search.allowances())
     return Bound(
         proof.value,
         proof.loss,
@@ -129,6 +133,7 @@ def lower_bound(
         proof.combinations,
         search.seconds / max(1, len(search.history)),
         left_out(problem, ladders),
+        proof.allowances,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from kanopy._arrays import FloatRows, Floats, IntRows, Ints, LongRows, Longs
 from kanopy._compiler import Arrays, helper, kernel
+from kanopy.search.bound.limits_kernel import Limits, allowed_in, count_rows
 from kanopy.search.local.boxes_kernel import AT, LEVELS, VALUES, Boxes
 
 ROUNDING = 1e-12
@@ -64,14 +65,15 @@ class Found(Arrays):
 
 @dataclass(frozen=True, eq=False)
 class Cuts(Arrays):
-    """Boxes kept: `weight`, `excess` of the mean of their k dearest rows, and those rows with their shares.
+    """Boxes kept: `weight`, `excess` of the mean of their dearest rows, and those rows with their shares.
 
-    The rows of cut `c` are `record[start[c]:start[c + 1]]`, `box` is its number among those found; `used` counts cuts,
-    entries, and cuts for which there was no room.
+    The `size` rows of cut `c` are `record[start[c]:start[c + 1]]`, `box` is its number among those found; `used` counts
+    cuts, entries, and cuts for which there was no room.
     """
 
     weight: Floats
     excess: Floats
+    size: Floats
     box: Longs
     start: Longs
     record: Ints
@@ -112,7 +114,7 @@ def make_found(most: int, entries: int) -> Found:
 def make_cuts(most: int, entries: int) -> Cuts:
     """Room for cuts."""
     return Cuts(
-        np.empty(most), np.empty(most), np.empty(most, np.int64), np.zeros(most + 1, np.int64),
+        np.empty(most), np.empty(most), np.empty(most), np.empty(most, np.int64), np.zeros(most + 1, np.int64),
         np.empty(entries, np.int32), np.empty(entries), np.zeros(3, np.int64),
     )  # fmt: skip
 
@@ -168,9 +170,24 @@ def _paid(dear: Dear, held: int) -> float:
 
 
 @helper
-def _keep_cut(cuts: Cuts, dear: Dear, held: int, k: int, weight: float, box: int, worst: Floats) -> None:
-    """Keep a box if it is the worst so far for one of its k dearest rows."""
-    excess = _paid(dear, held) / k - weight
+def _class_rows(dear: Dear, held: int, k: int, weight: float) -> tuple[int, int]:
+    """Of the dearest rows of a box, those of the class that pays most beyond its weight: k, and more that pay more
+    than they weigh; returns how many records and rows they are."""
+    size = 0
+    for i in range(held):
+        if dear.price[i] <= weight and size + dear.rows[i] >= k:
+            dear.rows[i] = max(0, k - size)
+            return i + min(1, dear.rows[i]), max(k, size)
+        size += dear.rows[i]
+    return held, size
+
+
+@helper
+def _keep_cut(
+    cuts: Cuts, dear: Dear, held: int, size: int, weight: float, allowed: float, box: int, worst: Floats
+) -> None:
+    """Keep a box if it is the worst so far for one of the rows of its dearest class."""
+    excess = (_paid(dear, held) - allowed) / size - weight
     wanted = False
     for i in range(held):
         if excess > worst[dear.record[i]]:
@@ -185,9 +202,10 @@ def _keep_cut(cuts: Cuts, dear: Dear, held: int, k: int, weight: float, box: int
         return
     for i in range(held):
         cuts.record[at + i] = dear.record[i]
-        cuts.share[at + i] = dear.rows[i] / k
+        cuts.share[at + i] = dear.rows[i] / size
     cuts.weight[cut] = weight
     cuts.excess[cut] = excess
+    cuts.size[cut] = size
     cuts.box[cut] = box
     cuts.start[cut + 1] = at + held
     cuts.used[0] = cut + 1
@@ -195,54 +213,89 @@ def _keep_cut(cuts: Cuts, dear: Dear, held: int, k: int, weight: float, box: int
 
 
 @helper
+def _cap_all(members: Ints, begin: int, end: int, cap: float, repaired: Floats) -> None:
+    for i in range(begin, end):
+        if repaired[members[i]] > cap:
+            repaired[members[i]] = cap
+
+
+@helper
 def _cap_prices(
-    members: Ints, begin: int, end: int, k: int, weight: float, repaired: Floats, dear: Dear, held: int
+    members: Ints, begin: int, end: int, size: int, most: float, repaired: Floats, dear: Dear, held: int
 ) -> None:
-    """Cap the repaired prices in a box so that its k dearest rows, which are at hand, cost no more than it weighs."""
-    total = _paid(dear, held)
-    if total <= k * weight:
+    """Cap the repaired prices in a box so that its `size` dearest rows, which are at hand, cost at most so much."""
+    rest = _paid(dear, held)
+    if rest <= most:
         return
-    rest = total
     capped = 0
     for i in range(held - 1):
         rest -= dear.rows[i] * dear.price[i]
         capped += dear.rows[i]
-        cap = (k * weight - rest) / capped
+        cap = (most - rest) / capped
         if cap >= dear.price[i + 1]:
             for a in range(i + 1):
                 repaired[dear.record[a]] = cap
             return
-    # Even all k dearest at one price cost too much: nobody in the box may cost more than it weighs.
-    for i in range(begin, end):
-        if repaired[members[i]] > weight:
-            repaired[members[i]] = weight
+    # Even all of them at one price cost too much: nobody in the box may cost more than the mean.
+    _cap_all(members, begin, end, most / size, repaired)
 
 
 @kernel(makes_arrays=False)
 def cap_boxes(
-    found: Found, price: Floats, counts: Longs, k: int, cuts: Cuts, repaired: Floats, worst: Floats, dear: Dear
-) -> None:
+    boxes: Boxes, found: Found, price: Floats, counts: Longs, k: int, limits: Limits, allowance: Floats, cuts: Cuts,
+    repaired: Floats, worst: Floats, dear: Dear,
+) -> None:  # fmt: skip
     """Lower `repaired` until none of these boxes is too dear, and keep the worst of them in `cuts`.
 
-    `worst[t]` is the largest excess of a box among whose k dearest rows `t` is: boxes that raise one are kept. Prices
-    must not be negative; those in `repaired` begin as `price`.
+    `worst[t]` is the largest excess of a box among whose dearest rows `t` is: boxes that raise one are kept. Prices
+    must not be negative; those in `repaired` begin as `price`. Within limits a class may cost more than it weighs, by
+    their allowances; then it matters how many rows it has.
     """
     for b in range(found.used[0]):
         begin, end, weight = found.start[b], found.start[b + 1], found.weight[b]
-        held = _find_dearest(found.record, begin, end, price, price, counts, k, dear)
-        _keep_cut(cuts, dear, held, k, weight, b, worst)
-        held = _find_dearest(found.record, begin, end, price, repaired, counts, k, dear)
-        _cap_prices(found.record, begin, end, k, weight, repaired, dear, held)
+        rows = count_rows(found.record, begin, end, counts, limits.largest[0])
+        allowed = allowed_in(boxes, found.record, begin, end, rows, limits, allowance)
+        if allowed <= 0.0:
+            held = _find_dearest(found.record, begin, end, price, price, counts, k, dear)
+            _keep_cut(cuts, dear, held, k, weight, 0.0, b, worst)
+            held = _find_dearest(found.record, begin, end, price, repaired, counts, k, dear)
+            _cap_prices(found.record, begin, end, k, k * weight, repaired, dear, held)
+            continue
+        rows = min(rows, 2 * k - 1)
+        held = _find_dearest(found.record, begin, end, price, price, counts, rows, dear)
+        held, size = _class_rows(dear, held, k, weight)
+        if _paid(dear, held) - allowed <= size * weight * (1 + ROUNDING):
+            continue
+        _keep_cut(cuts, dear, held, size, weight, allowed, b, worst)
+        for attempt in range(k):
+            held = _find_dearest(found.record, begin, end, price, repaired, counts, rows, dear)
+            held, size = _class_rows(dear, held, k, weight)
+            if _paid(dear, held) - allowed <= size * weight * (1 + ROUNDING):
+                break
+            if attempt < k - 1:
+                _cap_prices(found.record, begin, end, size, size * weight + allowed, repaired, dear, held)
+            else:
+                _cap_all(found.record, begin, end, weight + allowed / rows, repaired)
 
 
 @kernel(makes_arrays=False)
 def cut_again(
-    found: Found, price: Floats, counts: Longs, k: int, ceiling: Floats, cuts: Cuts, worst: Floats, dear: Dear
-) -> None:
-    """Keep those of these boxes that are the worst for one of their rows at other prices; none exceeds the ceiling."""
+    found: Found, price: Floats, counts: Longs, k: int, allowed: Floats, ceiling: Floats, cuts: Cuts, worst: Floats,
+    dear: Dear,
+) -> None:  # fmt: skip
+    """Keep those of these boxes that are the worst for one of their rows at other prices, none above the ceiling.
+
+    `allowed` is what a class in a box may cost more than it weighs.
+    """
     for b in range(found.used[0]):
-        held = _find_dearest(found.record, found.start[b], found.start[b + 1], ceiling, price, counts, k, dear)
-        _keep_cut(cuts, dear, held, k, found.weight[b], b, worst)
+        begin, end, weight = found.start[b], found.start[b + 1], found.weight[b]
+        size = k
+        if allowed[b] > 0.0:
+            size = min(count_rows(found.record, begin, end, counts, 2 * k - 1), 2 * k - 1)
+        held = _find_dearest(found.record, begin, end, ceiling, price, counts, size, dear)
+        if allowed[b] > 0.0:
+            held, size = _class_rows(dear, held, k, weight)
+        _keep_cut(cuts, dear, held, size, weight, allowed[b], b, worst)
 
 
 @kernel(makes_arrays=False)

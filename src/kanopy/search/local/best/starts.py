@@ -97,7 +97,9 @@ class Starts:
         ladders = make_ladders(problem, MOST_COMBINATIONS)
         if left_out(problem, ladders):
             return best
-        prices = self.prices = Prices(problem, ladders, PRICES_PASSES, progress, work, self.threads, k=k, set_aside=0)
+        prices = self.prices = Prices(
+            problem, ladders, PRICES_PASSES, progress, work, self.threads, k=k, set_aside=0, limited=k < FROM_ROUNDS
+        )
         prices.run(work.seconds, PRICES_PASSES)
         if work.cut or prices.own_passes < 2:
             return best
