@@ -32,7 +32,7 @@ from kanopy.search.work import Work, usable_threads
 VISITS_PER_SECOND = 3e7
 """About how fast boxes are gone through; decides only how many levels a budget is enough for at first."""
 TRIAL_PASSES = 4
-PASSES, MOST_PASSES = 6, 1000
+PASSES, MOST_PASSES = 7, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def lower_bound(
 
     Valid for any further privacy model (they only take releases away), with suppression (a suppressed row loses
     everything, which is never less than its price) and with rows excluded from the start; not for columns published
-    without their hierarchy. More passes give a higher bound (6, if neither they nor a budget are given); stopping
+    without their hierarchy. More passes give a higher bound (7, if neither they nor a budget are given); stopping
     early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
     levels joins some of them. What is proved does not depend on the number of threads (all processors, if not given).
 

@@ -88,13 +88,14 @@ def with_crowded(
     heads, all_levels = heads[first], np.ascontiguousarray(all_levels[first])
     of_levels = number_rows(all_levels)
     by_levels = np.argsort(of_levels.number, kind="stable")
-    looked = len(of_levels.first) * (len(priced.counts) + len(head))
     heads, all_levels = heads[by_levels], np.ascontiguousarray(all_levels[by_levels])
-    rows = _inside(priced, heads, all_levels, np.arange(len(priced.counts)), None, priced.counts)
-    fits = np.flatnonzero((rows <= LARGEST * k) & (rows % k > 0))
-    heads, all_levels, rows = heads[fits], np.ascontiguousarray(all_levels[fits]), rows[fits]
     crowd = _inside(priced, heads, all_levels, head, levels, part)
-    excess = crowd - rows // k
+    # At least one class has room wherever one lies.
+    several = np.flatnonzero(crowd > 1 + LEAST_CROWD)
+    heads, all_levels, crowd = heads[several], np.ascontiguousarray(all_levels[several]), crowd[several]
+    looked = len(of_levels.first) * len(head) + len(number_rows(all_levels).first) * len(priced.counts)
+    rows = _inside(priced, heads, all_levels, np.arange(len(priced.counts)), None, priced.counts)
+    excess = np.where((rows <= LARGEST * k) & (rows % k > 0), crowd - rows // k, 0.0)
     chosen = np.argsort(-excess, kind="stable")[:most]
     chosen = np.sort(chosen[excess[chosen] > LEAST_CROWD])
     heads, all_levels = heads[chosen], np.ascontiguousarray(all_levels[chosen])

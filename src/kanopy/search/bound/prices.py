@@ -42,13 +42,14 @@ CONVERGED = 1e-5
 """Stop when the improved prices promise only this much more (relatively) than is proved."""
 START_AT = 0.85
 """The first pass asks for this part of what rows lose in a release."""
-BLOCKS = (40, 60, 90)
-"""Steps between restarts when the prices are improved for the boxes kept so far."""
+BLOCKS, FEWER_BLOCKS = (40, 60, 90), (25, 35)
+"""Steps between restarts when the prices are improved for the boxes kept so far: fewer where limits are
+looked for, which change what is best."""
 LOOKS_AGAIN, TOO_LITTLE = 2, 5e-5
 """How often the boxes kept are looked at again at improved prices before the next pass, and the excess (as a share of
 the mean price) below which they are left alone."""
-LOOK_FOR_LIMITS = (1, 2, 3)
-"""After which passes limits are looked for."""
+LOOK_FOR_LIMITS, LIMITS_BELOW = (1, 2, 3), 20
+"""After which passes limits are looked for, and the k from which on they hardly gain anything."""
 GROWTH, LEAST_GROWTH = 1.2, 0.02
 """How far prices may rise in one pass."""
 BALANCE = 3.0
@@ -88,7 +89,7 @@ class Prices:
         self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
-        self.limited, self.limits = limited, no_limits(self.priced, self.k)
+        self.limited, self.limits = limited and self.k < LIMITS_BELOW, no_limits(self.priced, self.k)
         # What classes within limits may cost more than they weigh: as improved, and as honest with the best prices.
         self.allowance, self.best_allowance = np.zeros(0), np.zeros(0)
         self.best_value = 0.0
@@ -250,12 +251,10 @@ class Prices:
     def _target(self, price: Floats, number: int) -> Floats:
         """The best prices for all boxes kept so far, not too far above those we have."""
         pool, gain = self.pool, self.priced.counts.astype(np.float64)
-        if self.limited:
-            pool.forget()
         ceiling = np.minimum(GROWTH * np.maximum(price, self.best) + LEAST_GROWTH, self.most)
         mean = max(1e-9, self.best_value / gain.sum())
         balance = BALANCE * float(gain.mean()) / mean
-        price = price.copy()
+        price, blocks = price.copy(), FEWER_BLOCKS if self.limited else BLOCKS
         for look in range(1 + LOOKS_AGAIN):
             if look:
                 if self.limited and look == 1 and number in LOOK_FOR_LIMITS:
@@ -263,8 +262,8 @@ class Prices:
                 self._cut_again(price, TOO_LITTLE * mean)
             eased = pool.eased(self.limits, self.allowance)
             room = make_room(len(price), len(pool.weight), len(self.allowance))
-            for i, steps in enumerate(BLOCKS):
-                done = (look + i / len(BLOCKS)) / (1 + LOOKS_AGAIN)
+            for i, steps in enumerate(blocks):
+                done = (look + i / len(blocks)) / (1 + LOOKS_AGAIN)
                 self._tell("balancing prices", number, 0.8 + 0.2 * done)
                 improve_prices(
                     pool.start, pool.record, pool.share, pool.weight, gain, ceiling, price, pool.pressure, eased, room,
@@ -311,7 +310,6 @@ class _Pool:
         self.record = np.zeros(0, np.int32)
         self.share, self.weight, self.pressure, self.size = np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0)
         self.box: Longs = np.zeros(0, np.int64)
-        self.new = np.zeros(0, np.bool_)
         self.count = 0
         nothing = np.zeros(0, np.int32)
         self._boxes: list[tuple[Floats, Longs, Ints, Ints, Ints, Longs]] = [
@@ -388,7 +386,7 @@ class _Pool:
         """Add what a pass has found; where that is too much, forget cuts that do not press."""
         count, entries, _ = cuts.used.tolist()
         if self.start[-1] + entries > MOST_KEPT:
-            self.forget()
+            self._forget()
         self.start = np.concatenate([self.start, self.start[-1] + cuts.start[1 : count + 1]])
         self.record = np.concatenate([self.record, cuts.record[:entries]])
         self.share = np.concatenate([self.share, cuts.share[:entries]])
@@ -396,14 +394,12 @@ class _Pool:
         self.size = np.concatenate([self.size, cuts.size[:count]])
         self.box = np.concatenate([self.box, cuts.box[:count]])
         self.pressure = np.concatenate([self.pressure, np.zeros(count)])
-        self.new = np.concatenate([self.new, np.ones(count, np.bool_)])
 
-    def forget(self) -> None:
-        """Forget cuts that do not press, except those of the last pass."""
-        keep = (self.pressure > 0) | self.new
+    def _forget(self) -> None:
+        keep = self.pressure > 0
         lengths = np.diff(self.start)
         entries = np.repeat(keep, lengths)
         self.start = np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64)
         self.record, self.share = self.record[entries], self.share[entries]
         self.weight, self.pressure, self.size = self.weight[keep], self.pressure[keep], self.size[keep]
-        self.box, self.new = self.box[keep], np.zeros(int(keep.sum()), np.bool_)
+        self.box = self.box[keep]
