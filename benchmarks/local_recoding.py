@@ -191,7 +191,7 @@ def arx(folder: Path, budgets: tuple[float, ...] = (1, 5, 30)) -> None:
             _line(k, budget, f"{found.score:.4f}", f"{spent:.2f}", f"{wall:.2f}")
 
 
-def bound(domain: Domain, passes: int = 8, ks: tuple[int, ...] = (2, 5, 10, 100)) -> None:
+def bound(domain: Domain, passes: int | None = None, ks: tuple[int, ...] = (2, 5, 10, 100)) -> None:
     """Per k: the proved bound, what it took, and the gap to `best` at 5 seconds."""
     warm = Problem(resampled(domain, 500), [KAnonymity(3)])
     Best(steps=1).solve(warm)

@@ -98,7 +98,7 @@ class Starts:
         if left_out(problem, ladders):
             return best
         prices = self.prices = Prices(
-            problem, ladders, PRICES_PASSES, progress, work, self.threads, k=k, set_aside=0, limited=k < FROM_ROUNDS
+            problem, ladders, PRICES_PASSES, progress, work, self.threads, k=k, set_aside=0, limited=True
         )
         prices.run(work.seconds, PRICES_PASSES)
         if work.cut or prices.own_passes < 2:
@@ -110,7 +110,7 @@ class Starts:
         left = np.bincount(record, minlength=prices.records)
         classes = 0
         for records, rows in prices.chosen(LEAST_CHOSEN):
-            while (left[records] >= rows).all() and left.sum() - k >= k:
+            while (left[records] >= rows).all() and left.sum() - rows.sum() >= k:
                 for t, n in zip(records.tolist(), rows.tolist(), strict=True):
                     of_item[by_record[free[t] : free[t] + n]] = classes
                     free[t] += n
