@@ -12,7 +12,7 @@ on every machine.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -34,6 +34,9 @@ FINE_FOR_FEW = 64
 FEW_COLUMNS = 2
 AS_GOOD = 1.015
 """A more readable grid is taken if it loses at most so many times as much as a finer one."""
+YEARS_OF_AGE = 5
+FIVES_MAY_LOSE = 1.03
+"""Ages end at multiples of five if that loses at most so many times as much."""
 STARTS = (2, 3, 4, 6)
 """Into how many parts every column is cut to begin with."""
 ROW_PRICES = (0.0, 0.5, 2.0, 8.0, 32.0)
@@ -45,28 +48,37 @@ Division = Longs | int
 """Where a column is cut (numbers of points of its scale), or the level of its hierarchy."""
 
 
-def fitted_hierarchies(problem: Problem, columns: Mapping[str, Column]) -> dict[str, Hierarchy]:
+def fitted_hierarchies(
+    problem: Problem, columns: Mapping[str, Column], k: int, ages: Collection[str] = ()
+) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns whose cuts suit a release of the whole table; the other columns keep theirs.
 
-    `columns` are those to cut anew. Their values are the first leaves of the hierarchies they have now.
+    `columns` are those to cut anew. Their values are the first leaves of the hierarchies they have now. `k` is how many
+    must have a value that an interval may end at though it is not round; the problem may count in another unit. `ages`
+    are columns that end at multiples of five years wherever little is lost by it.
     """
     names = problem.domain.names
     found: list[tuple[float, Fitting]] = []
     finest = (*FINENESS, FINE_FOR_FEW) if len(columns) <= FEW_COLUMNS else FINENESS
-    for strict, parts in itertools.product((True, False), finest):
-        builder = Round(k=problem.k, parts=parts)
-        scales = {names.index(name): replace(builder.scale(column), strict=strict) for name, column in columns.items()}
-        fitting = Fitting(problem, scales)
+    by_fives = [(YEARS_OF_AGE, True, parts) for parts in finest[-2:]] if any(name in columns for name in ages) else []
+    for years, strict, parts in (*by_fives, *itertools.product((None,), (True, False), finest)):
+        scales = {}
+        for name, column in columns.items():
+            scale = Round(k=k, parts=parts, multiple=years if name in ages else None).scale(column)
+            scales[names.index(name)] = replace(scale, strict=strict)
+        fitting = Fitting(problem, scales, k)
         found.append((fitting.run(), fitting))
     least = min(loss for loss, _ in found)
-    return next(fitting for loss, fitting in found if loss <= least * AS_GOOD).hierarchies()
+    may_lose = [FIVES_MAY_LOSE] * len(by_fives) + [AS_GOOD] * len(found)
+    close = (fitting for (loss, fitting), may in zip(found, may_lose, strict=False) if loss <= least * may)
+    return next(close).hierarchies()
 
 
 class Fitting:
     """The search for divisions of all columns that lose least together. `scales` are those of columns to cut anew."""
 
-    def __init__(self, problem: Problem, scales: Mapping[int, Scale]) -> None:
-        self.problem, self.scales, self.k = problem, scales, problem.k
+    def __init__(self, problem: Problem, scales: Mapping[int, Scale], fewest: int) -> None:
+        self.problem, self.scales, self.k, self.fewest = problem, scales, problem.k, fewest
         self.domain = problem.domain
         self.work = 0
         width = self.domain.width
@@ -127,7 +139,7 @@ class Fitting:
             chosen = self.divisions[j]
             assert not isinstance(chosen, int)
             rows = scale.column.rows
-            least = [max(self.k, rows // 64, 1) << i for i in range(rows.bit_length())]
+            least = [max(self.fewest, rows // 64, 1) << i for i in range(rows.bit_length())]
             finer = [np.union1d(cuts, chosen) for cuts in scale.levels(least)]
             coarser = [np.intersect1d(cuts, chosen) for cuts in scale.nested(least, chosen)]
             ladder = [cuts for cuts in finer if len(cuts) > len(chosen)]

@@ -14,6 +14,8 @@ from kanopy._job.job import DEFAULT_K, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short
 from kanopy._table.roles import Role
+from kanopy.hierarchy.bands import bands_in_order
+from kanopy.hierarchy.scales import in_known_order
 
 HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.UNIT)
 FEWEST_IN_ORDER = 8
@@ -231,8 +233,8 @@ def _read(guess: Guess, seen: Values) -> _Read:
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)
-    if seen.text and (order := _bands(texts)) is not None:
-        return _Read({"method": "order", "order": order}, guess.missing, None, ("bands of numbers, in this order",))
+    if seen.text and in_known_order(texts) is not None:
+        return _in_order(guess, texts)
     if seen.decimal is not None and guess.hierarchy_hint != "mask":
         sign = "comma" if seen.decimal == "," else "point, thousands set apart"
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
@@ -254,7 +256,15 @@ def _means_something(guess: Guess, seen: Values) -> bool:
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:
     from kanopy._table.guessing.written import date_form
+    from kanopy.hierarchy.moments import read_moments
 
+    read = read_moments(texts)
+    if read is not None and read.period:
+        return _Read({"method": "dates"}, guess.missing, None, (f"{read.period}s",))
+    if read is not None and read.kind == "time":
+        return _Read({"method": "auto"}, guess.missing, None, ("times of the day",))
+    if in_known_order(texts) is not None:
+        return _in_order(guess, texts)
     found = date_form(texts)
     if found is None or len(found[1]) > MOST_ODD_TEXTS:
         why = (
@@ -269,10 +279,10 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
     return _Read(hierarchy, (*guess.missing, *odd), None, tuple(remarks))
 
 
-def _bands(texts: list[str]) -> list[str] | None:
-    from kanopy.hierarchy.bands import bands_in_order
-
-    return bands_in_order(texts) if 2 <= len(texts) <= 200 else None
+def _in_order(guess: Guess, texts: list[str]) -> _Read:
+    order = in_known_order(texts)
+    what = "bands of numbers" if bands_in_order(texts) is not None else "words of a scale"
+    return _Read({"method": "order", "order": order}, guess.missing, None, (f"{what}, in this order",))
 
 
 def _told_by_order(frame: Any, hidden: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ later.
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import math
 import re
 from collections import Counter
@@ -25,6 +24,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
+from kanopy.hierarchy.moments import EPOCH, MICROSECOND, read_moments, without_zone
 
 Kind = Literal["integer", "decimal", "real", "date", "datetime", "time", "duration", "boolean", "text"]
 
@@ -32,8 +32,6 @@ LARGEST = 2**61
 MOST_DIGITS = 15
 GRID_STEPS = 10**6
 """Continuous numbers are divided on a decimal grid of at least this many steps over their range."""
-EPOCH = dt.datetime(1970, 1, 1)
-MICROSECOND = dt.timedelta(microseconds=1)
 DAY = dt.timedelta(days=1)
 _DURATION = re.compile(r"(?:(-?\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
@@ -52,6 +50,8 @@ class Column:
     raw: Sequence[Any] = field(default=(), repr=False)
     people: Mapping[str, int] | None = field(default=None, repr=False)
     """By label how many people have a value, where one of them may have several rows."""
+    period: str = ""
+    """What a value of a column of dates is, if it is more than a day: a month, a quarter or a week."""
 
     @property
     def holders(self) -> Longs:
@@ -82,16 +82,17 @@ class Column:
     def inferred(self) -> Column:
         """This column with positions if its texts spell numbers or dates throughout.
 
-        Codes with leading zeros (007, 01307) stay text: as numbers they would lose what they mean.
+        Codes with leading zeros (007, 01307, 01.10) stay text: as numbers they would lose what they mean.
         """
         if self.kind != "text":
             return self
         labels = self.labels()
-        days = days_of(labels)
-        if days is not None:
-            items = zip(days, labels, self.counts.tolist(), strict=True)
-            return replace(column_of_moments("date", list(items), self.name), people=self.people)
-        if any(len(label) > 1 and label[0] == "0" and label.isdigit() for label in labels):
+        read = read_moments(labels)
+        if read is not None:
+            items = zip(read.moments, labels, self.counts.tolist(), strict=True)
+            found = column_of_moments(read.kind, list(items), self.name)
+            return replace(found, people=self.people, period=read.period)
+        if any(label[:1] == "0" and label[1:2].isdigit() for label in labels):
             return self
         try:
             return self.numeric("")
@@ -372,7 +373,7 @@ def _int_array(values: list[Any], name: str) -> Longs:
 
 def _python_moment(value: Any) -> dt.datetime:
     moment: dt.datetime = value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
-    return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    return without_zone(moment)
 
 
 def _labelled(counter: Counter[Any], read: Callable[[Any], Any] = lambda value: value) -> list[tuple[Any, str, int]]:
@@ -397,50 +398,6 @@ def column_of_moments(kind: Kind, items: Iterable[tuple[Any, str, int]], name: s
     counts = np.array([number for _, _, number in ordered], np.int64)
     labels = [label for _, label, _ in ordered]
     return Column(kind, lambda: labels, counts, name, positions, positions, raw=[value for value, _, _ in ordered])
-
-
-USUAL_DATES = (
-    "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%m/%d/%Y", "%m-%d-%Y", "%Y/%m/%d", "%d %b %Y", "%d %B %Y", "%d-%b-%Y",
-    "%b %d, %Y", "%B %d, %Y",
-)  # fmt: skip
-"""How dates are usually written besides 2024-02-29; where a column can be read in two ways, the day comes first."""
-
-
-def days_of(labels: Sequence[str]) -> list[dt.date] | None:
-    """The days that texts spell, all in one of the usual ways of writing dates; `None` if they do not.
-
-    >>> days_of(["29.02.2024", "1.3.2024"]), days_of(["02/29/2024"]), days_of(["29.02.2024", "soon"])
-    ([datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)], [datetime.date(2024, 2, 29)], None)
-    """
-    readers: list[Callable[[str], dt.date]] = [_iso_date]
-    readers += [functools.partial(_written_date, form) for form in USUAL_DATES]
-    for read in readers:
-        try:
-            return [read(label.strip()) for label in labels]
-        except ValueError:
-            continue
-    return None
-
-
-def _iso_date(text: str) -> dt.date:
-    # Only the long form: "20240229" is more often a number than a date.
-    return dt.date.fromisoformat(text if "-" in text else "")
-
-
-def _written_date(form: str, text: str) -> dt.date:
-    return dt.datetime.strptime(text, form).date()
-
-
-def iso_moment(text: str) -> dt.datetime | None:
-    """A moment written like 2024-02-29T08:30 (with an offset: in UTC), or `None`.
-
-    >>> iso_moment("2024-02-29 08:30"), iso_moment("soon")
-    (datetime.datetime(2024, 2, 29, 8, 30), None)
-    """
-    try:
-        return _python_moment(dt.datetime.fromisoformat(text.strip()))
-    except ValueError:
-        return None
 
 
 def _texts(counter: Counter[Any], name: str) -> Column:

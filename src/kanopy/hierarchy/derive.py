@@ -152,25 +152,20 @@ def placed(h: Hierarchy, values: Iterable[str]) -> Hierarchy:
 
 def _numbers_like(h: Hierarchy, values: Sequence[str]) -> dict[str, Any]:
     """The numbers of those values that can be read as the leaves of a hierarchy over numbers, dates or moments are."""
-    from kanopy.hierarchy.column import EPOCH, MICROSECOND, column_of, days_of, iso_moment
+    from kanopy.hierarchy.column import column_of
 
     if h.low is None or not h.nested:
         return {}
     column = column_of(h.values).inferred()
-    numbers: list[Any]
-    if column.kind == "date":
-        read = [value for value in values if days_of([value]) is not None]
-        days = days_of([*h.values, *read]) or []
-        numbers = [day.toordinal() for day in days]
-    elif column.numbers is not None:
-        read = [value for value in values if column_of([value]).inferred().kind in ("integer", "decimal", "real")]
-        numbers = [float(value) if "." in value or "e" in value.lower() else int(value) for value in (*h.values, *read)]
-    else:
-        read = [value for value in values if iso_moment(value) is not None]
-        moments = [iso_moment(value) for value in (*h.values, *read)]
-        numbers = [] if None in moments else [(moment - EPOCH) // MICROSECOND for moment in moments if moment]
-    same = len(numbers) and np.allclose(numbers[: h.size], h.low[: h.size].astype(np.float64), rtol=1e-12, atol=0)
-    return dict(zip(read, numbers[h.size :], strict=True)) if same else {}
+    alike = ("integer", "decimal", "real") if column.kind in ("integer", "decimal", "real") else (column.kind,)
+    read = [value for value in values if column_of([value]).inferred().kind in alike]
+    both = column_of([*h.values, *read]).inferred()
+    if both.numbers is None:
+        return {}
+    numbers = dict(zip(both.labels(), both.numbers.tolist(), strict=True))
+    own = [numbers[value] for value in h.values]
+    same = np.allclose(own, h.low[: h.size].astype(np.float64), rtol=1e-12, atol=0)
+    return {value: numbers[value] for value in read} if same else {}
 
 
 def _with_point(bounds: Bounds | None, at: int, times: int, high: Bounds | None) -> Bounds | None:

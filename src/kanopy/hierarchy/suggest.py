@@ -23,7 +23,6 @@ import numpy as np
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
 from kanopy._shown import Drawn
-from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -37,6 +36,7 @@ from kanopy.hierarchy.builders.rounding import PARTS, Round
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.construct import spans
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.scales import in_known_order
 
 if TYPE_CHECKING:
     from kanopy.hierarchy.builders.semantic.builders import Proposal
@@ -232,7 +232,7 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
     if column.kind != "text" or column.size < 3:
         return [Suppress()]
     labels = column.labels()
-    if bands_in_order(labels) is not None:
+    if in_known_order(labels) is not None:
         return [Order(fan_out=(2,)), Order(fan_out=(3,))]
     if not _codes(labels):
         return [Frequency(k=k)]

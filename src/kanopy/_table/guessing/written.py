@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from kanopy._errors import DataError, some
-from kanopy.hierarchy.column import USUAL_DATES, iso_moment
+from kanopy.hierarchy.moments import USUAL_DATES, USUAL_TIMES, iso_moment
 
 _SIGNS = "$€£¥₹%"
 _THOUSANDS = {",": r"[.'’ \u00a0\u202f]", ".": r"[,'’ \u00a0\u202f]"}
-_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
+_TIMES = ("", *USUAL_TIMES)
 DATE_FORMS = (
     *(day + time for day in USUAL_DATES for time in _TIMES),
     *(

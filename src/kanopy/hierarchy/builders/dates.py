@@ -14,9 +14,10 @@ from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, near_miss, some
 from kanopy._kinds import ListOf, Maybe, Text, collected
 from kanopy.hierarchy.builders.base import Builder
-from kanopy.hierarchy.column import EPOCH, MICROSECOND, Column, column_of_moments, days_of, iso_moment
+from kanopy.hierarchy.column import Column, column_of_moments
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.moments import EPOCH, MICROSECOND
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year", "iso_year", "decade", "century")
 _CALENDAR = {
@@ -28,6 +29,12 @@ _CALENDAR = {
     "century": (100, "year"),
 }
 """Granularities that are so many units of the calendar."""
+_HOLDING = {
+    "month": ("month", "quarter", "year", "decade", "century"),
+    "quarter": ("quarter", "year", "decade", "century"),
+    "week": ("week", "iso_year"),
+}
+"""In which granularities a value lies as a whole that is more than a day."""
 _MULTIPLE = re.compile(r"(\d+) ?(day|month|year)s?")
 Span = tuple[str, dt.datetime, dt.datetime]
 """A label, the moment a period begins, and the moment the next one begins."""
@@ -39,13 +46,16 @@ class Dates(Builder):
 
     `granularities` are names (minute, hour, day, week, month, quarter, year, iso_year, decade, century), multiples
     ("10 days", "2 months", "5 years") or formats with `%` ("%B" for the name of the month, whatever the year).
-    Periods must nest: ISO weeks nest in ISO years but neither in months nor in calendar years. `format` reads dates
-    from text that is not written like 2024-02-29 or 2024-02-29T08:30.
+    Periods must nest: ISO weeks nest in ISO years but neither in months nor in calendar years. Values that are months,
+    quarters or weeks (2024-03, 2024-Q1, 2024-W09) are put into longer periods only. `format` reads dates from text that
+    is not written in a usual way.
 
     >>> Dates().build([dt.date(2024, 2, 29), dt.date(2024, 3, 1)]).generalize("2024-02-29", 1)
     '2024-02'
     >>> Dates(("week", "iso_year")).build(["2021-01-01", "2021-01-04"]).labels_at(1)
     ('2020-W53', '2021-W01')
+    >>> Dates().build(["2024-02", "2024-05"]).labels_at(1), Dates().build(["2020-W53", "2021-W01"]).labels_at(1)
+    (('2024-Q1', '2024-Q2'), ('ISO 2020', 'ISO 2021'))
     """
 
     method: ClassVar[str] = "dates"
@@ -72,7 +82,10 @@ class Dates(Builder):
         labels = list(column.labels())
         unit = dt.timedelta(days=1) if column.kind == "date" else MICROSECOND
         starts, lasts = list(moments), list(moments)
-        for granularity in self.granularities:
+        if column.period:
+            lasts = [period(column.period, moment)[2] - unit for moment in moments]
+        granularities = self._holding(column)
+        for granularity in granularities:
             index: dict[str, int] = {}
             codes = []
             for moment in moments:
@@ -92,7 +105,7 @@ class Dates(Builder):
         parent, broken = parents_of_table(codes_table, len(labels))
         if broken:
             level, nodes = broken
-            upper = self.granularities[level] if level < len(self.granularities) else "the top"
+            upper = granularities[level] if level < len(granularities) else "the top"
             raise HierarchyError(
                 f"The periods do not nest: {some(labels[node] for node in nodes)} at level {level} lie in more than "
                 f"one {upper}. Leave one of the two granularities out (weeks nest in iso_year only)."
@@ -110,20 +123,33 @@ class Dates(Builder):
             high=None if cyclic else high,
         )
 
+    def _holding(self, column: Column) -> tuple[str, ...]:
+        """The granularities that hold what a value of the column stands for."""
+        if not column.period:
+            return self.granularities
+        longer = _HOLDING[column.period][1:]
+        if self.granularities == type(self).granularities:
+            return tuple(each for each in longer if each in self.granularities) or longer
+        years = re.compile(r"\d+ ?years?" if column.period != "week" else "")
+        short = [g for g in self.granularities if g not in _HOLDING[column.period] and not years.fullmatch(g)]
+        if short:
+            raise HierarchyError(
+                f"{column.where} holds {column.period}s, such as {column.labels()[0]}, and not each lies in one of "
+                f"{some(short)}. Choose from {', '.join(_HOLDING[column.period])}."
+            )
+        return self.granularities
+
     def dates(self, column: Column) -> Column:
         """The column as dates: as it is, or read from text."""
         if column.kind in ("date", "datetime"):
             return column
+        if self.format is None:
+            found = column.inferred()
+            if found.kind in ("date", "datetime"):
+                return found
         labels, counts = column.labels(), column.counts.tolist()
         dates = [parse_date(label, self.format) for label in labels]
         wrong = [label for label, date in zip(labels, dates, strict=True) if date is None]
-        if wrong and self.format is None:
-            days = days_of(labels)
-            if days is not None:
-                return column_of_moments("date", zip(days, labels, counts, strict=True), column.name)
-            moments = [iso_moment(label) for label in labels]
-            if all(moments):
-                return column_of_moments("datetime", zip(moments, labels, counts, strict=True), column.name)
         if wrong:
             raise HierarchyError(
                 f"{column.where} holds texts that are no dates: {some(wrong)}. Declare them missing, or say how "

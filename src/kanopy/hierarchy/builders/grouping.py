@@ -11,11 +11,12 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import HierarchyError, some
 from kanopy._kinds import Anything, Either, ListOf, MapOf, Maybe, Names, Text, Whole
-from kanopy.hierarchy.bands import bands_in_order, union_of
+from kanopy.hierarchy.bands import union_of
 from kanopy.hierarchy.builders.base import Builder, constant, label_format, span_tree
 from kanopy.hierarchy.builders.masking import ANY
 from kanopy.hierarchy.column import Column, canonical_label
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.hierarchy.scales import in_known_order
 
 FINEST_SHARE = 64
 """A value that fewer than one in so many rows have is rare."""
@@ -37,8 +38,8 @@ class Order(Builder):
 
     `fan_out` may differ per level: (2, 5) puts two values into a group and five groups into the next. The last group
     of a level may be smaller. Numbers stay numbers; groups of texts are named after their first and last value. Texts
-    have an order if they are dates in a usual form, codes of one length, or bands of numbers (`18-24`, `65+`), whose
-    groups are bands again; other texts need the order given.
+    have an order if they are dates in a usual form, codes of one length, bands of numbers (`18-24`, `65+`), whose
+    groups are bands again, or words of a usual scale (`never`, `often`); other texts need the order given.
 
     >>> Order(fan_out=(2,), order=("low", "mid", "high")).build(["high", "low", "mid"]).labels_at(1)
     ('low–mid', 'high')
@@ -59,14 +60,14 @@ class Order(Builder):
 
     def build_column(self, column: Column) -> Hierarchy:
         column = column if self.order else column.inferred()
-        bands = None if self.order or column.kind != "text" else bands_in_order(column.labels())
-        if column.kind == "text" and not self.order and bands is None and not in_order(column.labels()):
+        known = None if self.order or column.kind != "text" else in_known_order(column.labels())
+        if column.kind == "text" and not self.order and known is None and not in_order(column.labels()):
             raise HierarchyError(
                 f"{column.where} holds texts without a known order: {some(column.labels())}. A range between two of "
                 "them would say nothing true. Give the order (order=…), or use groups, prefix or suppress."
             )
         if self.order or column.kind == "text":
-            return self._named(column, [canonical_label(value) for value in self.order] or bands)
+            return self._named(column, [canonical_label(value) for value in self.order] or known)
         if column.size == 1:
             return constant(column)
         size = column.size

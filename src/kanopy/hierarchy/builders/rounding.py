@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Longs
-from kanopy._kinds import Flag, Text, Whole
+from kanopy._kinds import Flag, Maybe, Text, Whole
 from kanopy.hierarchy.builders.base import HALF_OPEN, NumericBuilder, label_format
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.construct import bounds_array, parents_of_table
@@ -232,6 +232,7 @@ class Round(NumericBuilder):
     k: Annotated[int, Whole(1), "the fewest rows of a group"] = 5
     parts: Annotated[int, Whole(2), "where more than one in so many rows lie, the grid is refined"] = PARTS
     thousands: Annotated[bool, Flag(), "write 10,000 instead of 10000"] = False
+    multiple: Annotated[int | None, Maybe(Whole(1)), "intervals begin at multiples of this only"] = None
 
     def build_numbers(self, column: Column) -> Hierarchy:
         scale = self.scale(column)
@@ -243,6 +244,9 @@ class Round(NumericBuilder):
         column = column.numeric(self.method)
         assert column.numbers is not None
         points, rank = _points(column, self.parts)
+        if self.multiple is not None:
+            rank = rank[[point % self.multiple == 0 for point in points]]
+            points = [point for point in points if point % self.multiple == 0]
         numbers = np.array([float(point) for point in points])
         first = np.searchsorted(column.numbers, numbers)
         order = np.lexsort((rank, first))  # of points without a value between them the roundest stays
