@@ -49,12 +49,11 @@ Division = Longs | int
 
 
 def fitted_hierarchies(
-    problem: Problem, columns: Mapping[str, Column], k: int, ages: Collection[str] = ()
+    problem: Problem, columns: Mapping[str, Column], ages: Collection[str] = ()
 ) -> dict[str, Hierarchy]:
     """Hierarchies of numeric columns whose cuts suit a release of the whole table; the other columns keep theirs.
 
-    `columns` are those to cut anew. Their values are the first leaves of the hierarchies they have now. `k` is how many
-    must have a value that an interval may end at though it is not round; the problem may count in another unit. `ages`
+    `columns` are those to cut anew. Their values are the first leaves of the hierarchies they have now. `ages`
     are columns that end at multiples of five years wherever little is lost by it.
     """
     names = problem.domain.names
@@ -64,9 +63,9 @@ def fitted_hierarchies(
     for years, strict, parts in (*by_fives, *itertools.product((None,), (True, False), finest)):
         scales = {}
         for name, column in columns.items():
-            scale = Round(k=k, parts=parts, multiple=years if name in ages else None).scale(column)
+            scale = Round(k=problem.k, parts=parts, multiple=years if name in ages else None).scale(column)
             scales[names.index(name)] = replace(scale, strict=strict)
-        fitting = Fitting(problem, scales, k)
+        fitting = Fitting(problem, scales)
         found.append((fitting.run(), fitting))
     least = min(loss for loss, _ in found)
     may_lose = [FIVES_MAY_LOSE] * len(by_fives) + [AS_GOOD] * len(found)
@@ -77,8 +76,8 @@ def fitted_hierarchies(
 class Fitting:
     """The search for divisions of all columns that lose least together. `scales` are those of columns to cut anew."""
 
-    def __init__(self, problem: Problem, scales: Mapping[int, Scale], fewest: int) -> None:
-        self.problem, self.scales, self.k, self.fewest = problem, scales, problem.k, fewest
+    def __init__(self, problem: Problem, scales: Mapping[int, Scale]) -> None:
+        self.problem, self.scales, self.k = problem, scales, problem.k
         self.domain = problem.domain
         self.work = 0
         width = self.domain.width
@@ -139,7 +138,7 @@ class Fitting:
             chosen = self.divisions[j]
             assert not isinstance(chosen, int)
             rows = scale.column.rows
-            least = [max(self.fewest, rows // 64, 1) << i for i in range(rows.bit_length())]
+            least = [max(self.k, rows // 64, 1) << i for i in range(rows.bit_length())]
             finer = [np.union1d(cuts, chosen) for cuts in scale.levels(least)]
             coarser = [np.intersect1d(cuts, chosen) for cuts in scale.nested(least, chosen)]
             ladder = [cuts for cuts in finer if len(cuts) > len(chosen)]

@@ -23,8 +23,6 @@ ROWS_TO_JUDGE = 20_000
 """So many rows, evenly spread, are enough to tell what a column looks like."""
 METRICS_OF_LEVELS = ("precision", "height")
 """What counts levels cannot compare hierarchies of different heights."""
-PARTS_OF_A_PERSON = 60
-"""A person's rows share this number where people are counted, so that whole numbers suffice."""
 _OTHER_UNITS = ("month", "week", "day", "monat", "woche", "tage", "mois", "mese", "mth")
 SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
@@ -236,13 +234,6 @@ def _fitted(
     from kanopy.privacy.models import KAnonymity
     from kanopy.search.problem import Problem
 
-    least = job.least_rows
-    if unit_of_row is not None and rows_of is None:
-        # People do not add up, but shares of them do: a group that holds k of their shares holds k people or more.
-        import numpy as np
-
-        rows_of = np.maximum(PARTS_OF_A_PERSON // np.bincount(unit_of_row), 1)[unit_of_row]
-        least *= PARTS_OF_A_PERSON
     counted = LocalEngine().count(
         frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens, rows_of=rows_of
     )
@@ -251,14 +242,14 @@ def _fitted(
         return {}
     problem = Problem(
         domain,
-        [KAnonymity(least)],
+        [KAnonymity(job.least_rows)],
         Loss(),
         weights=[job.weights.get(name, 1.0) for name in domain.names],
         suppression_limit=job.suppress,
         lowest_levels=[job.min_levels.get(name, 0) for name in domain.names],
         highest_levels=[job.max_levels.get(name, h.height) for name, h in hierarchies.items()],
     )
-    return fitted_hierarchies(problem, columns, job.least_rows, [name for name in columns if _speaks_of_age(name)])
+    return fitted_hierarchies(problem, columns, [name for name in columns if _speaks_of_age(name)])
 
 
 def _speaks_of_age(name: str) -> bool:
