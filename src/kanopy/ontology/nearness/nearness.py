@@ -4,17 +4,20 @@ Two concepts are near if walks from them go to the same places (Agirre and Soroa
 word sense disambiguation; Hughes and Ramage, EMNLP 2007: lexical semantic relatedness with random graph walks). The
 places of two walks are compared in two ways, by the square root of their shares and by how much more often than usual
 they are visited; of both the ranks among all pairs are averaged. Places that all values of a column go to tell nothing
-apart: a second view compares what is left of the places when the column's mean is taken away.
+apart: a second view compares what is left of the places when the column's mean is taken away. A third goes one step on:
+it compares the words that keep company with the words a walk comes by (gloss vectors: Patwardhan and Pedersen 2006).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy.ontology.nearness.relations import relations_of
+from kanopy.ontology.nearness.company_kernel import company
+from kanopy.ontology.nearness.relations import Relations, relations_of
 from kanopy.ontology.nearness.walk_kernel import walk
 from kanopy.ontology.taxonomy import Taxonomy
 
@@ -43,7 +46,9 @@ def nearness(taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int,
 def views(
     taxonomy: Taxonomy, concepts: Ints, readings: Sequence[Mapping[int, float]] | None = None, *, centred: bool = True
 ) -> list[Floats]:
-    """The nearness of concepts and, of a few, that of what sets them apart from the mean of all of them."""
+    """The nearness of concepts and, of a few, that of what sets them apart from the mean of all of them: of the places
+    of their walks, and of the company of the words there (if the ontology has definitions).
+    """
     relations = relations_of(taxonomy)
     start, target, chance = relations.walk
     least = 3e-5 if len(concepts) <= EXACT else 1e-4 if len(concepts) <= 1000 else 3e-4
@@ -64,18 +69,40 @@ def views(
     if exact:
         places = np.unique(np.concatenate([one[0] for one in kept]))
         bucket, sign, width = np.searchsorted(places, np.arange(relations.nodes)), np.ones_like(sign), len(places)
-    found = [np.zeros((len(concepts), len(concepts))) for _ in range(1 + (centred and exact))]
+    apart = centred and exact
+    spoken = places >= relations.words_from
+    found = [np.zeros((len(concepts), len(concepts))) for _ in range(1 + apart + bool(apart and spoken.any()))]
+    shares = []
     for feature in (1, 2):
         table = np.zeros((len(concepts), width), np.float32)
         for row, one in enumerate(kept):
             table[row] = np.bincount(bucket[one[0]], weights=one[feature] * sign[one[0]], minlength=width)
-        for view in found:
-            length = np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
-            view += ranks(((table / length) @ (table / length).T).astype(np.float64)) / 2
+        if len(found) > 2:
+            shares.append(table[:, spoken])
+        for view in found[:2]:
+            view += _alike(table) / 2
             table -= table.mean(axis=0)  # for the second view
+    if shares:
+        for beside in _company(relations, places[spoken] - relations.words_from, *shares):
+            found[2] += _alike(beside - beside.mean(axis=0)) / 2
     for view in found:
         np.fill_diagonal(view, 1.0)
     return found
+
+
+def _alike(table: npt.NDArray[np.float32] | Floats) -> Floats:
+    """The ranks of the cosines of all pairs of rows."""
+    rows = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
+    return ranks((rows @ rows.T).astype(np.float64))
+
+
+def _company(relations: Relations, words: Longs, *tables: npt.NDArray[np.float32]) -> Iterable[Floats]:
+    """What goes with the words of the walks, by the roots of their shares (of rare words more) and by their lifts."""
+    start, members, at, texts = relations.definitions
+    roots, lifts = tables
+    rare = np.log(relations.words_from / np.maximum(np.diff(at)[words], 1))
+    shares = np.concatenate([roots * rare, lifts]).astype(np.float64)
+    return np.split(company(start, members, at, texts, words.astype(np.int32), shares), 2)
 
 
 def ranks(similarity: Floats) -> Floats:

@@ -76,6 +76,17 @@ class Relations:
         total += np.bincount(high, weights=weight, minlength=self.nodes)
         return np.asarray(np.maximum(total, 1e-9) / total.sum())
 
+    @cached_property
+    def definitions(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Which words name or define each concept, and where each word does: two lists of starts and members."""
+        spoken = (self.kind == GLOSS) | (self.kind == SENSE)
+        concept, word = self.low[spoken], self.high[spoken] - self.words_from
+        lists = []
+        for owner, member, count in ((concept, word, self.words_from), (word, concept, self.nodes - self.words_from)):
+            order = np.lexsort((member, owner))
+            lists += [np.searchsorted(owner[order], np.arange(count + 1)).astype(np.int32), member[order]]
+        return lists[0], lists[1], lists[2], lists[3]
+
     def save(self, path: str | Path) -> None:
         """Write a compact file; the same relations give the same bytes."""
         order = np.lexsort((self.high, self.low))

@@ -16,7 +16,7 @@ from itertools import count
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints
-from kanopy.ontology.taxonomy import Taxonomy
+from kanopy.ontology.taxonomy import Taxonomy, fold
 from kanopy.ontology.terms import all_above, common_term, says_nothing
 
 _JOINED = re.compile(r", | or | and ")
@@ -26,7 +26,9 @@ OUTSIDE = 0.5
 MOST_OUTSIDE = 0.5
 """What covers more than so many values outside per member says too little: all workers are adults."""
 UNCOMMON = 1.5
-"""A word that is not found in plain texts has to cover so many members more."""
+"""A word that is hardly found in plain texts has to cover so many members more."""
+SELDOM = 2
+"""Found so often, or less, is hardly: `medical man` is found once, and `doctor` 80 times."""
 
 
 class GroupNames:
@@ -35,6 +37,7 @@ class GroupNames:
     def __init__(self, taxonomy: Taxonomy, labels: Sequence[str], concepts: Ints) -> None:
         self.taxonomy, self.labels = taxonomy, labels
         self.above = [all_above(taxonomy, concept) for concept in concepts.tolist()]
+        self.own = frozenset(concepts.tolist())
         self.under = Counter(concept for found in self.above for concept in found)
         self.taken: dict[str, frozenset[int]] = {}
         self.beside: list[frozenset[int]] = []
@@ -131,13 +134,25 @@ class GroupNames:
         return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
 
     def _term(self, concept: int) -> str:
-        return common_term(self.taxonomy, concept)
+        """The word texts use most; if they hardly use any, one of the values, or the first of the shortest phrases."""
+        known = self.taxonomy.terms_of(concept)
+        term = common_term(self.taxonomy, concept)
+        tagged = dict(zip(self.taxonomy.senses(term), self.taxonomy.tagged(term), strict=True)) if term in known else {}
+        if not tagged or not self.taxonomy.has_tag_counts or tagged.get(concept, 0) > SELDOM:
+            return term
+        written = [term for term in known if fold(term) in self._written]
+        return min(written, key=len) if written else min(known, key=lambda term: (term.isupper(), term.count(" ")))
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        return frozenset(fold(label) for label in self.labels)
 
     @cached_property
     def _common(self) -> frozenset[int]:
         if not self.taxonomy.has_tag_counts:
             return frozenset(self.under)
-        return frozenset(concept for concept in self.under if self.taxonomy.tag_counts[concept] > 0)
+        found = self.taxonomy.tag_counts
+        return frozenset(concept for concept in self.under if found[concept] > SELDOM or concept in self.own)
 
     def _size(self, concept: int) -> int:
         return int(self._sizes[concept])

@@ -42,17 +42,19 @@ def near_groups(views: Sequence[Floats], weight: Floats, sizes: Sequence[int]) -
     >>> [groups.tolist() for groups in near_groups([near], np.ones(4), [2])[0]]
     [[0, 0, 2, 2]]
     """
+    first = np.mean(views[:2], axis=0)
     mean = np.mean(views, axis=0)
-    merges = _ward(_consensus([*views, mean], weight) if len(views) > 1 else mean, weight)
+    merges = _ward(_consensus([mean, *views], weight) if len(views) > 1 else mean, weight)
+    gates = [first, *views[2:]]
     limits = LEAST_NEAR[len(LEAST_NEAR) - len(sizes) :] if len(sizes) <= len(LEAST_NEAR) else None
     limits = limits or tuple(np.linspace(LEAST_NEAR[0], LEAST_NEAR[-1], len(sizes)).tolist())
-    levels = [_joined_while_near(mean, merges, size, least) for size, least in zip(sizes, limits, strict=True)]
+    levels = [_joined_while_near(gates, merges, size, least) for size, least in zip(sizes, limits, strict=True)]
     if not levels:
         return [], -1
     for groups in levels[:-1]:
         for one in np.flatnonzero(np.bincount(groups) == 2).tolist():
             pair = np.flatnonzero(groups == one)
-            if mean[pair[0], pair[1]] < PAIR_NEAR:
+            if first[pair[0], pair[1]] < PAIR_NEAR:
                 groups[pair] = pair
     group, members = np.unique(levels[-1], return_counts=True)
     alone = group[members == 1]
@@ -92,14 +94,14 @@ def _meeting(merges: Floats, count: int) -> Floats:
     return met + met.T
 
 
-def _joined_while_near(near: Floats, merges: Floats, size: int, least: float) -> Ints:
+def _joined_while_near(gates: Sequence[Floats], merges: Floats, size: int, least: float) -> Ints:
     """Groups, numbered by their first item, after all joints that a level of `size` groups has and `least` allows."""
-    count = len(near)
+    count = len(merges) + 1
     members: dict[int, list[int] | None] = {item: [item] for item in range(count)}
     groups = np.arange(count, dtype=np.int32)
     for a, b in merges[: max(0, count - size), :2].astype(np.int64).tolist():
         one, other = members[a], members.pop(b)
-        if one is None or other is None or near[np.ix_(one, other)].mean() < least:
+        if one is None or other is None or min(near[np.ix_(one, other)].mean() for near in gates) < least:
             members[a] = None  # nor is anything above it joined
             continue
         members[a] = one + other
