@@ -69,7 +69,10 @@ class GroupNames:
     def _name(self, members: list[int], parent: str, left_over: bool) -> str:
         own = frozenset(members)
         if self.taken.get(parent) == own:
-            return parent
+            concept = self.means.get(parent, -1)
+            name = self._other(parent, concept) if self._above_others(concept, own) else parent
+            if self.taken.setdefault(name, own) == own:
+                return name
         parts, rest = ([], []) if left_over else self._parts(members, parent)
         words = list(dict.fromkeys([self._term(part) for part in parts] + [self.labels[member] for member in rest]))
         for name in self._options(parts, words, parent, own):
@@ -83,8 +86,7 @@ class GroupNames:
         """What a group may be called, the clearest first; the last ones are free for sure."""
         if len(words) == 1 and parts:
             # Beside `bee` no group is called `insect`, which covers the bee too: no label is above its neighbour.
-            beside = any(all(parts[0] in self.above[one] for one in group) for group in self.beside if group != own)
-            yield self._other(words[0], parts[0]) if beside else words[0]
+            yield self._other(words[0], parts[0]) if self._above_others(parts[0], own) else words[0]
         elif 0 < len(words) <= MOST_PARTS:
             yield _either(words)
         elif parts:
@@ -100,6 +102,10 @@ class GroupNames:
                 yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
         yield general
         yield from (f"{general} ({number})" for number in count(2))
+
+    def _above_others(self, concept: int, own: frozenset[int]) -> bool:
+        """Whether a concept is true of all of another group of this level, or of a value that is alone there."""
+        return any(all(concept in self.above[one] for one in group) for group in self.beside if group != own)
 
     def _other(self, name: str, concept: int) -> str:
         """What is left of a kind, or of a place."""
