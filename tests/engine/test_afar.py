@@ -19,9 +19,11 @@ from kanopy._table.sources import read_table
 from kanopy.engine import afar, spill
 from kanopy.engine.contract import most_different
 from kanopy.engine.database import DatabaseEngine
+from kanopy.privacy.models import failing
 from kanopy.release.afar.result import ResultAfar
 from kanopy.release.large import anonymize_where_it_is
 from kanopy.release.where import open_engine
+from kanopy.verify.regroup import Background, published_classes
 from tests.engine.jobs import as_texts, people
 from tests.engine.test_contract import fill
 
@@ -118,6 +120,9 @@ def test_parts_solved_afar_keep_the_promise(
     assert sizes.filter(~gone)["len"].min() >= job.k
     assert sizes.filter(gone)["len"].sum() == found.suppressed <= job.suppress * people().height
     assert release.height == people().height
+    for model in job.models:  # compared with the whole table, not with a part
+        seen = published_classes(release.filter(~gone), job.quasi, [model], Background(people()[list(model.sensitive)]))
+        assert not failing(model, seen).any()
     assert found.mapping()["rows"].sum() == people().height * len(job.quasi)
     # Cut first along the costliest columns, parts lose about what the whole does.
     meant = kanopy.anonymize(people(), job)
