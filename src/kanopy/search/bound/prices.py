@@ -48,8 +48,9 @@ looked for, which change what is best."""
 LOOKS_AGAIN, TOO_LITTLE = 2, 5e-5
 """How often the boxes kept are looked at again at improved prices before the next pass, and the excess (as a share of
 the mean price) below which they are left alone."""
-LOOK_FOR_LIMITS, LIMITS_BELOW = (1, 2, 3), 20
-"""After which passes limits are looked for, and the k from which on they hardly gain anything."""
+LOOK_FOR_LIMITS, LIMITS_BELOW, MOST_LIMITED = (1, 2, 3), 20, 60_000
+"""After which passes limits are looked for, the k from which on they hardly gain anything, and the records with more of
+which they take too long: what it takes grows with their square."""
 GROWTH, LEAST_GROWTH = 1.2, 0.02
 """How far prices may rise in one pass."""
 BALANCE = 3.0
@@ -89,7 +90,8 @@ class Prices:
         self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
-        self.limited, self.limits = limited and self.k < LIMITS_BELOW, no_limits(self.priced, self.k)
+        self.limited = limited and self.k < LIMITS_BELOW and self.records <= MOST_LIMITED
+        self.limits = no_limits(self.priced, self.k)
         # What classes within limits may cost more than they weigh: as improved, and as honest with the best prices.
         self.allowance, self.best_allowance = np.zeros(0), np.zeros(0)
         self.best_value = 0.0
