@@ -239,7 +239,8 @@ def _read(guess: Guess, seen: Values) -> _Read:
         sign = "comma" if seen.decimal == "," else "point, thousands set apart"
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
-        return _Read({"method": "redact"}, guess.missing, None, ("codes, shortened from the right",))
+        how = {"method": "redact", "joining": True}
+        return _Read(how, guess.missing, None, ("codes, shortened from the right",))
     if seen.text and _means_something(guess, seen):
         return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)

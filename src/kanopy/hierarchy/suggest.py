@@ -238,7 +238,7 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
         return [Frequency(k=k)]
     alike = len({len(label) for label in labels}) == 1 and len(labels[0]) >= ORDERLY_CODES
     # A shorter code can be another code: a hidden rest cannot.
-    return [Redact(), Prefix()] if alike else [Redact(keep_length=False)]
+    return [Redact(joining=True), Prefix(joining=True)] if alike else [Redact(keep_length=False, joining=True)]
 
 
 def _codes(labels: Sequence[str]) -> bool:

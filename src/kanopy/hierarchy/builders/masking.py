@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -22,14 +22,35 @@ def _one(text: str) -> None:
         raise HierarchyError(f"char must be a single character, not {short(text)}.")
 
 
+JOINING = "leave out levels that join no more values than the level below"
+
+
+def _that_join(levels: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """The values, of the levels above them those with fewer groups than the one below (but more than one), and the top.
+
+    >>> list(_that_join([["75001", "75013"], ["7500*", "7501*"], ["750**", "750**"], ["*", "*"]]))
+    [['75001', '75013'], ['*', '*']]
+    """
+    yield levels[0]
+    groups = len(set(levels[0]))
+    for level in levels[1:-1]:
+        if 1 < (fewer := len(set(level))) < groups:
+            yield level
+            groups = fewer
+    yield levels[-1]
+
+
 @dataclass(frozen=True)
 class Redact(Builder):
     """Hide ever more characters of a code, from the right (default) or from the left, until all are hidden.
 
     `steps` says how many characters each level hides in addition (one by default). Codes of different lengths are
-    filled up to the longest at the side that is hidden; with `keep_length=False` the hidden part is one `char`.
+    filled up to the longest at the side that is hidden; with `keep_length=False` the hidden part is one `char`. With
+    `joining` only levels remain that put values together which were apart below.
 
     >>> list(Redact(steps=(2,)).build(["75001", "75013", "13001"]).rows())
+    [('13001', '130**', '*****'), ('75001', '750**', '*****'), ('75013', '750**', '*****')]
+    >>> list(Redact(joining=True).build(["75001", "75013", "13001"]).rows())
     [('13001', '130**', '*****'), ('75001', '750**', '*****'), ('75013', '750**', '*****')]
     """
 
@@ -40,6 +61,7 @@ class Redact(Builder):
     steps: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters hidden per level; one each if not said"] = ()
     char: Annotated[str, Text("a single character", usable=_one), "what a hidden character becomes"] = "*"
     keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
+    joining: Annotated[bool, Flag(), JOINING] = False
 
     def build_column(self, column: Column) -> Hierarchy:
         codes = column.labels()
@@ -49,10 +71,9 @@ class Redact(Builder):
                 f"{column.where} holds texts of up to {length} characters: too long to redact one by one. "
                 "Use prefix with a few lengths, or suppress."
             )
-        return Hierarchy.from_rows(
-            ([code, *(self._masked(code, length, hidden) for hidden in self._hidden(length))] for code in codes),
-            name=column.name,
-        )
+        levels = [codes, *([self._masked(code, length, hidden) for code in codes] for hidden in self._hidden(length))]
+        shown = _that_join(levels) if self.joining else levels
+        return Hierarchy.from_rows(zip(*shown, strict=True), name=column.name)
 
     def _hidden(self, length: int) -> list[int]:
         hidden, total = [], 0
@@ -89,6 +110,7 @@ class Prefix(Builder):
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     lengths: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters or parts kept per level, descending"] = ()
     separator: Annotated[str | None, Maybe(Text()), "where parts end, such as . or /; none counts characters"] = None
+    joining: Annotated[bool, Flag(), JOINING] = False
 
     def contradictions(self) -> Iterable[str]:
         if list(self.lengths) != sorted(set(self.lengths), reverse=True):
@@ -103,13 +125,14 @@ class Prefix(Builder):
                 f"{column.where} holds texts of up to {longest} characters. "
                 "Say which prefixes to keep, for example lengths=(3, 1)."
             )
-        columns = [list(codes)]
+        columns: list[Sequence[str]] = [list(codes)]
         for length in lengths:
             level = [self._cut(code, length) for code in codes]
             if level != columns[-1]:  # a level that changes nothing only makes searches longer
                 columns.append(level)
         columns.append([SUPPRESSED_LABEL] * len(codes))
-        return Hierarchy.from_rows(zip(*columns, strict=True), name=column.name)
+        shown = _that_join(columns) if self.joining else columns
+        return Hierarchy.from_rows(zip(*shown, strict=True), name=column.name)
 
     def _measure(self, code: str) -> int:
         return len(code) if self.separator is None else code.count(self.separator) + 1
