@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,19 @@ def test_no_node_is_relabelled_twice():
         made = [(edit.level, edit.to) for edit in edits if edit.kind == "relabel"]
         again = [(edit.level, edit.label) for edit in edits if edit.kind == "relabel"]
         assert not set(made) & set(again), column
+
+
+@pytest.mark.parametrize("column", ["medicines", "weather"])
+def test_the_reason_speaks_of_the_label_that_is_proposed_and_of_values_it_is_true_of(column):
+    """A label that was only made on the way was named in the reason, or stood above values it was not true of."""
+    trees = Path(__file__).parents[1] / "ontology" / "trees"
+    rows = [line.split(";") for line in (trees / f"{column}.csv").read_text(encoding="utf-8").splitlines()]
+    found = improved(rows, level_score="mean")
+    assert found.edits
+    for edit in found.edits:
+        assert edit.kind == "drop" or edit.why.startswith(repr(edit.to if edit.kind != "move" else edit.label)), edit
+        assert repr(edit.to) in edit.why and (edit.kind == "insert" or repr(edit.to) in edit.message)
+        assert not (edit.to == "narcotic" and "aspirin" in edit.why)
 
 
 def test_nothing_to_gain_is_an_answer():

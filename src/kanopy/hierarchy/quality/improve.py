@@ -10,9 +10,8 @@ their maximum as published, or by their mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,7 +145,6 @@ class _Step:
     key: tuple[float, float]
     columns: Ints
     concept: int
-    why: Callable[[], str]
     chain: int = -1
 
 
@@ -184,7 +182,7 @@ class _Search:
             best = min(self.candidates(state), key=lambda step: step.key, default=None)
             if best is None or best.edit.score >= score - SMALLEST_GAIN:
                 break
-            steps.append(replace(best, edit=replace(best.edit, why=best.why())))
+            steps.append(replace(best, edit=replace(best.edit, why=self.reason(best, state, best.state))))
             state, score = best.state, best.edit.score
         return self.without_idle_edits(start, steps)
 
@@ -209,14 +207,16 @@ class _Search:
         for step in steps:
             following = self.replay(state, [step])
             assert following is not None
-            before, state, score = score, following, self.score(following)
+            before, score = score, self.score(following)
             if score >= before - EQUAL:
                 return None
-            shown.append(replace(step, edit=replace(step.edit, score=score)))
+            why = self.reason(step, state, following)
+            shown.append(replace(step, edit=replace(step.edit, score=score, why=why)))
+            state = following
         return state, shown
 
     def without_detours(self, start: _State, steps: list[_Step], final: float) -> list[_Step]:
-        """A node relabelled twice is relabelled once, with the later label."""
+        """A node relabelled twice is relabelled once, when its later label has come true of all its values."""
         for later in [step for step in steps if step.edit.kind == "relabel"]:
             level, between = later.edit.level, later.edit.label
             for step in steps:
@@ -224,7 +224,7 @@ class _Search:
                     break
                 if step.edit.kind != "relabel" or step.edit.level != level or step.edit.to != between:
                     continue
-                direct = [_renamed(other, level, between, later) for other in steps if other is not later]
+                direct = [_renamed(other, level, between, step.edit.label) for other in steps if other is not step]
                 state = self.replay(start, direct)
                 if state is not None and self.score(state) <= final + EQUAL:
                     return self.without_detours(start, direct, final)
@@ -264,7 +264,7 @@ class _Search:
             above = level + 1 < len(state.labels)
             loses_more = above and isinstance(self.weights, str) and scores[level - 1] > scores[level] + SMALLEST_GAIN
             if loses_more and (self.level_score == "max" or not self.tells(state, level)):
-                yield self.dropped(state, level, scores)
+                yield self.dropped(state, level)
 
     def worst(self, labels: Labels, losses: Floats) -> npt.NDArray[np.bool_]:
         """The values where an edit may help: those at the maximum, or of the nodes that add most to the mean."""
@@ -281,12 +281,25 @@ class _Search:
         values = tuple(more.pop("values", ()))
         return _Step(Edit(kind, label, level, to, message, key[0], values), state, key, **more)
 
-    def because(self, said: str, before: _State, after: _State, level: int | None, columns: Any) -> str:
-        """Why an edit helps, and what its values lose after it and before, at a level or on average over all."""
-        here = slice(None) if level is None else level - 1
+    def reason(self, step: _Step, before: _State, after: _State) -> str:
+        """Why an edit helps, and what its values lose after it and before, at its level or on average over all."""
+        edit, level = step.edit, step.edit.level
+        if edit.kind == "drop":
+            scores = level_losses(self.losses(before), self.level_score)
+            return f"its labels lose {scores[level - 1]:.4f}, those of the broader level above only {scores[level]:.4f}"
+        here: Any = level - 1
+        if edit.kind == "move":
+            said, here, columns = f"{edit.label!r} is a kind of {edit.to!r}", slice(None), step.columns
+        elif edit.kind == "insert":
+            columns = np.flatnonzero(after.labels[level] == edit.to).astype(np.int32)
+            said = f"{edit.to!r} says more of them than {edit.label!r}"
+        else:
+            columns = np.flatnonzero(before.labels[level] == edit.label).astype(np.int32)
+            values = _names(before.labels[0, columns[before.concepts[0, columns] >= 0]])
+            said = f"{edit.to!r} is what {values} share"
         now, then = (np.nanmean(self.losses(state)[here][..., columns]) for state in (after, before))
-        lose = "they lose on average" if np.size(columns) > 1 else "it loses"
-        return f"{said}{lose} {now:.4f} instead of {then:.4f}"
+        lose = "they lose on average" if len(columns) > 1 else "it loses"
+        return f"{said}: {lose} {now:.4f} instead of {then:.4f}"
 
     def relabelled(self, state: _State, level: int, label: str, columns: Ints) -> Iterator[_Step]:
         known = self.known(state, columns)
@@ -298,10 +311,8 @@ class _Search:
             return
         changed = state.with_cells(level, columns, term, concept)
         message = f"relabel {label!r} (level {level}) as {term!r}"
-        values = _names(state.labels[0, columns[state.concepts[0, columns] >= 0]])
-        why = partial(self.because, f"{term!r} is what {values} share: ", state, changed, level, columns)
         edit = (label, level, term, message)
-        yield self.step("relabel", changed, edit, columns=columns, concept=concept, why=why)
+        yield self.step("relabel", changed, edit, columns=columns, concept=concept)
 
     def inserted(
         self, state: _State, level: int, label: str, columns: Ints, worst: npt.NDArray[np.intp]
@@ -333,10 +344,8 @@ class _Search:
             names = ", ".join(repr(name) for name in sorted(map(str, members))[:5])
             message = f"insert {term!r} at level {level} beside {label!r}, for {names}"
             values = state.labels[0, chosen].tolist()
-            said = f"{term!r} says more of them than {label!r}: "
-            why = partial(self.because, said, state, changed, level, chosen)
             edit = (label, level, term, message)
-            yield self.step("insert", changed, edit, columns=chosen, concept=concept, values=values, why=why)
+            yield self.step("insert", changed, edit, columns=chosen, concept=concept, values=values)
 
     def of_names(self, state: _State) -> bool:
         """Whether most values have names of their own: places go by where they lie, of which kinds say nothing."""
@@ -376,22 +385,20 @@ class _Search:
             leaf, to = str(state.labels[0, value]), str(state.labels[1, best])
             message = f"move {leaf!r} from {state.labels[1, value]!r} to {to!r}"
             columns = np.array([value], np.int32)
-            why = partial(self.because, f"{leaf!r} is a kind of {to!r}: ", state, changed, None, columns)
             edit = (leaf, level, to, message)
-            yield self.step("move", changed, edit, columns=columns, concept=-1, chain=best, why=why)
+            yield self.step("move", changed, edit, columns=columns, concept=-1, chain=best)
 
     def tells(self, state: _State, level: int) -> bool:
         """Whether the groups of a level are those of meaning: continents are, whatever their labels lose."""
         groups = state.labels[[0, level]].tolist()
         return agreement(self.taxonomy, state.concepts[0].tolist(), groups) > BY_MEANING
 
-    def dropped(self, state: _State, level: int, scores: Floats) -> _Step:
+    def dropped(self, state: _State, level: int) -> _Step:
         names = list(dict.fromkeys(map(str, state.labels[level])))
         shown = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
         message = f"drop level {level} ({shown}): it loses more than the level above it"
-        why = f"its labels lose {scores[level - 1]:.4f}, those of the broader level above only {scores[level]:.4f}"
         edit, nothing = (names[0], level, "", message), np.empty(0, np.int32)
-        return self.step("drop", state.without(level), edit, columns=nothing, concept=-1, why=lambda: why)
+        return self.step("drop", state.without(level), edit, columns=nothing, concept=-1)
 
     def free_term(self, state: _State, level: int, concept: int, columns: Ints) -> str | None:
         """The common word for a concept that says something, unless another node or value of the level has it."""
@@ -415,15 +422,16 @@ def _names(values: Iterable[Any]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _renamed(step: _Step, level: int, between: str, later: _Step) -> _Step:
-    """A step in which a label that is no longer made on the way is replaced by the one that comes in the end."""
+def _renamed(step: _Step, level: int, between: str, first: str) -> _Step:
+    """A step in which a label that is no longer made on the way is replaced by the one that was there first."""
     edit = step.edit
-    if edit.level != level or between not in (edit.label, edit.to):
+    names_it = level == 1 if edit.kind == "move" else edit.level == level  # values move between nodes of level 1
+    if not names_it:
         return step
-    swap = {between: later.edit.to}
-    message = edit.message.replace(repr(between), repr(later.edit.to))
-    changed = replace(edit, label=swap.get(edit.label, edit.label), to=swap.get(edit.to, edit.to), message=message)
-    return replace(step, edit=changed, concept=later.concept if edit.to == between else step.concept)
+    swap = {between: first}
+    message = edit.message.replace(repr(between), repr(first))
+    label, to = swap.get(edit.label, edit.label), swap.get(edit.to, edit.to)
+    return replace(step, edit=replace(edit, label=label, to=to, message=message))
 
 
 def _moved(state: _State, value: int, chain: int) -> _State:
