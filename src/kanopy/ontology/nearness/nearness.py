@@ -25,6 +25,8 @@ RESTART = 0.15
 BUCKETS = 8192
 """More than `EXACT` concepts are compared by sketches of so many numbers (Charikar et al. 2002): far faster."""
 EXACT = 400
+FEW = 150
+"""Walks from so few are followed farther."""
 BINS = 1 << 16
 
 
@@ -51,7 +53,7 @@ def views(
     """
     relations = relations_of(taxonomy)
     start, target, chance = relations.walk
-    least = 3e-5 if len(concepts) <= EXACT else 1e-4 if len(concepts) <= 1000 else 3e-4
+    least = 3e-5 if len(concepts) <= FEW else 1e-4 if len(concepts) <= 1000 else 3e-4
     exact = len(concepts) <= EXACT
     random = np.random.default_rng(1)
     bucket = random.integers(0, BUCKETS, relations.nodes)
@@ -67,7 +69,10 @@ def views(
         share = visits[places]
         kept.append((places, np.sqrt(share), np.maximum(0.0, np.log(share / relations.often[places]))))
     if exact:
-        places = np.unique(np.concatenate([one[0] for one in kept]))
+        seen = np.zeros(relations.nodes, np.bool_)
+        for one in kept:
+            seen[one[0]] = True
+        places = np.flatnonzero(seen)
         bucket, sign, width = np.searchsorted(places, np.arange(relations.nodes)), np.ones_like(sign), len(places)
     apart = centred and exact
     spoken = places >= relations.words_from
