@@ -42,3 +42,39 @@ def test_levels_that_join_nothing_stay_if_not_said_otherwise() -> None:
     assert kanopy.build_hierarchy(codes, "redact").height == 5
     assert kanopy.build_hierarchy(codes, "redact", joining=True).height == 1
     assert kanopy.build_hierarchy(codes, "prefix", joining=True).height == 1
+
+
+MEASURED: dict[str, tuple[list[object], set[str]]] = {
+    "unit": ([f"{n} kg" for n in range(50, 91)], {"60–69 kg", "≤ 59 kg"}),
+    "tight unit": ([f"{n}cm" for n in range(50, 91)], {"60–69cm", "≤ 59cm"}),
+    "decimals": ([f"{n / 2} kg" for n in range(100, 181)], {"[60 kg, 70 kg)"}),
+    "percent": ([f"{n}%" for n in range(50, 91)], {"60–69%", "≤ 59%"}),
+    "money": ([f"€ {n:,}" for n in range(500, 4600, 100)], {"< € 1,500"}),
+    "millions": ([f"{n:,}" for n in range(500_000, 4_600_000, 100_000)], {"< 1,500,000"}),
+    "years": ([f"{n} year{'s' * (n > 1)}" for n in range(1, 41)], {"≤ 14 years", "15–29 years"}),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_numbers_with_a_unit_are_cut_like_numbers(name: str) -> None:
+    values, labels = MEASURED[name]
+    assert labels <= set(chosen(values, k=10).labels)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["12A", "14A", "17A"], ["007 m", "012 m", "113 m"], ["65 kg", "143 lb", "70 kg"], ["1,200", "1,350", "850"],
+     ["€ 1.200", "€ 850", "€ 900"], ["w1", "w12", "w3"]],
+)  # fmt: skip
+def test_what_may_be_a_code_or_another_number_is_not_measured(values: list[object]) -> None:
+    assert chosen(values).low is None
+
+
+def test_releases_of_measured_columns_are_verified_and_name_no_own_values() -> None:
+    weights = [f"{50 + (7 * i) % 41} kg" for i in range(300)]
+    made = kanopy.anonymize({"weight": weights, "sex": ["f", "m"] * 150}, kanopy.Job(quasi=["weight", "sex"], k=8))
+    labels = set(made.data["weight"])
+    assert len(labels) > 2 and all(label.endswith("kg") for label in labels)
+    assert not any("end at values" in note for note in made.notes)
+    false = false_labels(pl.Series("w", ["65 kg", "72.5 kg"]), pl.Series("w", ["60–69 kg", "60–69 kg"]))
+    assert false is not None and false.examples == (("72.5 kg", "60–69 kg"),)

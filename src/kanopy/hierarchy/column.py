@@ -24,6 +24,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, some
 from kanopy.hierarchy.hierarchy import Bounds
+from kanopy.hierarchy.measures import AS_IT_IS, Measure, read_measures
 from kanopy.hierarchy.moments import EPOCH, MICROSECOND, read_moments, without_zone
 
 Kind = Literal["integer", "decimal", "real", "date", "datetime", "time", "duration", "boolean", "text"]
@@ -52,6 +53,8 @@ class Column:
     """By label how many people have a value, where one of them may have several rows."""
     period: str = ""
     """What a value of a column of dates is, if it is more than a day: a month, a quarter or a week."""
+    measure: Measure = AS_IT_IS
+    """What stands before and after numbers that were texts: a unit, a money sign."""
 
     @property
     def holders(self) -> Longs:
@@ -118,10 +121,11 @@ class Column:
             return (EPOCH + position * MICROSECOND).time().isoformat()
         if self.kind == "duration":
             return str(position * MICROSECOND)
-        if self.digits == 0:
-            return str(position)
-        written = f"{Decimal(position).scaleb(-self.digits):f}"
-        return written if self.kind == "decimal" and self.keeps_zeros else written.rstrip("0").rstrip(".")
+        comma = "," if self.measure.thousands else ""
+        written = f"{Decimal(position).scaleb(-self.digits):{comma}f}" if self.digits else f"{position:{comma}}"
+        if self.digits and not (self.kind == "decimal" and self.keeps_zeros):
+            written = written.rstrip("0").rstrip(".")
+        return self.measure.write(written)
 
     @property
     def keeps_zeros(self) -> bool:
@@ -444,6 +448,9 @@ def _numbers_in_text(column: Column, method: str) -> Column:
             items.append((value, label, number))
         except InvalidOperation:
             wrong.append(label)
+    if wrong and (read := read_measures(column.labels())) is not None:
+        items = list(zip(read[0], column.labels(), column.counts.tolist(), strict=True))
+        return replace(_decimals(items, column.name), measure=read[1])
     if wrong:
         raise HierarchyError(
             f"{column.where} holds text where {method} needs numbers: {some(wrong)}. "

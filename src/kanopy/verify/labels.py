@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -221,8 +222,24 @@ def _readings(values: Sequence[str]) -> list[Read]:
     if values and all(_duration(text) is not None for text in values):
         found.append(_ranges_of(lambda text: _point(_duration(text))))
     if not found:
-        found.append(_ranges_of(lambda text: _point(_number(text))))
+        read, unit = _ranges_of(lambda text: _point(_number(text))), _unit(values)
+        bare: Callable[[str], str] = str if unit is None else partial(unit.sub, "")
+        found.append(lambda text: read(bare(text)))
     return found
+
+
+def _unit(values: Sequence[str]) -> re.Pattern[str] | None:
+    """What stands beside the number in every value, as something to leave out; `None` if there is no such thing.
+
+    >>> _unit(["65 kg", "72.5 kg"]).sub("", "60–69 kg"), _unit(["65 kg", "143 lb"])
+    ('60–69', None)
+    """
+    forms = [re.fullmatch(rf"\s*(\D*?)\s*{_NUMBER}\s*(\D*?)\s*", text) for text in values]
+    one = re.compile(r"(\w{4,})s$")  # 1 year, 5 years
+    beside = {tuple(one.sub(r"\1", part) for part in form.groups()) for form in forms if form is not None}
+    if len(beside) != 1 or None in forms or not (parts := [re.escape(part) for part in beside.pop() if part]):
+        return None
+    return re.compile("|".join(rf"\s*{part}s?(?!\w)|(?<!\w){part}\s*" for part in parts))
 
 
 def spans(one: str, other: str) -> tuple[Range, Range] | None:

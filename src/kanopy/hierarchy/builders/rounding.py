@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -37,6 +38,7 @@ DAY = 24 * HOUR
 _HOURS = tuple(HOUR * hours for hours in (12, 6, 3, 1)) + tuple(60 * SECOND * minutes for minutes in (30, 15, 5, 1))
 TIMED = {"time": _HOURS, "duration": (*(DAY * days for days in (3650, 365, 30, 7, 1)), *_HOURS)}
 """Steps of what is counted in microseconds, from long to short."""
+_UNIT = re.compile(r"^[^\d.−-]+|[^\d.]+$")
 PRICE_OF_A_CUT = 0.03
 """What a cut costs for each step that it is less round, as a share of what a group loses."""
 
@@ -349,11 +351,11 @@ def is_round(end: str, closes: bool = False) -> bool:
 
     >>> [is_round(end) for end in ("20", "29", "1250", "0.35", "17", "1234", "2024-03")]
     [True, False, True, True, False, False, False]
-    >>> is_round("29", closes=True)
-    True
+    >>> is_round("29", closes=True), is_round("20 kg"), is_round("€ 1,234")
+    (True, True, False)
     """
     try:
-        point = Decimal(end.replace(",", "").replace("−", "-"))
+        point = Decimal(_UNIT.sub("", end).replace(",", "").replace("−", "-"))
     except InvalidOperation:
         return False
     if point == point.to_integral_value() and 10 <= abs(point) < 100:
@@ -365,12 +367,15 @@ def _writer(
     column: Column, points: Sequence[Decimal], closed: bool, label: str, thousands: bool
 ) -> Callable[[int | None, int | None], str]:
     """How the values from one point to before another are called."""
-    written = label_format(label)
+    written, measure = label_format(label), column.measure
 
-    def text(point: Decimal) -> str:
+    def plain(point: Decimal) -> str:
         if column.kind in TIMED:
             return column.text(int(point)).removesuffix(":00" if column.kind == "time" else "")
-        return f"{point.normalize() + 0:{',' if thousands else ''}f}"
+        return f"{point.normalize() + 0:{',' if thousands or measure.thousands else ''}f}"
+
+    def text(point: Decimal) -> str:
+        return measure.write(plain(point))
 
     def write(start: int | None, stop: int | None) -> str:
         if start is None:
@@ -381,6 +386,7 @@ def _writer(
         low, high = points[start], points[stop]
         if not closed:
             return HALF_OPEN.format(low=text(low), high=text(high))
-        return text(low) if high - low == 1 else written.format(low=text(low), high=text(high - 1))
+        first = text(low) if measure.before or label != "dash" else plain(low)  # 60–69 kg
+        return text(low) if high - low == 1 else written.format(low=first, high=text(high - 1))
 
     return write
