@@ -187,3 +187,6 @@ def test_suggest_shows_labels_and_what_the_release_loses(tmp_path: Path) -> None
     proposal = next(each for each in answer["ranking"] if each["method"] == "round")
     assert proposal["labels"][-1] == ["*"] and proposal["labels"][0][0].startswith("≤")
     assert 0 < proposal["release_loss"] < 1
+    losses = [each["release_loss"] for each in answer["ranking"]]
+    first = losses.index(min(losses))  # what reads well may come before it
+    assert losses[first:] == sorted(losses[first:]) and losses[0] <= 1.05 * min(losses)

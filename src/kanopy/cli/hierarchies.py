@@ -214,19 +214,24 @@ def suggest(
 ) -> None:
     """Try the methods that fit a column, show what they make of it, and rank them by the loss they cause.
 
-    Of those that lose at most 5 % more than the best, what reads well comes first. With --job each is also tried in the
-    release of that job, beside the other columns.
+    Of those that lose at most 5 % more than the best, what reads well comes first. With --job each is tried in the
+    release of that job, beside the other columns, and what that loses decides.
     """
     from kanopy.hierarchy.files.files import write_hierarchy
-    from kanopy.hierarchy.suggest import halving_note, suggest_hierarchies
+    from kanopy.hierarchy.suggest import best_first, halving_note, suggest_hierarchies
 
     output, k = given["output"], given["k"]
     check_outputs(inputs_of(data), output, html)
     ranking = suggest_hierarchies(_column(data, column, given["missing_tokens"], encoding), k=k, style=style)
     note = halving_note(ranking)
+    releases: list[float | None] = [None] * len(ranking)
+    if given["job"] is not None:
+        tried = [_release_loss(data, column, entry, given) for entry in ranking]
+        order = best_first(ranking, tried)
+        ranking, releases = [ranking[i] for i in order], [tried[i] for i in order]
+        note = "Ranked by what the release of the job loses with each."
     if output is not None:
         write_hierarchy(ranking[0].hierarchy, output)
-    releases = [None if given["job"] is None else _release_loss(data, column, entry, given) for entry in ranking]
     listed = [
         {
             "method": entry.method,

@@ -46,7 +46,8 @@ def suggestions_page(column: str, k: int, proposals: Sequence[tuple[str, Suggest
         verdict=f"{proposals[0][0]} comes first: {best.reason}.",
         sentences=[
             f"Loss: at the lowest level with groups of at least {k} rows; typical: averaged over larger groups. Of "
-            "those that lose at most 5 % more than the best, what reads well comes first."
+            f"those that lose at most 5 % more than the best{' in the release' if in_release else ''}, what reads well "
+            "comes first."
         ],
         parts=[
             ("ranking", "Ranking", section("Ranking", "", ranking)),
