@@ -16,12 +16,18 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import kanopy
+from kanopy._core.units import Units
 from kanopy._errors import HierarchyError
+from kanopy._job.fitting import Fitting
 from kanopy.cli import app
+from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.builders.bins import Cuts
 from kanopy.hierarchy.builders.grouping import Frequency
 from kanopy.hierarchy.builders.rounding import Round, is_round
+from kanopy.hierarchy.column import column_of
 from kanopy.hierarchy.suggest import choose_hierarchy
+from kanopy.privacy.models import KAnonymity
+from kanopy.search.problem import Problem
 from kanopy.study.ends import exposed_ends, label_ends
 from kanopy.study.risk import assess_risk
 from kanopy.verify.labels import false_labels
@@ -69,6 +75,47 @@ def test_a_column_alone_is_cut_as_finely_as_plain_builders_cut_it() -> None:
     assert (
         kanopy.anonymize(table, job).score <= min(plain) + 0.005
     )  # where next to nothing is lost, round ends cost a bit
+
+
+def visits(people: int = 250) -> pl.DataFrame:
+    """Several visits of each person, who grows older in between."""
+    draw = np.random.default_rng(11)
+    who = np.repeat(np.arange(people), draw.integers(1, 8, people))
+    age, sex = draw.integers(20, 81, people)[who] + draw.integers(0, 4, len(who)), draw.choice(["f", "m"], people)[who]
+    return pl.DataFrame({"who": who, "age": age, "sex": sex})
+
+
+@pytest.mark.parametrize("known", [1, 2, "all"])
+def test_cuts_are_fitted_to_people_where_one_has_many_rows(known: int | str) -> None:
+    table = visits()
+    job = kanopy.Job(quasi=["age", "sex"], unit="who", known=known, k=5, suppress=0.02, rest="leave out")
+    plain = [kanopy.anonymize(table, job.replaced(hierarchies={"age": {"method": method}})).score for method in PLAIN]
+    assert kanopy.anonymize(table, job).score <= 1.02 * min(plain)
+
+
+def test_people_of_all_groups_of_a_column_are_counted_as_if_one_by_one() -> None:
+    table, builder = visits(40), Round(k=2)
+    units = Units(table["who"].to_numpy().astype(np.int32))
+    domain = LocalEngine().count(table, {"age": builder.build(table["age"].to_list())}, units=units).domain
+    fitting = Fitting(Problem(domain, [KAnonymity(2)]), {0: builder.scale(column_of(table["age"].to_list()))})
+    group = np.arange(len(domain.counts)) % 3
+    of_row, cell_of_row = domain.tuple_of_row, fitting._cell_of_leaf[0][domain.tuples[domain.tuple_of_row, 0]]
+    rows = list(zip(units.of_row.tolist(), group[of_row].tolist(), cell_of_row.tolist(), strict=True))
+
+    def people(cells: range) -> list[int]:
+        return [len({who for who, own, cell in rows if own == each and cell in cells}) for each in range(3)]
+
+    cells = int(cell_of_row.max()) + 1
+    passages = fitting._passages(0, group, 3)
+    assert passages is not None
+    counted = list(passages.from_each_cell())
+    assert len(counted) == cells > 3
+    for start, found in enumerate(counted):
+        assert found.tolist() == [people(range(start, end)) for end in range(start + 1, cells + 1)]
+    first, last, _ = fitting._first_and_last(0, group, 3)
+    for cut in range(1, cells):
+        assert first[:cut].sum(axis=0).tolist() == people(range(cut))
+        assert last[cut:].sum(axis=0).tolist() == people(range(cut, cells))
 
 
 def test_methods_of_papers_say_that_ends_are_values() -> None:

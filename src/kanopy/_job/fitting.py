@@ -5,8 +5,9 @@ split the rows further. So columns are cut where that gains most, one cut at a t
 enough; then, one column at a time and the others as they are, the cuts are found that lose least of all cuts at round
 points (a shortest path over the points), until no column gains any more; then one column is made coarser so that others
 may become finer, which is kept if the whole loses less. What was found becomes a level of each hierarchy, with finer
-and coarser ones around it for the search to choose from. All of it counts its work, not the time: it ends the same way
-on every machine.
+and coarser ones around it for the search to choose from. Where a job counts people, a class is as large as the number
+of people who have rows in it; these do not add up, so everybody is followed from one group of a column to the next. All
+of it counts its work, not the time: it ends the same way on every machine.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kanopy._arrays import Floats, Longs
+from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.numbering import number_rows
+from kanopy._core.units import Units
+from kanopy._job.passages import Passages, sorted_once
 from kanopy.hierarchy.builders.rounding import PRICE_OF_A_CUT, Round, Scale, divide
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -27,6 +30,8 @@ from kanopy.search.problem import Problem
 
 MOST_WORK = 40_000_000
 """Numbers looked at before the search for better cuts ends: about a second."""
+MOST_WORK_WITH_PEOPLE = 60_000_000
+"""The same where people are counted."""
 FINENESS = (4, 8, 16)
 """How fine the grids are that are tried, the most readable first."""
 FINE_FOR_FEW = 64
@@ -41,6 +46,8 @@ STARTS = (2, 3, 4, 6)
 """Into how many parts every column is cut to begin with."""
 ROW_PRICES = (0.0, 0.5, 2.0, 8.0, 32.0)
 """What a suppressed row costs beyond its own loss: raised until few enough are suppressed."""
+WORK_OF_SORTING = 3
+"""What sorting a number takes, compared with looking at it."""
 MOST_CANDIDATES = 500_000
 MOST_LEVELS = 8
 
@@ -87,6 +94,16 @@ class Fitting:
         self.weights = np.array(problem.weights) / sum(problem.weights)
 
     @cached_property
+    def _whose(self) -> tuple[Units, Longs] | None:
+        """Where people are counted: the tuples of each person, every one once, and whose they are."""
+        units, of_row, tuples = self.domain.units, self.domain.tuple_of_row, len(self.domain.counts)
+        if units is None:
+            return None
+        there = of_row >= 0
+        person, own = np.divmod(sorted_once(units.of_row[there].astype(np.int64) * tuples + of_row[there]), tuples)
+        return Units(person.astype(np.int32)), own
+
+    @cached_property
     def _cell_of_leaf(self) -> dict[int, Longs]:
         """Per column to be cut: between which points of its scale every value lies."""
         return {
@@ -96,7 +113,8 @@ class Fitting:
 
     @property
     def _tired(self) -> bool:
-        return self.work >= MOST_WORK // len(FINENESS)
+        most = MOST_WORK if self.domain.units is None else MOST_WORK_WITH_PEOPLE
+        return self.work >= most // len(FINENESS)
 
     def run(self) -> float:
         """Find good divisions; the loss they have."""
@@ -219,11 +237,11 @@ class Fitting:
         """The further cut of a column that gains most and leaves every class large enough."""
         scale, division = self.scales[j], self.divisions[j]
         assert not isinstance(division, int)
-        held, missing = self._held(j, classes, count)
+        first, last, missing = self._first_and_last(j, classes, count)
         if not len(division) and ((missing > 0) & (missing < self.k)).any():
             return None  # the first cut parts the missing values from the others
-        below = np.cumsum(held, axis=0)[:-1]
-        above = held.sum(axis=0) - below
+        below = np.cumsum(first, axis=0)[:-1]
+        above = last.sum(axis=0) - (below if last is first else np.cumsum(last, axis=0)[:-1])
         small = ((below > 0) & (below < self.k)) | ((above > 0) & (above < self.k))
         possible = ~small.any(axis=1)
         possible[division] = False
@@ -275,13 +293,16 @@ class Fitting:
         self.work += groups * cells * cells
         before = np.zeros((cells + 1, groups), np.int32)
         np.cumsum(held, axis=0, out=before[1:])
+        passages = self._passages(j, group, groups)
+        people = None if passages is None else passages.from_each_cell()
         limit = self.problem.max_suppressed_rows
         extra = self._lost_with_a_row(j, group, groups) if limit else None
         rows, values = scale.running
         price, gone = np.full((cells + 1, cells + 1), np.inf), np.zeros((cells + 1, cells + 1))
         for a in range(cells):
             inside = before[a + 1 :] - before[a]
-            small = (inside - 1).view(np.uint32) < self.k - 1
+            counted = inside if people is None else next(people)
+            small = (counted - 1).view(np.uint32) < self.k - 1
             held_rows, held_values = rows[a + 1 :] - rows[a], values[a + 1 :] - values[a]
             if extra is None:
                 price[a, a + 1 :] = np.where(small.any(axis=1), np.inf, held_rows * held_values)
@@ -366,17 +387,54 @@ class Fitting:
         held = held.astype(np.int64).reshape(cells + 1, groups)
         return held[:-1], held[-1]
 
+    def _passages(self, j: int, group: Longs, groups: int) -> Passages | None:
+        """Where people are counted: between which points of a column's scale they have rows of each group."""
+        if self._whose is None:
+            return None
+        units, own = self._whose
+        self.work += WORK_OF_SORTING * len(own)
+        leaf, cells = self.domain.tuples[own, j], len(self.scales[j].first) + 1
+        known = leaf < self.scales[j].column.size
+        return Passages.of(units.of_row[known], group[own[known]], self._cell_of_leaf[j][leaf[known]], groups, cells)
+
+    def _first_and_last(self, j: int, group: Longs, groups: int) -> tuple[Longs, Longs, Longs]:
+        """How many people have their first row, and their last, between the points of a column's scale, and how many
+        have one without a value, per group; rows, where these are counted, are their own first and last."""
+        passages = self._passages(j, group, groups)
+        if passages is None or self._whose is None:
+            held, missing = self._held(j, group, groups)
+            return held, held, missing
+        units, own = self._whose
+        lacking = np.where(self.domain.tuples[own, j] >= self.scales[j].column.size, group[own], -1)
+        return *passages.first_and_last(), units.people(lacking, groups)
+
+    def _leaving(self, classes: Ints, count: int) -> Longs:
+        """How many rows of each tuple cannot be published in these classes."""
+        domain = self.domain
+        if domain.units is None or self._whose is None:
+            return domain.counts * (np.bincount(classes, weights=domain.counts) < self.k)[classes]
+        if domain.units.known == 1:
+            units, own = self._whose
+            self.work += len(own)
+            return domain.counts * (units.people(classes[own], count) < self.k)[classes]
+        there, most = domain.tuple_of_row >= 0, self.problem.max_suppressed_rows
+        self.work += WORK_OF_SORTING * len(there)
+        groups = np.append(classes, -1)[domain.tuple_of_row]
+        gone = domain.units.leaving(groups, count, self.k, most) & there
+        rows = None if domain.rows_of is None else domain.rows_of[gone]
+        return np.bincount(domain.tuple_of_row[gone], rows, minlength=len(domain.counts)).astype(np.int64)
+
     def _loss(self) -> float:
         """The loss of the divisions and the price of their cuts; infinite if too many rows would have to go."""
         domain = self.domain
         columns = range(domain.width)
         codes = self._codes(columns)
-        classes = number_rows(codes, [len(shares) for shares in self.shares]).number
-        gone = (np.bincount(classes, weights=domain.counts) < self.k)[classes]
-        suppressed = int(domain.counts[gone].sum()) + domain.excluded_rows
+        classes, first, _ = number_rows(codes, [len(shares) for shares in self.shares])
+        gone = self._leaving(classes, len(first))
+        suppressed = int(gone.sum()) + domain.excluded_rows
         if suppressed > self.problem.max_suppressed_rows + domain.excluded_rows:
             return float("inf")
-        kept = domain.counts * ~gone
+        kept = domain.counts - gone
         cuts = (self.weights[j] * self._price(j)[self.divisions[j]].sum() for j in self.scales)
         loss = float(sum(cuts))
         for j in columns:

@@ -228,15 +228,20 @@ def _fitted(
                 columns[name] = column
     if not columns:
         return {}
+    from kanopy._core.units import Units
     from kanopy._job.fitting import fitted_hierarchies
     from kanopy.engine.local import LocalEngine
     from kanopy.metrics.full_domain import Loss
     from kanopy.privacy.models import KAnonymity
     from kanopy.search.problem import Problem
 
+    units = None
+    if unit_of_row is not None and int(unit_of_row.max(initial=-1)) + 1 < len(unit_of_row):
+        units = Units(unit_of_row, job.known_rows)
     counted = LocalEngine().count(
-        frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens, rows_of=rows_of
-    )
+        frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens,
+        units=units, rows_of=rows_of,
+    )  # fmt: skip
     domain = counted.domain
     if not len(domain.counts):
         return {}
