@@ -78,3 +78,47 @@ def test_releases_of_measured_columns_are_verified_and_name_no_own_values() -> N
     assert not any("end at values" in note for note in made.notes)
     false = false_labels(pl.Series("w", ["65 kg", "72.5 kg"]), pl.Series("w", ["60–69 kg", "60–69 kg"]))
     assert false is not None and false.examples == (("72.5 kg", "60–69 kg"),)
+
+
+BRITISH = ["SW1A 1AA", "SW1A 2BB", "SW1P 3CC", "M1 1AE", "M1 2AF", "M60 1NW", "EC1A 1BB", "B33 8TH"]
+CANADIAN = ["K1A 0B1", "K1A 0B2", "K2P 1L4", "M5V 3L9", "M5V 1A1", "H2X 1Y4"]
+
+
+def test_post_codes_are_shortened_to_the_places_they_name() -> None:
+    british = levels_of(chosen(BRITISH * 3))
+    assert british == [{"SW1A", "SW1P", "M1", "M60", "EC1A", "B33"}, {"SW", "M", "EC", "B"}, {"*"}]
+    tight = levels_of(chosen([code.replace(" ", "") for code in BRITISH] * 3))
+    assert tight == british
+    assert levels_of(chosen(CANADIAN * 3)) == [{"K1A", "K2P", "M5V", "H2X"}, {"K", "M", "H"}, {"*"}]
+
+
+def test_numbers_that_are_codes_by_their_name_are_shortened() -> None:
+    jobs: list[object] = [2111, 2112, 2131, 5120, 5131, 9111, 9112]
+    for name in ("isco", "ISCO08", "occupation_code", "OccCode"):
+        assert levels_of(chosen(jobs * 3, name))[0] == {"211*", "213*", "512*", "513*", "911*"}
+        assert levels_of(chosen([str(job) for job in jobs] * 3, name))[1] == {"21**", "51**", "91**"}
+    assert chosen(jobs * 3, "income").low is not None
+    assert chosen([*jobs, 110] * 3, "isco").low is not None, "whether 110 lost a zero is not known"
+
+
+def test_zip_codes_get_their_leading_zeros_back() -> None:
+    zips: list[object] = [2139, 2140, 10001, 10002, 90210, 90211, 501]
+    tree = chosen(zips * 3, "zip_code")
+    assert tree.generalize("2139", 1) == "0213*" and tree.generalize("501", 1) == "0050*"
+    assert tree.generalize("2139", 2) == tree.generalize("2140", 2) == "021**"
+    assert chosen(zips * 3, "plz").low is not None, "four digits are a code of Austria or Switzerland"
+
+
+def test_jobs_and_init_shorten_them_alike() -> None:
+    table = {
+        "zip": [2139, 2140, 2139, 10001, 10002, 90210, 90211, 90210] * 10, "age": [30, 31, 32, 33] * 20,
+        "postcode": BRITISH * 10,
+    }  # fmt: skip
+    made = kanopy.anonymize({"zip": table["zip"], "age": table["age"]}, kanopy.Job(quasi=["zip", "age"], k=15))
+    assert set(made.data["zip"]) <= {"0213*", "0214*", "021**", "1000*", "100**", "9021*", "902**", "*****"}
+    job = kanopy.guess_job(table).job
+    assert job.hierarchies["zip"] == {"method": "redact", "zeros": 5, "joining": True}
+    assert job.hierarchies["postcode"]["method"] == "prefix"
+    assert set(kanopy.anonymize(table, job.replaced(quasi="postcode", k=20)).data["postcode"]) <= {
+        "SW", "M", "EC", "B", "*",
+    }  # fmt: skip

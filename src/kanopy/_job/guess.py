@@ -239,11 +239,26 @@ def _read(guess: Guess, seen: Values) -> _Read:
         sign = "comma" if seen.decimal == "," else "point, thousands set apart"
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
-        how = {"method": "redact", "joining": True}
-        return _Read(how, guess.missing, None, ("codes, shortened from the right",))
+        return _Read(_shortened(guess, seen), guess.missing, None, ("codes, shortened from the right",))
     if seen.text and _means_something(guess, seen):
         return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)
+
+
+def _shortened(guess: Guess, seen: Values) -> dict[str, Any]:
+    """How codes are shortened: as post codes of a known form are, otherwise character by character."""
+    from kanopy._parameters import parameters_of
+    from kanopy._table.column import typed_column
+    from kanopy.hierarchy.builders.masking import Prefix, Redact
+    from kanopy.hierarchy.suggest import readable
+
+    column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
+    for found in () if column is None else readable(column.inferred(), DEFAULT_K)[:1]:
+        if (isinstance(found, Redact) and found.zeros) or isinstance(found, Prefix):
+            own = {name: each.default for name, each in parameters_of(type(found)).items()}
+            said = {name: getattr(found, name) for name in own if getattr(found, name) != own[name]}
+            return {"method": found.method, **{k: list(v) if isinstance(v, tuple) else v for k, v in said.items()}}
+    return {"method": "redact", "joining": True}
 
 
 def _means_something(guess: Guess, seen: Values) -> bool:

@@ -214,6 +214,7 @@ def _fitted(
     """Hierarchies of numeric columns that nobody gave one, cut where the release loses least."""
     from kanopy._table.column import typed_column
     from kanopy.hierarchy.builders.rounding import Round
+    from kanopy.hierarchy.suggest import readable
 
     columns = {}
     for name in job.quasi:
@@ -224,7 +225,9 @@ def _fitted(
                 frame[name], missing_tokens=job.missing_tokens, name=name, rows_of=rows_of, unit_of_row=unit_of_row
             )
             column = None if column is None else column.inferred()
-            if column is not None and column.kind in Round.fits and column.size > 2:
+            if column is None or column.kind not in Round.fits or column.size <= 2:
+                continue
+            if isinstance(readable(column, job.k)[0], Round):  # and no codes
                 columns[name] = column
     if not columns:
         return {}

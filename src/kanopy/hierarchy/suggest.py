@@ -60,6 +60,19 @@ ORDERLY_CODES = 3
 LONGEST_CODE = 20
 """A text column is taken for codes if all texts contain a digit; for codes to redact, if all are equally long."""
 
+CODE_WORDS = frozenset(
+    {"code", "codes", "kode", "isco", "nace", "icd", "naics", "sic", "soc", "fips", "postcode", "postal", "plz"}
+)
+ZIP_WORDS = frozenset({"zip", "zipcode", "zips", "zcta"})
+"""Words in the name of a column of whole numbers that are codes: those of the United States have five digits."""
+ZIP_DIGITS = 5
+_POST_CODES = (
+    (
+        re.compile(r"[A-Za-z]{1,2}\d[A-Za-z\d]? ?\d[A-Za-z]{2}"),  # United Kingdom: district, area
+        Prefix(ends=(r"[A-Za-z]{1,2}\d[A-Za-z\d]?(?= ?\d[A-Za-z]{2}$)", "[A-Za-z]{1,2}"), joining=True),
+    ),
+    (re.compile(r"[A-Za-z]\d[A-Za-z][ -]?\d[A-Za-z]\d"), Prefix(lengths=(3, 1), joining=True)),  # Canada
+)
 _WORD = re.compile(r"(?:^|\s)(?=[^\W\d_]*[a-z])[^\W\d_]{3,}(?=[\s,.;]|$)")
 
 Judge = Callable[[int], tuple[float, int]]
@@ -239,6 +252,8 @@ def candidates(column: Column, k: int, style: str | None = None) -> list[Builder
 
 def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
     """The builders that a column is given to unasked: their labels read well, and their ends are nobody's own value."""
+    if column.kind == "integer" and (codes := _numbered(column)):
+        return codes
     if column.kind in Round.fits:
         return [Round(k=k, parts=parts)]
     if column.kind in Dates.fits:
@@ -250,9 +265,34 @@ def readable(column: Column, k: int, parts: int = PARTS) -> list[Builder]:
         return [Order(fan_out=(2,)), Order(fan_out=(3,))]
     if not _codes(labels):
         return [Frequency(k=k)]
+    for form, parts_of_it in _POST_CODES:
+        if all(form.fullmatch(label) for label in labels):
+            return [parts_of_it]
     alike = len({len(label) for label in labels}) == 1 and len(labels[0]) >= ORDERLY_CODES
     # A shorter code can be another code: a hidden rest cannot.
     return [Redact(joining=True), Prefix(joining=True)] if alike else [Redact(keep_length=False, joining=True)]
+
+
+def _numbered(column: Column) -> list[Builder]:
+    """The builders for whole numbers that are codes by the name of their column, and of one length; otherwise none.
+
+    Zip codes of the United States may have lost their leading zeros. Other codes of different lengths stay numbers.
+
+    >>> codes = [10001, 2139, 90210]
+    >>> _numbered(column_of(codes, name="ZipCode"))[0].zeros, _numbered(column_of(codes, name="pay"))
+    (5, [])
+    """
+    words = {word.casefold() for word in re.findall(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+", column.name)}
+    words |= {re.sub(r"[\W\d_]", "", column.name).casefold()}
+    if column.size < 3 or not words & (CODE_WORDS | ZIP_WORDS):
+        return []
+    labels = column.labels()
+    lengths = {len(label) for label in labels if label.isdecimal() and label[0] != "0"}
+    if len(lengths) == 1 and min(lengths) >= ORDERLY_CODES and all(len(label) in lengths for label in labels):
+        return [Redact(joining=True), Prefix(joining=True)]
+    short = sum(len(label) < ZIP_DIGITS for label in labels)
+    lost = words & ZIP_WORDS and lengths <= {3, 4, ZIP_DIGITS} and all(label.isdecimal() for label in labels)
+    return [Redact(zeros=ZIP_DIGITS, joining=True)] if lost and 2 * short <= len(labels) else []
 
 
 def _codes(labels: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
@@ -20,6 +21,13 @@ LONGEST_CODE = 100
 def _one(text: str) -> None:
     if len(text) != 1:
         raise HierarchyError(f"char must be a single character, not {short(text)}.")
+
+
+def _pattern(text: str) -> None:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise HierarchyError(f"ends holds {short(text)}, which is no pattern: {error}.") from error
 
 
 JOINING = "leave out levels that join no more values than the level below"
@@ -46,12 +54,15 @@ class Redact(Builder):
 
     `steps` says how many characters each level hides in addition (one by default). Codes of different lengths are
     filled up to the longest at the side that is hidden; with `keep_length=False` the hidden part is one `char`. With
-    `joining` only levels remain that put values together which were apart below.
+    `joining` only levels remain that put values together which were apart below. `zeros` says how many digits numbers
+    have that lost their leading zeros.
 
     >>> list(Redact(steps=(2,)).build(["75001", "75013", "13001"]).rows())
     [('13001', '130**', '*****'), ('75001', '750**', '*****'), ('75013', '750**', '*****')]
     >>> list(Redact(joining=True).build(["75001", "75013", "13001"]).rows())
     [('13001', '130**', '*****'), ('75001', '750**', '*****'), ('75013', '750**', '*****')]
+    >>> list(Redact(steps=(2,), zeros=5).build([2139, 21390]).rows())
+    [('2139', '021**', '*****'), ('21390', '213**', '*****')]
     """
 
     method: ClassVar[str] = "redact"
@@ -62,16 +73,18 @@ class Redact(Builder):
     char: Annotated[str, Text("a single character", usable=_one), "what a hidden character becomes"] = "*"
     keep_length: Annotated[bool, Flag(), "hidden characters stay as char; otherwise they are cut off"] = True
     joining: Annotated[bool, Flag(), JOINING] = False
+    zeros: Annotated[int | None, Maybe(Whole(1)), "digits of numbers that lost zeros: with 5, 2139 is 02139"] = None
 
     def build_column(self, column: Column) -> Hierarchy:
-        codes = column.labels()
+        values = column.labels()
+        codes = values if self.zeros is None else [c.zfill(self.zeros) if c.isdecimal() else c for c in values]
         length = max(len(code) for code in codes)
         if length > LONGEST_CODE:
             raise HierarchyError(
                 f"{column.where} holds texts of up to {length} characters: too long to redact one by one. "
                 "Use prefix with a few lengths, or suppress."
             )
-        levels = [codes, *([self._masked(code, length, hidden) for code in codes] for hidden in self._hidden(length))]
+        levels = [values, *([self._masked(code, length, hidden) for code in codes] for hidden in self._hidden(length))]
         shown = _that_join(levels) if self.joining else levels
         return Hierarchy.from_rows(zip(*shown, strict=True), name=column.name)
 
@@ -97,12 +110,15 @@ class Redact(Builder):
 class Prefix(Builder):
     """Levels of ever shorter prefixes: the first `lengths` characters, or the first parts before `separator`.
 
-    A prefix of digits alone ends in a star, so that `02` of `0213` is not read as a number.
+    A prefix of digits alone ends in a star, so that `02` of `0213` is not read as a number. Where codes have parts of
+    different lengths, `ends` are the regular expressions of ever shorter prefixes; what one does not find stays.
 
     >>> list(Prefix(lengths=(3, 1)).build(["A01.1", "A01.2", "B20"]).rows())
     [('A01.1', 'A01', 'A', '*'), ('A01.2', 'A01', 'A', '*'), ('B20', 'B20', 'B', '*')]
     >>> Prefix(separator=".").build(["10.1.1", "10.1.2", "20.3"]).labels_at(1)
     ('10.1', '20.3')
+    >>> list(Prefix(ends=("[A-Z]+[0-9]+", "[A-Z]+")).build(["AB12/7", "C3/11"]).rows())
+    [('AB12/7', 'AB12', 'AB', '*'), ('C3/11', 'C3', 'C', '*')]
     """
 
     method: ClassVar[str] = "prefix"
@@ -110,16 +126,21 @@ class Prefix(Builder):
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer"})
     lengths: Annotated[tuple[int, ...], ListOf(Whole(1)), "characters or parts kept per level, descending"] = ()
     separator: Annotated[str | None, Maybe(Text()), "where parts end, such as . or /; none counts characters"] = None
+    ends: Annotated[
+        tuple[str, ...], ListOf(Text(usable=_pattern)), "regular expressions of ever shorter prefixes, not lengths"
+    ] = ()
     joining: Annotated[bool, Flag(), JOINING] = False
 
     def contradictions(self) -> Iterable[str]:
         if list(self.lengths) != sorted(set(self.lengths), reverse=True):
             yield f"lengths must descend, for example (3, 1); {self.lengths} do not."
+        if self.ends and (self.lengths or self.separator is not None):
+            yield "ends say where prefixes end by themselves: leave out lengths and separator."
 
     def build_column(self, column: Column) -> Hierarchy:
         codes = column.labels()
         longest = max(self._measure(code) for code in codes)
-        lengths = self.lengths or tuple(range(longest - 1, 0, -1))
+        lengths = self.ends or self.lengths or tuple(range(longest - 1, 0, -1))
         if len(lengths) > LONGEST_CODE:
             raise HierarchyError(
                 f"{column.where} holds texts of up to {longest} characters. "
@@ -137,7 +158,9 @@ class Prefix(Builder):
     def _measure(self, code: str) -> int:
         return len(code) if self.separator is None else code.count(self.separator) + 1
 
-    def _cut(self, code: str, length: int) -> str:
+    def _cut(self, code: str, length: int | str) -> str:
+        if isinstance(length, str):
+            return found[0] if (found := re.match(length, code)) else code
         if self.separator is not None:
             return self.separator.join(code.split(self.separator)[:length])
         # The first digits of a number read as another number; a star says that something follows.
