@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import polars as pl
 import pytest
 
@@ -122,3 +124,12 @@ def test_jobs_and_init_shorten_them_alike() -> None:
     assert set(kanopy.anonymize(table, job.replaced(quasi="postcode", k=20)).data["postcode"]) <= {
         "SW", "M", "EC", "B", "*",
     }  # fmt: skip
+
+
+def test_long_texts_are_read_at_once() -> None:
+    """Spaces before words took minutes to be found no number."""
+    texts = pl.Series("x", [" " * 2000 + "y" * 2000 + str(i) for i in range(3)])
+    start = time.process_time()
+    assert false_labels(texts, pl.Series("x", ["10–19 kg"] * 3)) is not None
+    assert column_of(texts).inferred().kind == "text"
+    assert time.process_time() - start < 5

@@ -15,6 +15,7 @@ _FORM = re.compile(
 )
 _TIGHT = re.compile(r"[kmµ]?g|lbs?|oz|[cmk]?m|ft|in|[md]?l|h|hrs|min|m?s|y|yrs?|k")
 """Units of letters that follow a number without a space; other letters behind digits are codes (`12A`)."""
+_LONGEST = 60
 _PLURAL = 4
 """Words of so many letters may have an s for more than one: `1 year`, `5 years`."""
 
@@ -52,8 +53,12 @@ def read_measures(texts: Sequence[str]) -> tuple[list[Decimal], Measure] | None:
     >>> [read_measures(texts) for texts in (["1,200", "850"], ["65 kg", "143 lb"], ["12A", "14A"], ["007 m", "12 m"])]
     [None, None, None, None]
     """
-    found = [match.groups() for text in texts if (match := _FORM.fullmatch(text.strip())) is not None]
-    if len(found) < len(texts) or len({(_unit(before), _unit(after)) for before, _, after in found}) != 1:
+    found = []
+    for text in texts:
+        if len(text) > _LONGEST or (match := _FORM.fullmatch(text.strip())) is None:
+            return None
+        found.append(match.groups())
+    if len({(_unit(before), _unit(after)) for before, _, after in found}) != 1:
         return None
     numbers = [number for _, number, _ in found]
     before, after = (_usual([each[at] for each in found]) for at in (0, 2))

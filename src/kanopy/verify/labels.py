@@ -28,6 +28,9 @@ _DAYS = (
 )  # fmt: skip
 """Ways to write a day or a moment; a column is read in each of them that fits all its values."""
 
+_LONGEST = 60
+"""Longer texts are no numbers with a unit."""
+
 _MOMENTS = tuple(form for form in _DAYS if form.startswith("%Y-%m-%d") and "%H" in form)
 
 Range = tuple[float, float]
@@ -234,10 +237,13 @@ def _unit(values: Sequence[str]) -> re.Pattern[str] | None:
     >>> _unit(["65 kg", "72.5 kg"]).sub("", "60–69 kg"), _unit(["65 kg", "143 lb"])
     ('60–69', None)
     """
-    forms = [re.fullmatch(rf"\s*(\D*?)\s*{_NUMBER}\s*(\D*?)\s*", text) for text in values]
-    one = re.compile(r"(\w{4,})s$")  # 1 year, 5 years
-    beside = {tuple(one.sub(r"\1", part) for part in form.groups()) for form in forms if form is not None}
-    if len(beside) != 1 or None in forms or not (parts := [re.escape(part) for part in beside.pop() if part]):
+    form, one = re.compile(rf"(\D*?){_NUMBER}(\D*)"), re.compile(r"(\w{4,})s$")  # 1 year, 5 years
+    beside: set[tuple[str, ...]] = set()
+    for text in values:
+        if len(text) > _LONGEST or (found := form.fullmatch(text)) is None:
+            return None  # most columns of words end here, at the first
+        beside.add(tuple(one.sub(r"\1", part.strip()) for part in found.groups()))
+    if len(beside) != 1 or not (parts := [re.escape(part) for part in beside.pop() if part]):
         return None
     return re.compile("|".join(rf"\s*{part}s?(?!\w)|(?<!\w){part}\s*" for part in parts))
 
