@@ -124,6 +124,8 @@ class Fitting:
                 break
             self._take(divisions)
             loss = self._loss()
+            if self.domain.units is not None and not np.isfinite(loss):
+                loss = self._give_way()
             if np.isfinite(loss):
                 loss = self._refine(loss, but=last) if last is not None else loss
                 loss = self._descend(self._refine(loss))
@@ -200,6 +202,26 @@ class Fitting:
         return [*half, *none]
 
     # ---- better divisions ---------------------------------------------------------------------------------
+
+    def _give_way(self) -> float:
+        """Make divisions coarser, each time where that saves most rows from leaving, until few enough leave."""
+        while not self._tired:
+            moves: list[tuple[float, int, int, Division]] = []
+            for j in range(self.domain.width):
+                before = self.divisions[j]
+                for i, coarser in enumerate(self._coarser(j)):
+                    self._divide(j, coarser)
+                    classes, count = self._classes(range(self.domain.width))
+                    moves.append((int(self._leaving(classes, count).sum()), j, i, coarser))
+                self._divide(j, before)
+            if not moves:
+                break
+            _, j, _, division = min(moves, key=lambda move: move[:3])
+            self._divide(j, division)
+            loss = self._loss()
+            if np.isfinite(loss):
+                return loss
+        return float("inf")
 
     def _refine(self, loss: float, but: int | None = None) -> float:
         """Cut once more where that gains most, whichever column it is, until no cut is possible."""
@@ -408,7 +430,7 @@ class Fitting:
         lacking = np.where(self.domain.tuples[own, j] >= self.scales[j].column.size, group[own], -1)
         return *passages.first_and_last(), units.people(lacking, groups)
 
-    def _leaving(self, classes: Ints, count: int) -> Longs:
+    def _leaving(self, classes: Ints | Longs, count: int) -> Longs:
         """How many rows of each tuple cannot be published in these classes."""
         domain = self.domain
         if domain.units is None or self._whose is None:
