@@ -70,6 +70,15 @@ def level(desk: Desk, column: str, at: int) -> set[str]:
     return set(tree.labels_at(at))
 
 
+def give_decades(desk: Desk) -> None:
+    """A tree of ages in which no label stands twice."""
+    own = desk.project.hierarchy("age")
+    assert own is not None
+    label = {2: "≤ 29", 3: "30–39", 4: "40–49"}
+    rows = [(age, label.get(int(age) // 10, "≥ 50"), "≤ 39" if int(age) < 40 else "≥ 40", "*") for age in own.values]
+    desk.set_hierarchy("age", kanopy.Hierarchy.from_rows(rows, name="age"), "decades")
+
+
 def node(desk: Desk, column: str, label: str) -> int:
     """The number of a node."""
     tree = desk.project.hierarchy(column)
@@ -92,6 +101,7 @@ async def changed(hand: Hand, true: Callable[[], bool]) -> None:
 
 def test_a_hierarchy_is_changed_in_every_way_and_back_again(app: Callable[..., None]) -> None:
     async def story(hand: Hand, desk: Desk) -> None:
+        give_decades(desk)
         await hand.go("/hierarchies", "A quick look with")
         assert hand.place.column == "age" and level(desk, "age", 1) == {"≤ 29", "30–39", "40–49", "≥ 50"}
         before = desk.project.work
@@ -135,6 +145,7 @@ def test_a_hierarchy_is_changed_in_every_way_and_back_again(app: Callable[..., N
 @pytest.mark.parametrize("kind", ["csv", "parents", "json", "dot"])
 def test_hierarchies_leave_and_come_in_every_format(kind: str, app: Callable[..., None]) -> None:
     async def story(hand: Hand, desk: Desk) -> None:
+        give_decades(desk)
         await hand.go("/hierarchies", "Suggested hierarchies")
         own = desk.project.hierarchy("age")
         assert own is not None
@@ -422,6 +433,7 @@ def test_a_dialog_stays_when_another_window_changes_the_project_and_overwrites_n
     app: Callable[..., None],
 ) -> None:
     async def story(hand: Hand, desk: Desk) -> None:
+        give_decades(desk)
         await hand.go("/hierarchies", "A quick look with")
         choose(hand, "30–39")
         hand.press("Split …")

@@ -31,7 +31,9 @@ def node_of(h: Hierarchy, label: str, level: int | None = None) -> int:
         here = set(h.nodes_at(level).tolist())
         found = [node for node in found if node in here]
     if not found:
-        raise HierarchyError(f"The hierarchy has no node {label!r}. {near_miss(label, list(h.labels[:10_000]))}")
+        known = list(h.labels[:10_000]) if level is None else h.labels_at(level)[:10_000]
+        where = "" if level is None else f" at level {level}"
+        raise HierarchyError(f"The hierarchy has no node {label!r}{where}. {near_miss(label, known)}")
     if len(found) > 1:
         raise HierarchyError(f"{len(found)} nodes are called {label!r}. Say at which level.")
     return found[0]
