@@ -104,7 +104,7 @@ def test_points_equal_runs_of_their_own() -> None:
     "changes",
     [
         {"missing": "suppress", "suppressed_rows": "drop"},
-        {"min_levels": {"sex": 1}, "max_levels": {"zip": 2}},
+        {"min_levels": {"sex": 1}, "max_levels": {"age": 3}},
         pytest.param({"missing": "suppress", "weights": {"age": 3.0}}, marks=pytest.mark.slow),
         pytest.param({"metric": "entropy"}, marks=pytest.mark.slow),
     ],

@@ -239,7 +239,8 @@ def _fitted(
     from kanopy.search.problem import Problem
 
     units = None
-    if unit_of_row is not None and int(unit_of_row.max(initial=-1)) + 1 < len(unit_of_row):
+    rows = len(frame) if rows_of is None else int(rows_of.sum())
+    if unit_of_row is not None and int(unit_of_row.max(initial=-1)) + 1 < rows:
         units = Units(unit_of_row, job.known_rows)
     counted = LocalEngine().count(
         frame, hierarchies, missing=job.missing, unknown=job.unknown, missing_tokens=job.missing_tokens,
