@@ -141,21 +141,22 @@ def test_parts_solved_afar_keep_the_promise(
     ],
 )
 def test_what_needs_all_different_rows_together_is_refused(changes: dict[str, Any], why: str, tmp_path: Path) -> None:
-    people().write_parquet(tmp_path / "p.parquet")
-    job = Job(quasi=["age", "sex", "city"], k=3, **changes)
-    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
-    with engine_of as engine, pytest.raises(JobError, match=f"more than {FEW} different rows, and {why}"):
-        anonymize_where_it_is(engine, job)
-    assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+    is_refused(tmp_path, f"more than {FEW} different rows, and {why}", **changes)
 
 
 def test_rows_that_lack_a_value_are_not_suppressed_there(tmp_path: Path) -> None:
-    people().write_parquet(tmp_path / "p.parquet")
-    job = Job(quasi=["age", "sex", "city"], k=3, missing="suppress", suppress=0.2)
-    engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
-    with engine_of as engine, pytest.raises(JobError, match=r"'sex' lacks or does not know.*Use missing='as-value'"):
+    why = r"'sex' lacks or does not know.*Use missing='as-value'"
+    is_refused(tmp_path, why, missing="suppress", suppress=0.2)
+
+
+def is_refused(folder: Path, why: str, **changes: Any) -> None:
+    """Nothing is written, and the message says why."""
+    people().write_parquet(folder / "p.parquet")
+    job = Job(quasi=["age", "sex", "city"], k=3, **changes)
+    engine_of = open_engine("stream", folder / "p.parquet", f"{folder}/out.parquet", job)
+    with engine_of as engine, pytest.raises(JobError, match=why):
         anonymize_where_it_is(engine, job)
-    assert [path.name for path in tmp_path.iterdir()] == ["p.parquet"]
+    assert [path.name for path in folder.iterdir()] == ["p.parquet"]
 
 
 def test_what_is_written_beside_a_release(tmp_path: Path) -> None:

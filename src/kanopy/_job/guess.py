@@ -233,8 +233,8 @@ def _read(guess: Guess, seen: Values) -> _Read:
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)
-    if seen.text and in_known_order(texts) is not None:
-        return _in_order(guess, texts)
+    if seen.text and (ordered := _in_order(guess, texts)) is not None:
+        return ordered
     if seen.decimal is not None and guess.hierarchy_hint != "mask":
         sign = "comma" if seen.decimal == "," else "point, thousands set apart"
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
@@ -279,8 +279,8 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
         return _Read({"method": "dates"}, guess.missing, None, (f"{read.period}s",))
     if read is not None and read.kind == "time":
         return _Read({"method": "auto"}, guess.missing, None, ("times of the day",))
-    if in_known_order(texts) is not None:
-        return _in_order(guess, texts)
+    if (ordered := _in_order(guess, texts)) is not None:
+        return ordered
     found = date_form(texts)
     if found is None or len(found[1]) > MOST_ODD_TEXTS:
         why = (
@@ -295,8 +295,11 @@ def _dates(guess: Guess, texts: list[str]) -> _Read:
     return _Read(hierarchy, (*guess.missing, *odd), None, tuple(remarks))
 
 
-def _in_order(guess: Guess, texts: list[str]) -> _Read:
+def _in_order(guess: Guess, texts: list[str]) -> _Read | None:
+    """Bands of numbers or words of a scale in their order; `None` if they are neither."""
     order = in_known_order(texts)
+    if order is None:
+        return None
     what = "bands of numbers" if bands_in_order(texts) is not None else "words of a scale"
     return _Read({"method": "order", "order": order}, guess.missing, None, (f"{what}, in this order",))
 
