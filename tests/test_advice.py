@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import kanopy
 from kanopy.cli import app
 from kanopy.release import advice as room
+from kanopy.search.subtree.iyengar import Iyengar
 
 
 def table(rows: int = 300) -> pl.DataFrame:
@@ -73,6 +74,19 @@ def test_a_part_of_a_long_table_tells_what_local_recoding_loses() -> None:
     part = next(each for each in made.advice if each.option == "--local")
     whole = kanopy.anonymize(long, wanted.replaced(algorithm="best", parameters={"budget_seconds": 0.3}))
     assert "tried on" in part.change and part.loss == pytest.approx(whole.losses["loss"], abs=0.02)
+
+
+def test_advice_takes_less_than_the_release_however_much_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = job(algorithm="iyengar", parameters={"budget_seconds": 2.0}, quasi=["age", "zip"], k=40)
+    made, given = kanopy.anonymize(table(), wanted), []
+    search = Iyengar.search
+
+    def noted(self: Iyengar, *problem: Any) -> Any:
+        given.append(self.budget_seconds)
+        return search(self, *problem)
+
+    monkeypatch.setattr(Iyengar, "search", noted)
+    assert made.advice and set(given) == {room.OTHER_BUDGET} and room.OTHER_BUDGET < 2.0
 
 
 def test_the_same_release_gives_the_same_advice(poor: Any) -> None:

@@ -37,6 +37,8 @@ MEANINGS = {
     "smallest_class": "rows of the smallest class found",
     "judged": "candidates that were judged",
     "candidates": "candidates that there are",
+    "floor": "what no release of its kind scores less than, as far as that is proved",
+    "gap": "how much of the score may be avoidable, at most; 0: proved optimal",
     "verified": "whether the published labels were checked again",
     "advice": "what would help where a column is wiped or most of the detail is gone: change, option, settings, loss",
     "wiped": "quasi-identifiers of which nothing is left",

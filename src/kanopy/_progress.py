@@ -24,10 +24,16 @@ class Step:
 
 
 Callback = Callable[[Step], bool | None]
+Note = str | Callable[[], str]
+LEAST_WORK = 20
+"""How many times as long as wording a note the work goes on before it is worded again."""
 
 
 class Progress:
     """Calls back at most every `interval` seconds, and always when a stage begins.
+
+    A note that takes time to word is a function: it is asked only when it is shown, and the longer it took, the longer
+    the same words are shown.
 
     >>> seen = []
     >>> progress = Progress(lambda step: seen.append(step.stage))
@@ -40,22 +46,29 @@ class Progress:
         self._callback = callback
         self._interval = interval
         self._stage = ""
-        self._last = 0.0
+        self._last = self._reworded = 0.0
+        self._said = ""
 
     @property
     def active(self) -> bool:
         """Whether anyone listens: notes that take time to word can be left out otherwise."""
         return self._callback is not None
 
-    def __call__(self, stage: str, fraction: float | None = None, note: str = "") -> None:
+    def __call__(self, stage: str, fraction: float | None = None, note: Note = "") -> None:
         """Report; raises `Cancelled` if the callback says so."""
         if self._callback is None:
             return
         now = time.monotonic()
-        if stage == self._stage and now - self._last < self._interval:
+        begins = stage != self._stage
+        if not begins and now - self._last < self._interval:
             return
         self._stage, self._last = stage, now
-        if self._callback(Step(stage, fraction, note)) is False:
+        if isinstance(note, str):
+            self._said = note
+        elif begins or now >= self._reworded:
+            self._said = note()
+            self._reworded = now + LEAST_WORK * (time.monotonic() - now)
+        if self._callback(Step(stage, fraction, self._said)) is False:
             raise Cancelled(f"Stopped while {stage}. Nothing was written.")
 
 

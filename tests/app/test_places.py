@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,12 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._progress import Step
+from kanopy.app.answers import Underway
 from kanopy.app.desk import Desk
+from kanopy.app.worker import Task
 from kanopy.hierarchy import edit
+from kanopy.search.work import so_far
 from tests.app.simulated import Hand, elsewhere, here, simulate
 
 pytest.importorskip("nicegui", reason="the app is not installed: pip install 'kanopy[app]'")
@@ -225,6 +230,17 @@ def test_models_are_added_and_removed(app: Callable[..., None]) -> None:
         hand.fill("Written as on the command line", "no-such-model:ill:3")
         hand.press("Add")
         await hand.until(lambda: any("no-such-model" in each for each in hand.user.notify.messages))
+
+    app(story)
+
+
+def test_what_a_search_has_reached_is_seen_while_it_runs(app: Callable[..., None]) -> None:
+    async def story(hand: Hand, desk: Desk) -> None:
+        await hand.go("/release", "exactly what optimal will find")
+        task = Task(-1, "search", {}, asyncio.get_running_loop().create_future())
+        desk.underway = Underway("Searching", task, Step("searching", 0.5, so_far("loss", 0.3, 0.2)))
+        await hand.see("Searching loss 0.3000, at least 0.2000 (gap 33.3%)")
+        desk.underway = None
 
     app(story)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from kanopy.search.algorithms import ALGORITHMS
@@ -73,6 +75,31 @@ def test_a_budget_needs_an_algorithm_that_takes_one(shell: Shell, people: Path) 
         run = shell("anonymize", people, "-q", "age", "--local", "--budget", budget, "-o", "a.csv")
         assert run.status == 2
     assert not (shell.folder / "a.csv").exists()
+
+
+def test_what_is_proved_is_said_where_the_budget_ends_a_proof(shell: Shell) -> None:
+    draw = np.random.default_rng(0)
+    table = pl.DataFrame({f"q{j}": draw.integers(0, 8, 400) for j in range(8)})
+    table.write_csv(shell.folder / "wide.csv")
+    arguments = (
+        "anonymize",
+        "wide.csv",
+        "-q",
+        ",".join(table.columns),
+        "-k",
+        "5",
+        "--suppress",
+        "5%",
+        "--budget",
+        "1ms",
+    )
+    found = shell(*arguments, "-o", "a.csv", "--json").json
+    assert not found["optimal"] and 0 < found["floor"] < found["score"]
+    assert found["gap"] == pytest.approx(1 - found["floor"] / found["score"])
+    said = " ".join(shell(*arguments, "-o", "b.csv").out.split())
+    assert f"not proved optimal (at most {found['gap']:.1%} of it avoidable)" in said
+    whole = shell(*arguments[:-2], "-o", "c.csv", "--json").json
+    assert whole["optimal"] and whole["gap"] == 0 and found["floor"] <= whole["floor"] == whole["score"]
 
 
 def test_the_bound_is_below_the_loss_and_is_shown(shell: Shell, people: Path) -> None:

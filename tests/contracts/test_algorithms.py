@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import subprocess
 import sys
 import time
@@ -23,9 +24,10 @@ import kanopy
 from kanopy._core.classes import Domain
 from kanopy._errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
 from kanopy._job.job import Job
-from kanopy._progress import Step
+from kanopy._progress import Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.models import KAnonymity, parse_model
+from kanopy.release.prepare import make_problem, prepare
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About
@@ -199,6 +201,32 @@ def test_a_millisecond_is_enough_for_a_safe_release_of_any_table(name: str) -> N
         assert time.process_time() - begun < 5.0
         assert found.recoding.classes.smallest >= 5
         assert cells is not same or found.score in (0.0, 40.0 * 40.0)
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
+@pytest.mark.parametrize("metric", ["loss", "discernibility"])
+def test_who_listens_hears_what_is_lost_and_it_falls_to_what_is_published(name: str, metric: str) -> None:
+    steps: list[Step] = []
+    wanted = job(name, metric=metric, suppress=0.02, parameters={"budget_seconds": 0.2})
+    problem = make_problem(prepare(people(400), wanted).domain, wanted)
+    found = make_algorithm(name, budget_seconds=0.2).solve(problem, Progress(steps.append, interval=0.0))
+    lost = [re.search(r"(\S+) ([\d,]+\.?\d*)(, at least ([\d,]+\.?\d*) \(gap ([\d.]+)%\))?$", s.note) for s in steps]
+    told = [(each[1], *(float((each[i] or "0").replace(",", "")) for i in (2, 4, 5))) for each in lost if each]
+    # Some lower one measure, whatever the job's is.
+    own = "discernibility" if name == "bayardo-agrawal" else "loss" if recodes_locally(name) else metric
+    assert told and {measure for measure, *_ in told} == {own}
+    scores = [score for _, score, *_ in told]
+    if name != "samarati":  # which goes down in height, whatever that loses
+        assert all(b <= a for a, b in pairwise(scores)), scores
+    for score, least, gap in ((score, least, gap) for _, score, least, gap in told if least):
+        assert least <= score and gap == pytest.approx(100 * (1 - least / score), abs=0.06)
+    if own == metric and name not in ("he-naughton", "iterative-local"):  # these end with a step that nobody hears of
+        assert scores[-1] >= found.score - 1e-4
+
+
+def recodes_locally(name: str) -> bool:
+    """Whether classes have labels of their own."""
+    return algorithm_class(name).recoding == "local"
 
 
 def no_worse_with_more(name: str, table: pl.DataFrame, budgets: Sequence[float], **changes: Any) -> None:

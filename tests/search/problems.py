@@ -66,3 +66,16 @@ def problems(draw: st.DrawFn) -> Problem:
         lowest_levels=lowest,
         highest_levels=highest,
     )
+
+
+def wide(columns: int, rows: int = 300, seed: int = 0) -> Domain:
+    """Correlated columns of up to nine values with two levels above them."""
+    draw = np.random.default_rng(seed)
+    trees = tuple(
+        Hierarchy.from_rows([[f"v{v}", f"g{v // 3}", "*"] for v in range(3 + j % 7)], name=f"q{j}")
+        for j in range(columns)
+    )
+    base = draw.random(rows)
+    cells = np.column_stack([((base + draw.normal(0, 0.1, rows)) % 1 * h.size).astype(np.int32) for h in trees])
+    tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    return Domain(tuple(h.name for h in trees), trees, tuples, counts, of_row.reshape(-1).astype(np.int32))

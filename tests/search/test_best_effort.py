@@ -18,20 +18,7 @@ from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import ceiling_of
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
-from tests.search.problems import problems
-
-
-def wide(columns: int, rows: int = 300, seed: int = 0) -> Domain:
-    """Correlated columns of up to nine values with two levels above them."""
-    draw = np.random.default_rng(seed)
-    trees = tuple(
-        Hierarchy.from_rows([[f"v{v}", f"g{v // 3}", "*"] for v in range(3 + j % 7)], name=f"q{j}")
-        for j in range(columns)
-    )
-    base = draw.random(rows)
-    cells = np.column_stack([((base + draw.normal(0, 0.1, rows)) % 1 * h.size).astype(np.int32) for h in trees])
-    tuples, of_row, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-    return Domain(tuple(h.name for h in trees), trees, tuples, counts, of_row.reshape(-1).astype(np.int32))
+from tests.search.problems import problems, wide
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kanopy._core.classes import Domain
 from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
@@ -15,16 +16,18 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import ClassMetric, metric_named
 from kanopy.metrics.release import release_losses
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.full_domain import exhaustive
 from kanopy.search.full_domain.datafly import Datafly
 from kanopy.search.full_domain.exhaustive import judge_all
 from kanopy.search.full_domain.incognito import Incognito
 from kanopy.search.full_domain.level_judge import LevelJudge
-from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.full_domain.optimal import Optimal, _ByAttributes, _ByClasses, _ByJudgingAll, _ByWalking
 from kanopy.search.full_domain.projections import least_suppressed_rows
 from kanopy.search.full_domain.samarati import Samarati
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.problem import Problem
-from tests.search.problems import problems
+from kanopy.search.work import Work
+from tests.search.problems import problems, wide
 
 
 def brute_force(problem: Problem) -> LevelJudgement | None:
@@ -138,6 +141,38 @@ def test_all_judged_equals_one_by_one(problem: Problem) -> None:
     best = everything.best()
     expected = brute_force(problem)
     assert (best.levels if best else None) == (expected.levels if expected else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.sampled_from([1e-9, 1e-4, 4e-4]))
+def test_a_proof_that_ends_early_has_the_best_it_saw_and_a_floor_that_holds(problem: Problem, seconds: float) -> None:
+    for each in (problem, problem.changed(suppression_limit=0.6)):
+        expected = brute_force(each)
+        by_classes = isinstance(each.metric, ClassMetric)
+        for kind in (_ByClasses, _ByJudgingAll, _ByWalking) if by_classes else (_ByAttributes, _ByWalking):
+            search = kind(each.changed(), Work(seconds))
+            best = search.run(SILENT, 1)
+            if search.proved:
+                assert (best and best.levels) == (expected and expected.levels)
+            elif expected is not None:
+                assert min(search.floor, math.inf if best is None else best.score) <= expected.score * (1 + 1e-9)
+                assert best is None or best.score >= expected.score * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("metric", ["aecs", "discernibility"])
+def test_a_budget_ends_judging_everything_where_rows_may_be_suppressed(
+    metric: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem(wide(7), [KAnonymity(5)], metric_named(metric), suppression_limit=0.05)
+    whole = Optimal().solve(problem)
+    monkeypatch.setattr(exhaustive, "MOST_AT_ONCE", 1000)
+    found = [Optimal(budget_seconds=each).solve(problem.changed()) for each in (0.001, 0.005, 0.01, 60)]
+    assert [each.optimal for each in found] == [False, False, False, True]
+    assert whole.optimal and found[-1].levels == whole.levels and found[-1].judged == problem.lattice.size
+    assert all(0 < (each.floor or 0) <= whole.score <= each.score for each in found)
+    assert all("None scores less than" in each.notes[0] for each in found[:-1])
+    scores, judged = [each.score for each in found], [each.judged for each in found]
+    assert scores == sorted(scores, reverse=True) and judged == sorted(judged) and judged[0] < judged[2]
 
 
 @settings(max_examples=60, deadline=None)

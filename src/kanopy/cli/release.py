@@ -204,7 +204,10 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     show_lost(out, result)
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
-    judged = f" · {solution.judged:,} of {solution.candidates:,} candidates judged" if solution.candidates else ""
+    if solution.floor and not solution.optimal:
+        proved += f" (at most {solution.gap:.1%} of it avoidable)"
+    of = f" of {solution.candidates:,}" if solution.judged <= solution.candidates else ""
+    judged = f" · {solution.judged:,}{of} candidates judged" if solution.candidates else ""
     smallest = of_units(verification.smallest_class, result.counted)
     if result.job.k == 1:
         out.print(

@@ -28,8 +28,9 @@ NOTICED = 5e-4
 """Less than this is no help."""
 MOST_TUPLES = 20_000
 MOST_CANDIDATES = 200_000
-LOCAL_BUDGET = 0.03
-"""Seconds of work of an ordinary machine."""
+LOCAL_BUDGET, OTHER_BUDGET = 0.03, 0.5
+"""Seconds of work of an ordinary machine for local recoding, and at most for any other try: advice must not take longer
+than the release. With all its work the release may come to lose less than is said."""
 LOCAL_ROWS = 5_000
 """So many rows, in neighbourhoods from all over the table, tell what local recoding would lose."""
 MORE_SUPPRESSION = (0.05, 0.1)
@@ -165,10 +166,13 @@ def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dic
 
 def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
     from kanopy.metrics.release import release_losses
-    from kanopy.search.algorithms import make_algorithm
+    from kanopy.search.algorithms import make_algorithm, takes_budget
 
+    parameters = dict(job.parameters)
+    if takes_budget(job.algorithm):
+        parameters["budget_seconds"] = min(OTHER_BUDGET, parameters.get("budget_seconds") or OTHER_BUDGET)
     try:
-        found = make_algorithm(job.algorithm, **job.parameters).solve(problem, SILENT)
+        found = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
     except KanopyError:  # no such release, or the algorithm cannot keep a model
         return
     losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)

@@ -274,6 +274,7 @@ class Result:
             **(self._of_masking() if solution is None else {}),
             "judged": 0 if solution is None else solution.judged,
             "candidates": 0 if solution is None else solution.candidates,
+            **({} if solution is None else solution.proved()),
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "wiped": list(self.wiped),

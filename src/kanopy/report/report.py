@@ -331,6 +331,7 @@ class Report(Short):
                 "smallest_class": self.classes.smallest,
                 "judged": solution.judged,
                 "candidates": solution.candidates,
+                **solution.proved(),
                 "verified": self.verified,
                 "seconds": facts.seconds,
                 "verdict": {"holds": self.holds, "sentence": self.sentence, "untouched": self.untouched},

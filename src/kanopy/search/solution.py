@@ -44,6 +44,17 @@ class Solution(Short):
             return None
         return 0.0 if self.score <= 0 else max(0.0, 1.0 - self.floor / self.score)
 
+    def proved(self) -> dict[str, float | None]:
+        """What is proved of the score, as plain data: `None` where nothing is.
+
+        >>> from kanopy.search.algorithms import make_algorithm
+        >>> from kanopy.search.example import letters
+        >>> make_algorithm("optimal").solve(letters("aabb")).proved()
+        {'floor': 0.0, 'gap': 0.0}
+        """
+        floor = self.score if self.optimal and self.floor is None else self.floor
+        return {"floor": floor, "gap": 0.0 if self.optimal else self.gap}
+
 
 NESTING = "hierarchies that nest"
 RECODINGS = {

@@ -60,6 +60,11 @@ class Work:
         """The share that is spent."""
         return min(1.0, self.spent / self.seconds)
 
+    @property
+    def share(self) -> float | None:
+        """The share that is spent, for a progress line: nothing where there is no end."""
+        return None if math.isinf(self.seconds) else self.done
+
     def need(self) -> None:
         """Go on only if something is left; `OutOfWork` otherwise."""
         if self.over:
@@ -84,6 +89,35 @@ def used_up(before: str, judged: int) -> str:
     'Its work was used up before the proof was complete: 1,234 candidates judged.'
     """
     return f"Its work was used up before {before}: {judged:,} candidates judged."
+
+
+def so_far(measure: str, score: float, floor: float = 0.0) -> str:
+    """What a progress line says of the best release yet: what it scores, and the gap to what is proved of all.
+
+    >>> so_far("loss", 0.25, 0.2)
+    'loss 0.2500, at least 0.2000 (gap 20.0%)'
+    >>> so_far("discernibility", 2153939)
+    'discernibility 2,153,939'
+    """
+    if floor <= 0.0:
+        return f"{measure} {_figure(score)}"
+    least = min(floor, score)
+    return f"{measure} {_figure(score)}, at least {_figure(least, down=True)} (gap {1.0 - least / score:.1%})"
+
+
+def none_below(floor: float) -> str:
+    """The sentence on what is proved where an optimum is not; empty where nothing is.
+
+    >>> none_below(0.19257)
+    ' None scores less than 0.1925.'
+    """
+    return f" None scores less than {_figure(floor, down=True)}." if floor > 0.0 else ""
+
+
+def _figure(score: float, *, down: bool = False) -> str:
+    """A score with as many digits as tell something; a bound is never rounded up, or it would be none."""
+    digits = 4 if score < 100 else 1 if score < 10_000 else 0
+    return f"{math.floor(score * 10**digits) / 10**digits if down else score:,.{digits}f}"
 
 
 STAGES = (1.0, 2.0, 5.0, 10.0, 30.0)

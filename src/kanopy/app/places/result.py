@@ -75,7 +75,9 @@ class ResultView:
                 write_advice(self.place, advice)
 
     def _numbers(self, found: dict[str, Any]) -> None:
-        judged = f"{found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "–"
+        judged = f"judged {found['judged']:,} of {found['candidates']:,}" if found["candidates"] else "judged –"
+        if found.get("floor") and not found["optimal"]:
+            judged += f", at most {share(found['gap'])} avoidable"
         loss = found["losses"].get("loss")
         risk = 1 / found["smallest_class"] if found["smallest_class"] else 0.0
         tiles(
@@ -83,7 +85,7 @@ class ResultView:
             (f"{found['smallest_class']:,}", "smallest_class", f"{found['counted']} at least"),
             (share(risk), "highest_risk"), (f"{found['classes']:,}", "classes"),
             (f"{found['suppressed']:,}", "suppressed", share(found["suppressed"] / max(found["rows"], 1))),
-            ("yes" if found["optimal"] else "no", "optimal", f"judged {judged}"),
+            ("yes" if found["optimal"] else "no", "optimal", judged),
             (f"{found['seconds']['total']:.1f} s", "seconds", found["algorithm"]),
         )  # fmt: skip
 

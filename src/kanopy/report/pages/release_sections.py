@@ -234,6 +234,8 @@ def search(report: Report, values: bool) -> str:
     """How the release was found, how it was checked, and how long it took."""
     facts, solution = report.facts, report.facts.solution
     best = told("release.search.proved" if solution.optimal else "release.search.unproved")
+    if solution.floor and not solution.optimal:
+        best += " " + sentence("release.search.gap", **solution.proved())
     entries = [("Algorithm", solution.algorithm), ("Best possible", best)]
     entries.append(("Minimized", f"{facts.metric}, {figure(report.score)}"))
     if solution.candidates:

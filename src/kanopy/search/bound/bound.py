@@ -19,7 +19,7 @@ import numpy as np
 
 from kanopy._arrays import Floats
 from kanopy._errors import Cancelled, JobError
-from kanopy._progress import SILENT, Progress
+from kanopy._progress import SILENT, Note, Progress
 from kanopy._shown import Short
 from kanopy.metrics.full_domain import Loss
 from kanopy.search.bound.certificate import NO_ALLOWANCES, Allowances, Certificate, certify
@@ -152,7 +152,7 @@ class _Unstoppable(Progress):
         super().__init__()
         self._progress = progress
 
-    def __call__(self, stage: str, fraction: float | None = None, note: str = "") -> None:
+    def __call__(self, stage: str, fraction: float | None = None, note: Note = "") -> None:
         """Report."""
         try:
             self._progress(stage, fraction, note)

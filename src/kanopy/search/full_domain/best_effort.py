@@ -27,7 +27,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
-from kanopy.search.work import Spare, Work, in_order
+from kanopy.search.work import Spare, Work, in_order, none_below, so_far
 
 MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
 """Candidates that are looked at together, where levels bound their loss and where they do not; and columns."""
@@ -96,8 +96,7 @@ def best_effort(
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
         f"{len(search.known):,} judged with the work of {budget_seconds:g} seconds."
     )
-    if search.floor > 0:
-        note += f" None scores less than {search.floor:.4f}."
+    note += none_below(search.floor)
     return release_levels(algorithm, problem, best, judged=len(search.known), floor=search.floor, notes=[note])
 
 
@@ -150,7 +149,7 @@ class ManyColumns:
         if self.progress.active:
             note = f"{len(self.known):,} judged"
             if self.best is not None:
-                note += f", loss {self.best.score:.4f}, at least {min(self.floor, self.best.score):.4f}"
+                note += ", " + so_far(self.problem.metric.name, self.best.score, self.floor)
             self.progress("searching", self.work.done, note)
 
     def judge(self, levels: Levels) -> LevelJudgement:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from kanopy._arrays import Floats, Longs
+from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import JobError
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import ClassMetric
@@ -14,6 +16,14 @@ from kanopy.search.full_domain.sweep_kernel import sweep
 from kanopy.search.judge import LevelJudgement, best_of
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
+from kanopy.search.work import Work, so_far
+
+MOST_AT_ONCE = 20_000_000
+"""Candidates times distinct tuples between two looks at the work that is left."""
+SECONDS_EACH, SECONDS_PER_CLASS = 5e-6, 1e-8
+"""Seconds of an ordinary machine for a candidate, and for a class of one."""
+ALL_CLASSES = 3
+"""Where the counts of a candidate have its classes, kept or not."""
 
 
 def only_counts_rows(problem: Problem) -> bool:
@@ -28,9 +38,11 @@ class AllJudged:
     problem: Problem
     counts: Longs
     sums: Floats
+    judged: Mask
+    """Which were judged: all, unless the work was over before."""
 
     def scores(self) -> Floats:
-        """The metric of every candidate; infinity where too many rows are suppressed."""
+        """The metric of every candidate; infinity where too many rows are suppressed, or nobody looked."""
         problem = self.problem
         suppressed = self.counts[:, 1]
         metric = problem.metric
@@ -45,7 +57,7 @@ class AllJudged:
                 whole = np.broadcast_to(total, problem.lattice.shape).reshape(-1) + self.sums[:, j]
                 losses.append(cost.loss(whole))
             scores = metric.combine(losses, problem.weights)
-        return np.where(suppressed <= problem.max_suppressed_rows, scores, np.inf)
+        return np.where(self.judged & (suppressed <= problem.max_suppressed_rows), scores, np.inf)
 
     def best(self) -> LevelJudgement | None:
         """The feasible candidate of least loss, ties decided as everywhere."""
@@ -61,8 +73,12 @@ class AllJudged:
         return best_of(scores, judgement)
 
 
-def judge_all(problem: Problem, progress: Progress) -> AllJudged:
-    """Judge every candidate under k-anonymity in a compiled walk over the lattice."""
+def judge_all(problem: Problem, progress: Progress, work: Work | None = None, floor: float = 0.0) -> AllJudged:
+    """Judge every candidate under k-anonymity in a compiled walk over the lattice.
+
+    With work that ends it goes in smaller parts, from the most general candidates down, which the models accept first.
+    `floor` is what is known of all scores, for who listens.
+    """
     problem.require_nesting()
     if not only_counts_rows(problem):
         raise JobError("Judging everything at once is for k-anonymity alone. Ask for candidates one by one.")
@@ -78,12 +94,21 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
     extra, extra_starts = problem._extra
     counts = np.zeros((lattice.size, 5), np.int64)
     sums = np.zeros((lattice.size, width))
-    outer, moving = tables.order[:2], np.array(tables.order[2:], np.int64)
+    split, limited = min(2, width), work is not None and work.seconds < math.inf
+    while limited and math.prod(lattice.shape[j] for j in tables.order[split:]) * tables.base.count > MOST_AT_ONCE:
+        split += 1
+    outer, moving = tables.order[:split], np.array(tables.order[split:], np.int64)
     lengths = np.array([lattice.shape[j] for j in moving], np.int64)
     places = list(np.ndindex(*(lattice.shape[j] for j in outer)))
+    if limited:
+        places.reverse()
+    found = AllJudged(problem, counts, sums, np.zeros(lattice.size, np.bool_))
+    grid = found.judged.reshape(lattice.shape)
     limit = -1 if isinstance(problem.metric, ClassMetric) else problem.max_suppressed_rows
     for done, place in enumerate(places):
-        progress("searching", done / len(places))
+        progress("searching", done / len(places), partial(_best_yet, found, floor))
+        if work is not None and work.over:
+            break
         levels = list(lattice.lowest)
         for j, x in zip(outer, place, strict=True):
             levels[j] += x
@@ -95,5 +120,18 @@ def judge_all(problem: Problem, progress: Progress) -> AllJudged:
             strides[moving], origin, np.array(fixed, np.int64), problem.k, limit,
             extra, extra_starts, counts, sums,
         )  # fmt: skip
-    problem.judged += lattice.size
-    return AllJudged(problem, counts, sums)
+        part = [slice(None)] * width
+        for j, x in zip(outer, place, strict=True):
+            part[j] = slice(x, x + 1)
+        grid[tuple(part)] = True
+        if work is not None and limited:
+            looked_at = counts.reshape(*lattice.shape, -1)[tuple(part)][..., ALL_CLASSES]
+            work.spend(SECONDS_EACH * looked_at.size + SECONDS_PER_CLASS * int(looked_at.sum()))
+    problem.judged += int(found.judged.sum())
+    return found
+
+
+def _best_yet(found: AllJudged, floor: float) -> str:
+    """How many were judged, and the best of them."""
+    note, best = f"{int(found.judged.sum()):,} judged", float(found.scores().min(initial=math.inf))
+    return note if math.isinf(best) else f"{note}, {so_far(found.problem.metric.name, best, floor)}"

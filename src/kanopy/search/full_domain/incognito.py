@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +20,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import OutOfWork, Work, used_up
+from kanopy.search.work import OutOfWork, Work, so_far, used_up
 
 Grid = npt.NDArray[np.bool_]
 PART_SECONDS_PER_CELL = 2e-8
@@ -61,23 +62,27 @@ class Incognito(Algorithm):
             if judgement.feasible and judgement.better_than(best):
                 best = judgement
 
+        def standing(size: int, part: Problem | None = None) -> str:
+            note = f"{size} of {width} columns, {judged + (part or problem).judged:,} judged"
+            return note if best is None else f"{note}, {so_far(problem.metric.name, best.score)}"
+
         try:
             for done, subset in enumerate(subsets):
-                progress("searching", 0.8 * done / (2**width - 2), f"{len(subset)} of {width} attributes")
                 part = _part(problem, subset)
                 work.spend(PART_SECONDS_PER_CELL * problem.domain.tuples.size)
                 alive = _joined(subset, part.lattice.shape, feasible)
-                feasible[subset] = _grow(part, alive, progress, work)
+                tell = partial(progress, "searching", 0.8 * done / (2**width - 2), partial(standing, len(subset), part))
+                feasible[subset] = _grow(part, alive, tell, work)
                 judged += part.judged
             alive = _joined(tuple(range(width)), lattice.shape, feasible)
-            found = _grow(problem, alive, progress, work, remember)
+            found = _grow(problem, alive, partial(progress, "searching", 0.8, partial(standing, width)), work, remember)
             if not found.any():
                 raise no_solution(problem)
             # Candidates above a feasible one were not judged; bounds tell which of them could still be better.
             bounds = problem.lower_bounds().reshape(-1)
             for number in np.flatnonzero(found.reshape(-1)):
                 if best is None or bounds[number] <= best.score + 1e-12:
-                    progress("searching", 0.9, f"{problem.judged:,} judged")
+                    progress("searching", 0.9, partial(standing, width))
                     work.need()
                     before = problem.work_seconds
                     remember(problem.evaluate(lattice.levels(int(number))))
@@ -86,6 +91,7 @@ class Incognito(Algorithm):
         except OutOfWork:
             remember(problem.evaluate(lattice.highest))
             note, proved = used_up("all subsets of columns were settled", problem.judged + judged), False
+            note += " Algorithm 'optimal' finds what this one looks for in less."
         if best is None:
             raise no_solution(problem)
         return release_levels(self.name, problem, best, optimal=proved, judged=problem.judged + judged, notes=[note])
@@ -119,8 +125,9 @@ def _joined(subset: tuple[int, ...], shape: tuple[int, ...], feasible: dict[tupl
 
 
 def _grow(
-    problem: Problem, alive: Grid, progress: Progress, work: Work, seen: Callable[[LevelJudgement], None] | None = None
-) -> Grid:
+    problem: Problem, alive: Grid, tell: Callable[[], None], work: Work,
+    seen: Callable[[LevelJudgement], None] | None = None,
+) -> Grid:  # fmt: skip
     """The feasible ones among `alive`, judged from the finest up; what is above a feasible one is feasible."""
     lattice = problem.lattice
     feasible = np.zeros(lattice.shape, np.bool_)
@@ -128,7 +135,7 @@ def _grow(
     for number in order[alive.reshape(-1)[order]]:
         if feasible.reshape(-1)[number]:
             continue
-        progress("searching", None, f"{problem.judged:,} judged")
+        tell()
         levels = lattice.levels(int(number))
         work.need()
         before = problem.work_seconds

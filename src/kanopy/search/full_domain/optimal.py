@@ -9,6 +9,7 @@ answer, good or bad, rule out as much as possible.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
@@ -31,7 +32,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution, Threads
-from kanopy.search.work import OutOfWork, Work, usable_threads, used_up
+from kanopy.search.work import OutOfWork, Work, none_below, so_far, usable_threads, used_up
 
 PART_NOT_MONOTONIC = 0.25
 CANDIDATES_PER_ROW = 8
@@ -77,7 +78,7 @@ class Optimal(Algorithm):
             top = problem.evaluate(problem.lattice.highest)
             if best is None or (top.feasible and top.better_than(best)):
                 best = top if top.feasible else None
-            notes = [used_up("the proof was complete", problem.judged)]
+            notes = [used_up("the proof was complete", problem.judged) + none_below(search.floor)]
         if best is None:
             raise no_solution(problem)
         floor = best.score if search.proved else min(search.floor, best.score)
@@ -110,15 +111,17 @@ class _Search:
         """Search; `proved` then says whether the best is the best of all."""
         raise NotImplementedError
 
-    def report(self, progress: Progress, open_candidates: int) -> None:
-        """Tell the caller how much of the lattice is settled."""
-        if not progress.active:
-            return
-        done = 1.0 - open_candidates / self.lattice.size
-        note = f"{self.problem.judged:,} judged"
-        if self.best is not None:
-            note += f", loss {self.best.score:.4f}, at least {min(self.floor, self.best.score):.4f}"
-        progress("searching", done, note)
+    def report(self, progress: Progress, open_candidates: int, floor: Callable[[], float] | None = None) -> None:
+        """Tell the caller how much of the lattice is settled; `floor` where that takes a look."""
+
+        def note() -> str:
+            judged = f"{self.problem.judged:,} judged"
+            if self.best is None:
+                return judged
+            least = self.floor if floor is None else floor()
+            return f"{judged}, {so_far(self.problem.metric.name, self.best.score, least)}"
+
+        progress("searching", 1.0 - open_candidates / self.lattice.size, note)
 
     def least_suppressed(self, progress: Progress, threads: int) -> Longs:
         """For every candidate, rows that it must suppress at least, known without looking at it."""
@@ -152,7 +155,7 @@ class _ByWalking(_Search):
 
         def visit() -> None:
             self.best = walk.best
-            self.report(progress, self.lattice.size - problem.judged)
+            self.report(progress, self.lattice.size - problem.judged, walk.floor)
             self.work.spend(problem.work_seconds - self.begun - self.work.spent)
             self.work.need()
 
@@ -160,7 +163,7 @@ class _ByWalking(_Search):
             self.best = walk.run(visit)
             self.proved = True
         except OutOfWork:
-            pass
+            self.floor = walk.floor()
         return self.best
 
 
@@ -232,9 +235,14 @@ class _ByClasses(_Search):
         heights = lattice.heights.reshape(-1)
         pending = pending[np.lexsort((pending, heights[pending]))]
         turn = 0
+
+        def floor() -> float:
+            return float(flat_bounds[pending].min())
+
         while len(pending):
-            self.report(progress, len(pending))
+            self.report(progress, len(pending), floor)
             if self.work.over:
+                self.floor = floor()
                 return self.best
             # Alternate between the finest open candidate, which raises bounds for all above it, and one from the
             # middle, which finds good releases early and closes what is finer when it fails.
@@ -256,8 +264,13 @@ class _ByJudgingAll(_Search):
     """With suppression, bounds on class sizes rule out little: judging all is faster than choosing."""
 
     def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
-        self.best = judge_all(self.problem, progress).best()
-        self.proved = True
+        problem, metric = self.problem, self.problem.metric
+        assert isinstance(metric, ClassMetric)
+        finest = problem.tables.base
+        squares = int(np.dot(finest.sizes, finest.sizes))
+        self.floor = metric.least_above(problem.domain.rows, finest.count, squares)
+        found = judge_all(problem, progress, self.work, self.floor)
+        self.best, self.proved = found.best(), bool(found.judged.all())
         return self.best
 
 

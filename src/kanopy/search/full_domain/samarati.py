@@ -12,7 +12,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import Work, used_up
+from kanopy.search.work import Work, so_far, used_up
 
 
 @dataclass(frozen=True)
@@ -41,34 +41,30 @@ class Samarati(Algorithm):
         order = np.argsort(heights, kind="stable")
         edges = np.searchsorted(heights[order], np.arange(heights.min(), heights.max() + 2))
         low, high = int(heights.min()), int(heights.max())
-        top = problem.evaluate(lattice.highest)
-        if not top.feasible:
+        best = problem.evaluate(lattice.highest)
+        if not best.feasible:
             raise no_solution(problem)
-        found: dict[int, list[LevelJudgement]] = {high: [top]}
-        first = low
+        first, whole = low, True
         while low < high and work.left > 0:
             middle = (low + high) // 2
             stratum = order[edges[middle - first] : edges[middle - first + 1]]
-            feasible = []
+            here: LevelJudgement | None = None
             for done, number in enumerate(stratum):
-                progress("searching", done / len(stratum), f"height {middle}")
+                said = so_far(problem.metric.name, (here or best).score)
+                progress("searching", done / len(stratum), f"height {middle}, the least is {low} to {high}, {said}")
                 judgement = problem.evaluate(lattice.levels(int(number)))
-                if judgement.feasible:
-                    feasible.append(judgement)
+                if judgement.feasible and judgement.better_than(here):
+                    here = judgement
                 work.spend(problem.work_seconds - work.spent)
                 if work.left <= 0:
                     break
-            if feasible:
-                found[middle] = feasible
-                high = middle
+            if here is not None:
+                best, high, whole = here, middle, done + 1 == len(stratum)
             elif work.left > 0:
                 low = middle + 1
-        best: LevelJudgement | None = None
-        for judgement in found[high]:
-            if judgement.better_than(best):
-                best = judgement
-        assert best is not None
         note = f"The least height at which a release exists is {high}."
         if low < high:
             note = used_up(f"heights below {high} were settled", problem.judged)
+        elif not whole:
+            note += " " + used_up("all candidates of that height were judged", problem.judged)
         return release_levels(self.name, problem, best, notes=[note])

@@ -62,12 +62,17 @@ class Walk:
         self._bounds = problem.lower_bounds(self._least).reshape(-1)
         self._bounding = not isinstance(problem.metric, ClassMetric)
         self._news = 0
+        self._open = np.ones(self._bounds.size, np.bool_)
         lattice = problem.lattice
         self._strides = np.cumprod([1, *lattice.shape[:0:-1]])[::-1].tolist()
         self._order = problem.full_tables.order
         self._pending: list[tuple[Levels, ClassTable]] = []
         self._numbers: list[int] = []
         self._ceiling = np.inf
+
+    def floor(self) -> float:
+        """What no candidate that was not judged can go below."""
+        return float(self._bounds[self._open].min(initial=np.inf))
 
     def run(self, visit: Callable[[], None] = lambda: None) -> LevelJudgement | None:
         """Walk; `visit` is called after every batch."""
@@ -104,6 +109,7 @@ class Walk:
     def _judge(self) -> None:
         problem = self.problem
         problem.judged += len(self._pending)
+        self._open[self._numbers] = False
         verdicts = problem.verdicts(self._pending, bound=self._bounding)
         for (levels, table), verdict in zip(self._pending, verdicts, strict=True):
             found = problem.judge_table(levels, table, verdict)

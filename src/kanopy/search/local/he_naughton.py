@@ -14,10 +14,10 @@ from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.search.judge import ClassJudge
 from kanopy.search.local.box_release import placeable_layout, release_classes
-from kanopy.search.local.boxes import Layout, box_levels, run_starts
+from kanopy.search.local.boxes import Layout, box_levels, partition_cost, run_starts
 from kanopy.search.local.boxes_kernel import agreements, level_tables
 from kanopy.search.solution import About, Algorithm, EndingBudget, Solution
-from kanopy.search.work import Work, used_up
+from kanopy.search.work import Work, so_far, used_up
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -79,7 +79,8 @@ class HeNaughton(Algorithm):
         work = Work(self.budget_seconds)
         try:
             while parts.open_items and not work.over:
-                progress("specializing", 1 - parts.open_items / len(layout.rows))
+                done = max(work.done, 1 - parts.open_items / len(layout.rows))
+                progress("specializing", done, lambda: so_far("loss", layout.loss(parts.cost(), 0)))
                 work.spend(STEP_SECONDS + STEP_SECONDS_PER_CELL * parts.open_items * problem.domain.width)
                 parts.refine()
             if parts.open_items:
@@ -131,6 +132,12 @@ class _Parts:
         """The class of every item as things are, open parts as they are."""
         self._close(np.ones(len(self.starts), np.bool_))
         return self.class_of
+
+    def cost(self) -> float:
+        """What the classes lose as things are, suppressed items included."""
+        class_of, lengths = self.class_of.copy(), np.diff(np.append(self.starts, len(self.items)))
+        class_of[self.items] = self.closed + np.repeat(np.arange(len(lengths)), lengths)
+        return partition_cost(self.layout, class_of)
 
     def _close(self, which: Mask) -> None:
         """Give the items of some parts their classes and take them off the list."""

@@ -22,6 +22,7 @@ from kanopy.search.local.boxes import Layout, partition_cost
 from kanopy.search.local.cheapest_levels import CheapestLevels
 from kanopy.search.problem import Problem
 from kanopy.search.uniting import unite_unsafe
+from kanopy.search.work import so_far
 
 ROUND_SECONDS = 2.5e-7
 """Seconds of an ordinary machine for a row that takes part in a round, beside what judging takes."""
@@ -67,7 +68,7 @@ class Rounds:
         if len(self.open) < 2 * self.problem.k and self.done:
             return False
         total = len(self.layout.rows)
-        fraction, note = 1 - len(self.open) / total, f"round {self.done + 1}: {len(self.open):,} rows left"
+        fraction, note = 1 - len(self.open) / total, self._standing
         progress("publishing", fraction, note)
         whole, rows = self.problem, self.open
         part = whole.changed(domain=whole.domain.part(rows), metric=self.metric, suppression_limit=share)
@@ -85,6 +86,11 @@ class Rounds:
         self.open = rows[~kept]
         self.done += 1
         return True
+
+    def _standing(self) -> str:
+        """Where the rounds are, and what would be lost if they ended here."""
+        loss = self.layout.loss(partition_cost(self.layout, self.with_the_rest(self.classes)), 0)
+        return f"round {self.done + 1}: {len(self.open):,} rows left, {so_far('loss', loss)}"
 
     def _levels(self, part: Problem, progress: Progress) -> Levels | None:
         """The levels that lose least of those that suppress few enough rows."""

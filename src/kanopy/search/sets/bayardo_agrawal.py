@@ -15,7 +15,7 @@ from kanopy.search.problem import Problem
 from kanopy.search.sets.value_cuts_kernel import CutWeights, make_weights, merge_codes, weigh_cuts
 from kanopy.search.sets.value_sets import ValueTable, sets_solution, too_many_gone, value_table
 from kanopy.search.solution import About, Algorithm, Budget, Solution, Steps
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 
 SMALL = 60
 """Up to this many distinct tuples the bare loops answer before the compiled ones are even loaded."""
@@ -95,9 +95,11 @@ class BayardoAgrawal(Algorithm):
         if len(set(problem.weights)) > 1:
             notes.append("The weights of columns have no part in discernibility, which this algorithm minimises.")
         set_of = [np.concatenate([[0], np.cumsum(cuts)]) for cuts in search.best_cuts]
+        known = problem.metric.name == "discernibility" and not problem.domain.excluded_rows
         return sets_solution(
             self.name, problem, table.columns, set_of, spans=True, optimal=proved, judged=search.judged,
             candidates=2 ** sum(size - 1 for size in table.sizes), notes=notes,
+            floor=float(search.least) if known else None,
         )  # fmt: skip
 
 
@@ -219,7 +221,7 @@ class _Search:
     def _fill(self, node: _Node, progress: Progress, work: Work, barred: Mask | None = None) -> _Node:
         """Add cuts to the head while that lowers the cost within the limit; `barred` holds for the first only."""
         while not work.over:
-            progress("cutting")
+            progress("cutting", self.work.share, self.standing)
             weights = self._weigh(node, work)
             allowed = self._open(node) & (weights.totals[1] + weights.gone_change <= self.most_gone)
             if barred is not None:
@@ -241,8 +243,7 @@ class _Search:
         while self.stack:
             if self.work.over or (steps is not None and self.judged - first >= steps):
                 return False
-            if progress.active:
-                progress("proving", None, f"{self.judged:,} judged, {len(self.stack):,} open")
+            progress("proving", self.work.share, self.standing)
             node = self.stack[-1]
             children = self._children(node)
             # Only now: what is being looked at counts as open if the search is stopped meanwhile.
@@ -282,13 +283,23 @@ class _Search:
             _bounded(node.with_fixed(chosen), max(bound, made)),
         ]
 
+    @property
+    def least(self) -> int:
+        """What no intervals have less discernibility than."""
+        assert self.best_cost is not None
+        return min([self.best_cost, *(node.bound for node in self.stack)])
+
+    def standing(self) -> str:
+        """How far the proof is."""
+        assert self.best_cost is not None
+        return f"{self.judged:,} judged, {so_far('discernibility', self.best_cost, self.least)}"
+
     def remaining(self, why: str) -> str:
         """What is known of the best possible when the search ends early."""
         assert self.best_cost is not None
-        least = min(self.best_cost, *(node.bound for node in self.stack))
         return (
             f"{why} before optimality was proved: this is the best release found until then. Its discernibility is "
-            f"{self.best_cost:,}, and none has less than {least:,}."
+            f"{self.best_cost:,}, and none has less than {self.least:,}."
         )
 
 

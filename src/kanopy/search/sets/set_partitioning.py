@@ -130,7 +130,9 @@ def _full_domain_start(problem: Problem, table: ValueTable, judge: SetJudge, pro
     if not all(h.nested for h in problem.domain.hierarchies):
         return None
     easier = problem.changed(metric=Discernibility() if judge.squares else Loss())
-    algorithm = Optimal() if easier.lattice.size <= MOST_LEVELS else Datafly()
+    left = None if math.isinf(judge.work.seconds) else judge.work.left
+    # Where its work is used up there is none left to refine with: more of it is never worse.
+    algorithm = Optimal(budget_seconds=left) if easier.lattice.size <= MOST_LEVELS else Datafly()
     try:
         levels = algorithm.solve(easier, progress).levels
     except NoSolution:

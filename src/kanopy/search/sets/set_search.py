@@ -24,7 +24,7 @@ from kanopy.search.sets.set_schemes import Scheme, Set
 from kanopy.search.sets.value_cuts_kernel import merge_codes
 from kanopy.search.sets.value_merges_kernel import weigh_joins, weigh_partings
 from kanopy.search.sets.value_sets import ValueTable
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 
 Sets = tuple[tuple[Set, ...], ...]
 """Per column its sets, ordered by their first value."""
@@ -69,6 +69,9 @@ class SetJudge:
             coefficients.append(weight / total / (rows - lowest) if rows > lowest else 0.0)
         self.coefficients = np.array(coefficients)
         self.price = float(rows) if self.squares else float(self.coefficients.sum())
+        least = sum(c * rows / column.hierarchy.size for c, column in zip(coefficients, table.columns, strict=True))
+        self.finest = 0.0 if self.squares else float(least)
+        """What publishing every row as it is costs, which is no loss."""
         tuples = len(table.counts)
         self.merge = for_size(merge_codes, tuples, SMALL)
         self.joins = for_size(weigh_joins, tuples, SMALL)
@@ -113,6 +116,10 @@ class SetJudge:
         kept = sizes[~small].astype(np.float64)
         paid = np.dot(kept, kept) if self.squares else np.dot(kept, weights[~small])
         return float(paid) + gone * self.price, gone
+
+    def said(self, cost: float) -> str:
+        """What a progress line says of a cost."""
+        return so_far("discernibility" if self.squares else "loss", max(0.0, cost - self.finest))
 
     def better(self, cost: float, than: float) -> bool:
         """Whether a cost is lower by more than rounding."""
@@ -195,9 +202,13 @@ class Refinement:
         return self._judge(sets).feasible
 
     def _check_time(self) -> None:
-        self.progress("refining sets", None, f"{self.judged:,} judged")
+        self.progress("refining sets", self.judge.work.share, self._standing)
         if self.judge.work.over:
             raise OutOfTime
+
+    def _standing(self) -> str:
+        assert self.best is not None
+        return f"{self.judged:,} judged, {self.judge.said(self.best.score)}"
 
     def _best_step(self, state: SetJudgement, j: int) -> SetJudgement:
         """The best single change of column `j`, or the state itself."""
@@ -284,7 +295,7 @@ class Proof:
         apart = tuple(np.zeros((size, size), np.bool_) for size in self.judge.table.sizes)
         stack = [iter([(sets, apart)])]
         while stack:
-            self.progress("proving", None, f"{self.judged:,} judged")
+            self.progress("proving", self.judge.work.share, self._standing)
             if self.judge.work.over or (steps is not None and self.judged >= steps):
                 raise OutOfTime
             child = next(stack[-1], None)
@@ -292,6 +303,9 @@ class Proof:
                 stack.pop()
             else:
                 stack.append(self._children(*child))
+
+    def _standing(self) -> str:
+        return f"{self.judged:,} judged, {self.judge.said(self.best.score)}"
 
     def _children(self, sets: Sets, apart: tuple[Mask, ...]) -> Iterator[tuple[Sets, tuple[Mask, ...]]]:
         state = self.judge.evaluate(sets)

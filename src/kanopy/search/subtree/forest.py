@@ -160,6 +160,11 @@ class Forest(Records):
         ]
         return float(cut_metric(problem).combine(np.array(losses), problem.weights))
 
+    @property
+    def measure(self) -> str:
+        """The metric that `score` is."""
+        return (self.problem.metric if isinstance(self.problem.metric, ClassMetric) else cut_metric(self.problem)).name
+
     @cached_property
     def _whole(self) -> list[float]:
         """Per column the cost if every row were suppressed."""

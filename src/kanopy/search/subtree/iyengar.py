@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -18,7 +19,7 @@ from kanopy.search.release import release_nodes
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution
 from kanopy.search.subtree.cut_judge import CutJudge, Open
 from kanopy.search.subtree.forest import Forest, plant_forest
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 
 ELITE = 2
 TOURNAMENT = 3
@@ -91,9 +92,8 @@ class Iyengar(Algorithm):
         breeding = _Breeding(judge, self.population, np.random.default_rng(self.seed), top, first, work)
         notes = []
         try:
-            progress("descending", 0.0)
             for part in breeding.descend(problem):
-                progress("descending", part)
+                progress("descending", part, partial(so_far, forest.measure, breeding.best.score))
                 if work.over:
                     break
             breeding.fill()
@@ -104,14 +104,14 @@ class Iyengar(Algorithm):
                     done = generation / self.generations if self.generations else 1.0
                 if done >= 1:
                     break
-                progress("breeding", done, f"best {breeding.best.score:.4f}")
+                progress("breeding", done, partial(so_far, forest.measure, breeding.best.score))
                 breeding.breed()
                 generation += 1
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
         return release_nodes(
             self.name, problem, forest.published(judge.records_at(breeding.best_cut)), judged=judge.judged,
-            candidates=judge.judged, notes=notes,
+            notes=notes,
         )  # fmt: skip
 
 

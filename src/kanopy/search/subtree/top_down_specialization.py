@@ -32,7 +32,7 @@ from kanopy.search.subtree.specialize_kernel import (
     make_outlook,
     split,
 )  # fmt: skip
-from kanopy.search.work import Work, used_up
+from kanopy.search.work import Work, so_far, used_up
 
 SMALL = 300
 """Up to this many records the bare loops are quicker than loading compiled ones."""
@@ -97,17 +97,16 @@ class TopDownSpecialization(Algorithm):
         inner = max(1, int((forest.children > 0).sum()))
         work = Work(self.budget_seconds)
         try:
-            progress("specializing", 0.0)
+            progress("specializing", 0.0, search.standing)
             while not work.over and search.step():
-                progress("specializing", min(1.0, search.steps / inner), f"{search.classes:,} classes")
+                progress("specializing", max(work.done, min(1.0, search.steps / inner)), search.standing)
                 work.spend(search.work_seconds - work.spent)
             if work.over:
                 notes.append(used_up("nothing could be specialized any more", search.judged))
         except (Cancelled, KeyboardInterrupt):
             notes.append(STOPPED)
         return release_nodes(
-            self.name, problem, forest.published(search.nodes()), judged=search.judged, candidates=search.judged,
-            notes=notes,
+            self.name, problem, forest.published(search.nodes()), judged=search.judged, notes=notes,
         )  # fmt: skip
 
 
@@ -179,6 +178,15 @@ class _Specialization:
     def work_seconds(self) -> float:
         """What has been done so far, in seconds of an ordinary machine (see `kanopy.search.work`)."""
         return STEP_SECONDS * (self.steps + self.judged) + SECONDS_PER_LOOK * self.looked_at
+
+    def standing(self) -> str:
+        """The classes of the cut as it is, and what it loses."""
+        cut, keep = self.cut, self.forest.keep
+        safe = np.flatnonzero(cut.unsafe[: self.classes] == 0)
+        sizes = cut.size[safe]
+        kept = (keep[cut.at[safe]] * sizes[:, None]).sum(axis=0)
+        score = self.forest.score(kept, len(safe), self.gone, int(np.dot(sizes, sizes)))
+        return f"{self.classes:,} classes, {so_far(self.forest.measure, score)}"
 
     def _begin(self) -> None:
         number = self.forest.number_nodes(self.forest.roots).number

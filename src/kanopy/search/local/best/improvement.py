@@ -27,7 +27,7 @@ from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.boxes_kernel import LEVELS
 from kanopy.search.local.chunking_kernel import chunk
 from kanopy.search.local.chunks import chunk_records, shuffled_order
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 
 NEIGHBOURS = 24
 WINDOW = 12
@@ -250,8 +250,7 @@ class Improvement:
 
     def note(self, cost: float) -> str:
         """What is said of a cost: the loss it comes to, and what none can be below, as far as that is known."""
-        least = f", at least {self.floor:.4f}" if self.floor else ""
-        return f"loss {self.layout.loss(cost, self.unplaced):.4f}{least}"
+        return so_far("loss", self.layout.loss(cost, self.unplaced), self.floor)
 
     @property
     def unplaced(self) -> int:

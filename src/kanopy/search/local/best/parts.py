@@ -17,7 +17,7 @@ import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy._errors import Cancelled
-from kanopy._progress import Progress
+from kanopy._progress import Note, Progress
 from kanopy.search.local.boxes import Layout, class_runs
 from kanopy.search.local.chunks import shuffled_order
 from kanopy.search.work import Work, at_once
@@ -52,7 +52,7 @@ class _Stoppable(Progress):
         """Whether there is something to say to whoever reports."""
         return self._stop.is_set()
 
-    def __call__(self, stage: str, fraction: float | None = None, note: str = "") -> None:
+    def __call__(self, stage: str, fraction: float | None = None, note: Note = "") -> None:
         """Stop, if so asked."""
         if self._stop.is_set():
             raise Cancelled(f"Stopped while {stage}. Nothing was written.")

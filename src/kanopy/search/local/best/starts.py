@@ -17,7 +17,7 @@ from kanopy.search.local.best.first_classes import bottom_up
 from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 
 FROM_ROUNDS = 8
 """From this k on, rounds of full-domain search often give the better start; below they are tried once, where there is
@@ -127,7 +127,7 @@ def by_cover(layout: Layout, k: int, start: Ints, work: Work, seed: int, progres
         while not work.over:
             covering.round(1 - work.done)
             work.spend(covering.round_seconds)
-            progress("covering", work.done, f"loss {layout.loss(covering.best_cost, 0):.4f}")
+            progress("covering", work.done, so_far("loss", layout.loss(covering.best_cost, 0)))
     except (Cancelled, KeyboardInterrupt):
         stopped = True
     found: Ints = np.repeat(covering.best, layout.counts).astype(np.int32)
