@@ -32,7 +32,7 @@ Fay,59,80335,f,cough
 AGES = "31;30-39;*\n34;30-39;*\n38;30-39;*\n52;50-59;*\n57;50-59;*\n59;50-59;*\n"
 ANONYMIZE_KEYS = {
     "algorithm", "optimal", "k", "levels", "metric", "score", "losses", "rows", "suppressed", "classes",
-    "smallest_class", "judged", "candidates", "verified", "seconds",
+    "smallest_class", "judged", "candidates", "floor", "gap", "verified", "seconds",
 }  # fmt: skip
 
 

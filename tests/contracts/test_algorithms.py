@@ -201,6 +201,7 @@ def test_a_millisecond_is_enough_for_a_safe_release_of_any_table(name: str) -> N
         assert time.process_time() - begun < 5.0
         assert found.recoding.classes.smallest >= 5
         assert cells is not same or found.score in (0.0, 40.0 * 40.0)
+        assert cells is not same or (found.optimal and found.proved() == {"floor": found.score, "gap": 0.0})
 
 
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if takes_budget(name)])
@@ -432,7 +433,7 @@ def test_unknown_parameters_and_no_budget_are_refused(name: str) -> None:
     with pytest.raises(JobError, match="no parameter 'colour'"):
         make_algorithm(name, colour="green")
     if takes_budget(name):
-        for budget in (0, -1, float("nan")):
+        for budget in (0, -1, float("nan"), float("inf")):
             with pytest.raises(JobError, match="budget"):
                 make_algorithm(name, budget_seconds=budget)
 

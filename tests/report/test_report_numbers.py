@@ -75,7 +75,7 @@ def _strings(value):
 def test_the_first_keys_are_those_of_the_command(make):
     promised = {
         "algorithm", "optimal", "k", "levels", "metric", "score", "losses", "rows", "suppressed", "classes",
-        "smallest_class", "judged", "candidates", "verified", "seconds",
+        "smallest_class", "judged", "candidates", "floor", "gap", "verified", "seconds",
     }  # fmt: skip
     assert set(list(make().report.to_dict())[: len(promised)]) == promised
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from kanopy._core.classes import Domain
-from kanopy._errors import JobError
+from kanopy._errors import Cancelled, JobError
 from kanopy._progress import SILENT, Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
@@ -17,7 +17,7 @@ from kanopy.search.full_domain.best_effort import ManyColumns
 from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import ceiling_of
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work
+from kanopy.search.work import Work, so_far
 from tests.search.problems import problems, wide
 
 
@@ -54,6 +54,25 @@ def test_many_columns_end_with_a_gap_and_show_it_falling() -> None:
     notes = [step.note for step in steps if "at least" in step.note]
     assert notes and any("at least 0.0000" not in note for note in notes)
     assert "too many to prove" in found.notes[0] and "None scores less than" in found.notes[0]
+
+
+@pytest.mark.parametrize("refusal", [Cancelled("stopped"), KeyboardInterrupt()])
+@pytest.mark.parametrize("tuples", [1, best_effort.LARGE_TUPLES])
+def test_who_stops_it_keeps_the_best_so_far(
+    refusal: BaseException, tuples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(best_effort, "LARGE_TUPLES", tuples)
+    steps: list[Step] = []
+
+    def stop(step: Step) -> None:
+        steps.append(step)
+        if len(steps) > 40:
+            raise refusal
+
+    problem = Problem(wide(16), [KAnonymity(5)])
+    found = Optimal(most_candidates=0, budget_seconds=20, threads=2).solve(problem, Progress(stop, interval=0.0))
+    assert found.recoding.classes.smallest >= 5 and not found.optimal and found.score < 1
+    assert "judged before it was stopped" in found.notes[0] and so_far("loss", found.score) in steps[-1].note
 
 
 def test_a_budget_also_ends_a_proof() -> None:

@@ -83,6 +83,8 @@ def release(
         )  # fmt: skip
     if score is None:
         score = release_score(problem, kept)
+    if score <= 0.0:  # nothing is lost, and no release loses less
+        facts |= {"optimal": True, "floor": 0.0}
     return Solution(name, kept, score, **(facts | {"notes": tuple(facts.get("notes", ()))}))
 
 

@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from kanopy._arrays import Floats, Mask, ShortRows
+from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
@@ -91,10 +92,16 @@ def best_effort(
     what no release can go below: the optima of some columns by themselves, added up.
     """
     search = ManyColumns(problem, progress, Work(budget_seconds), prove, threads, seed)
-    best = search.run()
+    spent = f"with the work of {budget_seconds:g} seconds"
+    try:
+        best = search.run()
+    except (Cancelled, KeyboardInterrupt):
+        if search.best is None:
+            raise
+        best, spent = search.best, "before it was stopped"
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
-        f"{len(search.known):,} judged with the work of {budget_seconds:g} seconds."
+        f"{len(search.known):,} judged {spent}."
     )
     note += none_below(search.floor)
     return release_levels(algorithm, problem, best, judged=len(search.known), floor=search.floor, notes=[note])

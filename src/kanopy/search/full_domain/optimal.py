@@ -46,8 +46,9 @@ class Optimal(Algorithm):
     """Full-domain optimum: the feasible candidate of least loss, ties by smaller sum of levels, then lexicographic.
 
     Up to `most_candidates` the answer is proved optimal, unless a budget is given that does not suffice. Beyond that it
-    becomes a best-effort search that stops after `budget_seconds` (30, if none are given) and says so. Where nothing is
-    proved optimal, `Solution.floor` is what no release of this kind can go below.
+    becomes a best-effort search that stops after `budget_seconds` (30, if none are given) and says so; a callback that
+    says stop, or Ctrl-C, ends it with the best so far. Where nothing is proved optimal, `Solution.floor` is what
+    no release of this kind can go below.
     """
 
     name, recoding = "optimal", "full-domain"
