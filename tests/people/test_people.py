@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
 from kanopy.cli import app
+from kanopy.search.local.best.best import Best
 from kanopy.verify.job import Claims, verify_job
 from kanopy.verify.people import Whose, people_of, require_fixed, require_traces
 from tests.people.tables import fewest, visits
@@ -154,6 +156,19 @@ def test_local_recodings_count_people_and_publish_fixed_columns_alike(algorithm:
     assert labels["zip"].max() == labels["sex"].max() == 1
     with pytest.raises(JobError, match="Use algorithm 'optimal'"):
         kanopy.anonymize(table, job(algorithm=algorithm, known=2))
+
+
+def test_a_budget_is_shared_by_the_two_searches_that_people_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People are grouped, then their rows; each search took the whole budget, and what they said was lost."""
+    given, search = [], Best.search
+
+    def noted(self: Best, *problem: Any) -> Any:
+        given.append(self.budget_seconds)
+        return replace(search(self, *problem), notes=("This is said.",))
+
+    monkeypatch.setattr(Best, "search", noted)
+    result = kanopy.anonymize(visits(), job(algorithm="best", parameters={"budget_seconds": 0.2}))
+    assert given == [0.1, 0.1] and result.notes.count("This is said.") == 1
 
 
 def test_maskings_refuse_a_unit() -> None:

@@ -68,8 +68,13 @@ def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) 
 
     size = min(sizes, key=lambda each: loss(each, SHARES[2])) if len(sizes) > 1 else sizes[0]
     share = LAYERS if table.fixed.all() else min(SHARES, key=lambda each: loss(size, each))
+    seconds = getattr(algorithm, "budget_seconds", None)
+    if seconds is not None and table.fixed.any() and not table.fixed.all():
+        # People are grouped first, then their rows: each is a search of its own.
+        algorithm = make_algorithm(algorithm.name, **(vars(algorithm) | {"budget_seconds": seconds / 2}))
+    table.notes.clear()
     found = table.recoding(algorithm, size, share, progress)
-    notes = []
+    notes = list(dict.fromkeys(table.notes))
     if len(sizes) > 1:
         names = [name for name, same in zip(problem.domain.names, table.fixed, strict=True) if same]
         notes.append(f"{', '.join(names)} are published alike in all rows of one: in groups of at least {size:,}.")
@@ -83,6 +88,8 @@ class _Table:
         domain = problem.domain
         assert domain.units is not None
         self.problem = problem
+        self.notes: list[str] = []
+        """What searches said."""
         self.rows = np.flatnonzero(domain.tuple_of_row >= 0)
         self.leaves = domain.tuples[domain.tuple_of_row[self.rows]]
         self.unit, self.first, _ = number_keys(domain.units.of_row[self.rows].astype(np.int64))
@@ -158,7 +165,9 @@ class _Table:
         tuples, counts, of_row, _ = distinct_tuples(codes, [tree.size for tree in trees])
         domain = Domain(tuple(names), tuple(trees), tuples, counts, of_row)
         part = Problem(domain, [KAnonymity(k)], Loss(), weights=weights, lowest_levels=lowest, highest_levels=highest)
-        found = algorithm.search(part, progress).recoding
+        solution = algorithm.search(part, progress)
+        self.notes += solution.notes
+        found = solution.recoding
         classes = found.class_of_group[found.group_of_row]
         if whose is not None:
             layout = lay_out(part)
