@@ -144,3 +144,17 @@ def test_nouns_among_adjectives_are_unsure() -> None:
 
 def test_a_cat_among_cars_is_a_cat() -> None:
     assert senses_of_values(WORDNET, ["cat", "car", "bus", "truck"]).name("cat") == "cat#1"
+
+
+@pytest.mark.parametrize(
+    ("header", "word", "others", "meant"),
+    [
+        ("vehicles", "bus", "car truck train tram bicycle ferry ship plane", "bus#1"),  # a conveyance, no jalopy
+        ("materials", "diamond", "wood steel glass paper cotton silk leather marble", "diamond#2"),  # not the card
+        ("offences", "battery", "theft fraud assault arson murder perjury bribery", "battery#7"),
+        ("plants", "mill", "refinery brewery foundry factory cannery", "factory#1"),  # no organism among factories
+    ],
+)
+def test_the_name_of_a_column_chooses_between_senses(header: str, word: str, others: str, meant: str) -> None:
+    senses = senses_of_values(WORDNET, [word, *others.split()], header=header)
+    assert senses.concept(word) == WORDNET.sense(meant)

@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 
 from kanopy._arrays import Longs
-from kanopy.ontology.join import clearest_term
 from kanopy.ontology.taxonomy import Taxonomy
 
 GENERAL = 2
@@ -77,10 +76,15 @@ def _deepest(taxonomy: Taxonomy) -> int:
 def common_term(taxonomy: Taxonomy, concept: int, taken: Container[str] = ()) -> str:
     """The word for a concept that texts use most, of those whose small letters are not taken; nothing if all are.
 
+    If texts use none of them so, it is the first, which is the plainest; but if that usually means something else, a
+    phrase that it is part of says more.
+
     >>> from kanopy.ontology.load import load_ontology
     >>> w = load_ontology("wordnet")
     >>> common_term(w, w.sense("domestic dog")), common_term(w, w.sense("domestic dog"), {"dog"})
     ('dog', 'domestic dog')
+    >>> common_term(w, w.sense("precipitation#3")), common_term(w, w.sense("cut of meat"))
+    ('precipitation', 'cut of meat')
     """
     terms = [term for term in taxonomy.terms_of(concept) if term.casefold() not in taken]
     used = {
@@ -89,8 +93,10 @@ def common_term(taxonomy: Taxonomy, concept: int, taken: Container[str] = ()) ->
     most = max(used.values(), default=0)
     if most:
         return next(term for term in terms if used[term] == most)
-    clearest = clearest_term(taxonomy, concept)
-    return clearest if clearest in terms else next(iter(terms), "")
+    first = next(iter(terms), "")
+    if concept in taxonomy.senses(first)[:1]:
+        return first
+    return next((term for term in terms[1:] if first in term.split()), first)
 
 
 def all_above(taxonomy: Taxonomy, concept: int) -> frozenset[int]:

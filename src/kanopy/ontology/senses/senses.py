@@ -60,7 +60,7 @@ class SenseChoices(Short):
 class Choice(Short):
     """The sense of one label: its concept (-1 if unknown), how the label was found, and why this sense.
 
-    `chances` say how likely each concept of the match is meant, where that was weighed.
+    `chances` say how likely each concept of the match is meant by the other values, where that was weighed.
     """
 
     match: Match
@@ -71,10 +71,17 @@ class Choice(Short):
 
     @property
     def readings(self) -> dict[int, float]:
-        """The concepts that may be meant, each with its chance."""
+        """The concepts that may be meant, each with its chance; that which the column's name chose is the likeliest."""
         if not self.chances:
             return {self.concept: 1.0}
-        return {concept: chance for concept, chance in zip(self.match.concepts, self.chances, strict=True) if chance}
+        found = dict(zip(self.match.concepts, self.chances, strict=True))
+        found[self.concept], found[self.by_values] = found[self.by_values], found[self.concept]
+        return {concept: chance for concept, chance in found.items() if chance}
+
+    @property
+    def by_values(self) -> int:
+        """The concept that the other values would have chosen without the column's name."""
+        return self.match.concepts[self.chances.index(max(self.chances))] if self.chances else self.concept
 
     @property
     def label(self) -> str:

@@ -24,6 +24,8 @@ HEAD_BITS = 3.0
 """So does a value of which only the head noun is known."""
 OFF_TOPIC_BITS = 6.0
 """And a sense that does not lie under what the column's own name says, if half of the values could."""
+LITTLE_WIDER = 2.0
+"""… nor under anything that has at most so many times its concepts: a bus is no `vehicle` but a `conveyance`."""
 TOPIC_BITS = 4.0
 """A topic costs so many bits beside those that say which concept it is."""
 MOST_VALUES = 1000
@@ -47,7 +49,8 @@ UNSURE_BITS = 1.8
 class Together:
     """Per value the position of the chosen sense among its senses, those that come about as cheap, and chances of all.
 
-    The chances are those by which walks start from a value that may mean several things.
+    The chances are by the values alone: the column's name may tell which sense is meant, but walks that start from one
+    sense only, because the name makes it sure, find less of what the values share.
     """
 
     chosen: int
@@ -74,30 +77,33 @@ def choose_together(taxonomy: Taxonomy, matches: Mapping[str, Match], header: st
     bits = np.concatenate([_sense_bits(taxonomy, matches[label]) for label in labels])
     entry, topic = _strictly_above(taxonomy, concept)
     size = _usual_concepts_below(taxonomy)
-    named = [(len(np.unique(owner[entry[topic == one]])), one) for one in _named_by(taxonomy, header)]
-    most, theme = max(named, default=(0, -1))
-    if 2 * most >= len(labels):
-        outside = np.ones(len(concept), bool)
-        outside[entry[topic == theme]] = False
-        bits = bits + OFF_TOPIC_BITS * outside
-    cost = bits[entry] + np.log2(size[topic])
-    price = np.full(taxonomy.size, np.log2(taxonomy.size) + TOPIC_BITS)
     some = np.flatnonzero(np.isin(owner[entry], np.linspace(0, len(labels) - 1, MOST_VALUES).astype(np.int64)))
-    topics = _topics(
-        owner[entry][some], concept[entry][some], topic[some], cost[some], price, len(labels), root_of(taxonomy)
-    )
-    usable = np.isin(topic, list(topics))
-    least = np.full(len(concept), np.inf)
-    np.minimum.at(least, entry[usable], cost[usable] + np.array([topics[one] for one in topic[usable].tolist()]))
-    least[~np.isfinite(least)] = bits[~np.isfinite(least)] + np.log2(taxonomy.size)  # a root has nothing above it
+    price = np.full(taxonomy.size, np.log2(taxonomy.size) + TOPIC_BITS)
+
+    def weighed(bits: Floats) -> Floats:
+        """What each sense costs among the others, if `bits` is what it costs alone."""
+        cost = bits[entry] + np.log2(size[topic])
+        topics = _topics(
+            owner[entry][some], concept[entry][some], topic[some], cost[some], price, len(labels), root_of(taxonomy)
+        )
+        usable = np.isin(topic, list(topics))
+        least = np.full(len(concept), np.inf)
+        np.minimum.at(least, entry[usable], cost[usable] + np.array([topics[one] for one in topic[usable].tolist()]))
+        least[~np.isfinite(least)] = bits[~np.isfinite(least)] + np.log2(taxonomy.size)  # a root has nothing above it
+        return _beside_others(least, bits, owner, entry, topic, size)
+
+    by_values = least = weighed(bits)
+    on_topic = np.zeros(len(concept), bool)
+    on_topic[entry[np.isin(topic, _theme(taxonomy, header, owner[entry], topic, size, len(labels)))]] = True
+    if on_topic.any():
+        least = weighed(bits + OFF_TOPIC_BITS * ~on_topic)
     first = np.searchsorted(owner, np.arange(len(labels)))
-    least = _beside_others(least, bits, owner, entry, topic, size)
     found = {}
     for value, label in enumerate(labels):
-        own = least[first[value] : first[value] + len(senses[value])]
+        part = slice(first[value], first[value] + len(senses[value]))
+        own, more = least[part], by_values[part] - by_values[part].min()
         best = int(np.argmin(own))
         near = tuple(at for at in np.flatnonzero(own < own[best] + UNSURE_BITS).tolist() if at != best)
-        more = own - own[best]
         chances = np.where(more <= POSSIBLE_BITS, 2.0 ** (-SOFT * more), 0.0)
         found[label] = Together(best, near, tuple((chances / chances.sum()).tolist()))
     return found
@@ -158,12 +164,20 @@ def _usual_concepts_below(taxonomy: Taxonomy) -> Floats:
     return np.asarray(np.maximum(1.0, np.bincount(taxonomy.ancestors, weights=counted, minlength=taxonomy.size)))
 
 
-def _named_by(taxonomy: Taxonomy, header: str) -> tuple[int, ...]:
+def _theme(taxonomy: Taxonomy, header: str, value: Longs, above: Longs, size: Floats, values: int) -> list[int]:
+    """What the column's name says, if half of the values could mean it: a concept, and those hardly wider than it.
+
+    Of several senses of the name the values choose: `dishes` of soups are food and no crockery. `value` and `above`
+    are pairs of a value and a concept above one of its senses.
+    """
     words = header.replace("_", " ").strip()
-    if not words:
-        return ()
-    match = find_label(taxonomy, words, suggest=False)
-    return match.concepts if match.how in ("exact", "morphology") else ()
+    match = find_label(taxonomy, words, suggest=False) if words else None
+    if match is None or match.how not in ("exact", "morphology"):
+        return []
+    most, theme = max((len(np.unique(value[above == one])), one) for one in match.concepts)
+    if 2 * most < values:
+        return []
+    return [one for one in taxonomy.ancestors_of(theme) if size[one] <= LITTLE_WIDER * size[theme]]
 
 
 def _topics(

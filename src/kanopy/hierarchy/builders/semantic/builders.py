@@ -213,11 +213,14 @@ class Ontology(SemanticBuilder):
         from kanopy.hierarchy.builders.semantic.nearest import MOST_VALUES, near_groups
         from kanopy.ontology.nearness.nearness import views
 
-        distinct, position, count = np.unique(concepts, return_inverse=True, return_counts=True)
+        _, first, position, count = np.unique(concepts, return_index=True, return_inverse=True, return_counts=True)
+        # In an order that does not hang on the column's name, which would disturb the nearness of all values anew.
+        order = np.argsort([senses[labels[at]].by_values for at in first.tolist()], kind="stable")
+        first, count, position = first[order], count[order], np.argsort(order)[position]
+        distinct = concepts[first]
         height = min(self.levels - 1, max(1, len(distinct)))
         partitions, left_over = [], -1
         if len(distinct) > 1:
-            first = np.unique(concepts, return_index=True)[1]
             readings = [senses[labels[at]].readings for at in first.tolist()]
             sizes = sorted(set(even_sizes(len(distinct), height)[:-1]) - {1, len(distinct)}, reverse=True)
             near = views(taxonomy, distinct, readings, centred=len(distinct) <= MOST_VALUES)
