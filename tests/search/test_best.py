@@ -163,6 +163,14 @@ def test_progress_shows_the_loss_falling_towards_what_none_can_be_below() -> Non
     assert pairs[-1][0] == pytest.approx(found.score, abs=1e-3) and pairs[-1][1] <= found.score + 1e-4
 
 
+def test_progress_counts_rows_that_no_class_can_take() -> None:
+    problem = Problem(table(300), [KAnonymity(18)], highest_levels=[0, 2, 2, 2], suppression_limit=46 / 300)
+    steps: list[Step] = []
+    found = Best(budget_seconds=0.05).solve(problem, Progress(steps.append, interval=0.0))
+    shown = [float(each[1]) for step in steps if (each := re.search(r"loss (\d\.\d+)", step.note))]
+    assert found.recoding.suppressed_rows == 46 and shown[-1] == pytest.approx(found.score, abs=1e-4)
+
+
 def test_levels_are_respected() -> None:
     domain = table(800)
     problem = Problem(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from kanopy.search.full_domain.best_effort import ManyColumns
 from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import ceiling_of
 from kanopy.search.problem import Problem
-from kanopy.search.work import Work, so_far
+from kanopy.search.work import Work, so_far, usable_threads
 from tests.search.problems import problems, wide
 
 
@@ -54,6 +56,7 @@ def test_many_columns_end_with_a_gap_and_show_it_falling() -> None:
     notes = [step.note for step in steps if "at least" in step.note]
     assert notes and any("at least 0.0000" not in note for note in notes)
     assert "too many to prove" in found.notes[0] and "None scores less than" in found.notes[0]
+    assert found.gap == pytest.approx(1 - found.floor / found.score) and found.gap > 0.01
 
 
 @pytest.mark.parametrize("refusal", [Cancelled("stopped"), KeyboardInterrupt()])
@@ -121,3 +124,34 @@ def test_columns_reopened_side_by_side_give_the_same_with_any_number_of_threads(
         for each in (0.05, 0.1, 0.2, 0.4, 0.6)
     ]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_a_larger_budget_judges_all_that_a_smaller_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reopenings begun ahead end where their share of the work does; nothing else may be begun instead."""
+    monkeypatch.setattr(best_effort, "LARGE_TUPLES", 1)
+    problem = Problem(wide(16), [KAnonymity(5)])
+    known: set[tuple[int, ...]] = set()
+    for seconds in (0.02, 0.03, 0.05, 0.08, 0.12, 0.2):
+        search = ManyColumns(problem.changed(), SILENT, Work(seconds), least_score)
+        search.run()
+        assert known <= set(search.known)
+        known = set(search.known)
+
+
+def test_threads_are_those_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_effort, "LARGE_TUPLES", 1)
+    assert usable_threads(7) == 7 and usable_threads(None) >= 1
+    used: set[int] = set()
+    reopened = ManyColumns.reopened
+
+    def noted(self: ManyColumns, task: best_effort.Reopening) -> best_effort.Reopening:
+        used.add(threading.get_ident())
+        return reopened(self, task)
+
+    monkeypatch.setattr(ManyColumns, "reopened", noted)
+    own, problem = {threading.get_ident()}, Problem(wide(16), [KAnonymity(5)])
+    Optimal(most_candidates=0, budget_seconds=0.1, threads=1).solve(problem.changed())
+    assert used == own
+    used.clear()
+    Optimal(most_candidates=0, budget_seconds=0.1, threads=2).solve(problem.changed())
+    assert 1 <= len(used) <= 2 and not used & own

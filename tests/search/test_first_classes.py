@@ -89,6 +89,11 @@ def test_a_linear_program_gives_whole_classes_and_more_work_is_never_worse(monke
     found = {n: ways.Starts(layout, problem, 4, 0, n).by_prices(merged, Work(5), SILENT) for n in (1, 2, 8)}
     assert np.unique(found[1], return_counts=True)[1].min() >= 4 and not np.array_equal(found[1], merged)
     assert np.array_equal(found[1], found[2]) and np.array_equal(found[1], found[8])
+    # What is proved of classes of six is not proved of classes of four.
+    larger, own = ways.Starts(layout, problem, 6, 0), ways.Starts(layout, problem, 4, 0)
+    for starts in (larger, own):
+        starts.by_prices(merged, Work(5), SILENT)
+    assert larger.floor == 0 < own.floor <= Best(budget_seconds=0.5).solve(problem).score
     # Without time for two passes there is nothing to choose by.
     assert ways.Starts(layout, problem, 4, 0).by_prices(merged, Work(1e-6), SILENT) is merged
     tried: list[int] = []

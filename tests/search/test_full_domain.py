@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,6 +158,38 @@ def test_a_proof_that_ends_early_has_the_best_it_saw_and_a_floor_that_holds(prob
             elif expected is not None:
                 assert min(search.floor, math.inf if best is None else best.score) <= expected.score * (1 + 1e-9)
                 assert best is None or best.score >= expected.score * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "limit"),
+    [(_ByAttributes, "loss", 0.02), (_ByClasses, "discernibility", 0.0), (_ByClasses, "aecs", 0.0),
+     (_ByWalking, "loss", 0.6), (_ByWalking, "entropy", 0.3)],
+)  # fmt: skip
+def test_floors_hold_wherever_a_proof_ends(kind: Any, metric: str, limit: float) -> None:
+    problem = Problem(wide(5), [KAnonymity(5)], metric_named(metric), suppression_limit=limit)
+    least, told = Optimal().solve(problem).score, 0
+    for looks in range(1, 120, 4):
+        search = kind(problem.changed(), Work(4e-5 * looks))
+        best = search.run(SILENT, 1)
+        if not search.proved and (best is None or best.score > least * (1 + 1e-9)):
+            assert search.floor <= least * (1 + 1e-9)
+            told += search.floor > 0
+    assert told
+
+
+def test_samarati_calls_a_height_the_least_only_if_it_is() -> None:
+    problem = Problem(wide(5), [KAnonymity(5)])
+    whole, said = Samarati().solve(problem), set()
+    least = f"The least height at which a release exists is {sum(whole.levels or ())}."
+    assert whole.notes == (least,)
+    for looks in range(1, 260, 3):
+        found = Samarati(budget_seconds=4e-5 * looks).solve(problem.changed())
+        below = f"before heights below {sum(found.levels or ())} were settled" in found.notes[0]
+        assert below or (found.notes[0].startswith(least) and sum(found.levels or ()) == sum(whole.levels or ()))
+        cut = "before all candidates of that height were judged" in found.notes[0]
+        assert below or cut or found.levels == whole.levels
+        said.add((below, cut))
+    assert said == {(True, False), (False, True), (False, False)}
 
 
 @pytest.mark.parametrize("metric", ["aecs", "discernibility"])

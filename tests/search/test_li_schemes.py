@@ -27,7 +27,7 @@ from kanopy.search.sets.li_schemes import LiGOPS, LiGSPS, LiSPS
 from kanopy.search.sets.set_schemes import Kind, Scheme, sets_of
 from kanopy.search.sets.set_search import SetJudge
 from kanopy.search.sets.value_sets import ValueColumn, ValueTable, value_table
-from tests.search.problems import domains, hierarchies
+from tests.search.problems import domains, hierarchies, wide
 from tests.search.value_set_support import all_partitions, check_release, permuted, published_rows
 
 KINDS: dict[Any, Kind] = {LiSPS: "any", LiGSPS: "guided", LiGOPS: "ordered"}
@@ -288,3 +288,17 @@ def test_another_metric_is_only_reported() -> None:
     found = LiSPS().solve(problem)
     assert found.score == release_losses(problem.domain, found.recoding, problem.weights)["aecs"]
     assert any("It lowers loss" in note for note in found.notes)
+
+
+def test_the_start_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, search = [], Optimal.search
+
+    def noted(self: Optimal, *problem: Any) -> Any:
+        given.append(self.budget_seconds)
+        return search(self, *problem)
+
+    monkeypatch.setattr(Optimal, "search", noted)
+    problem = Problem(wide(4), [KAnonymity(5)])
+    LiGOPS(budget_seconds=0.05).solve(problem)
+    LiGOPS(steps=1).solve(problem.changed())
+    assert 0 < given[0] <= 0.05 and given[1] is None

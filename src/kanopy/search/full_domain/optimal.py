@@ -237,8 +237,10 @@ class _ByClasses(_Search):
         pending = pending[np.lexsort((pending, heights[pending]))]
         turn = 0
 
+        whole = 0.0 if self.elsewhere else least_of_classes(problem)
+
         def floor() -> float:
-            return float(flat_bounds[pending].min())
+            return max(whole, float(flat_bounds[pending].min()))
 
         while len(pending):
             self.report(progress, len(pending), floor)
@@ -265,14 +267,17 @@ class _ByJudgingAll(_Search):
     """With suppression, bounds on class sizes rule out little: judging all is faster than choosing."""
 
     def run(self, progress: Progress, threads: int) -> LevelJudgement | None:
-        problem, metric = self.problem, self.problem.metric
-        assert isinstance(metric, ClassMetric)
-        finest = problem.tables.base
-        squares = int(np.dot(finest.sizes, finest.sizes))
-        self.floor = metric.least_above(problem.domain.rows, finest.count, squares)
-        found = judge_all(problem, progress, self.work, self.floor)
+        self.floor = least_of_classes(self.problem)
+        found = judge_all(self.problem, progress, self.work, self.floor)
         self.best, self.proved = found.best(), bool(found.judged.all())
         return self.best
+
+
+def least_of_classes(problem: Problem) -> float:
+    """What the classes of the finest candidate say of all others, for losses of class sizes."""
+    metric, finest = problem.metric, problem.tables.base
+    assert isinstance(metric, ClassMetric)
+    return metric.least_above(problem.domain.rows, finest.count, int(np.dot(finest.sizes, finest.sizes)))
 
 
 def search_for(problem: Problem, work: Work) -> _Search:
