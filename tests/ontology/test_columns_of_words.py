@@ -158,3 +158,15 @@ def test_a_cat_among_cars_is_a_cat() -> None:
 def test_the_name_of_a_column_chooses_between_senses(header: str, word: str, others: str, meant: str) -> None:
     senses = senses_of_values(WORDNET, [word, *others.split()], header=header)
     assert senses.concept(word) == WORDNET.sense(meant)
+
+
+def test_groups_are_called_by_the_words_of_the_column_and_other_is_only_what_is_left_over() -> None:
+    """An `icebox` had stood for refrigerators, and bowls, cups and spoons had been `other`."""
+    tools = "frying pan,saucepan,wok,kettle,teapot,toaster,microwave,oven,stove,refrigerator,freezer,dishwasher"
+    table = (
+        "knife,fork,spoon,ladle,spatula,whisk,plate,bowl,cup,mug,glass,tray,corkscrew,can opener,grater,sieve,colander"
+    )
+    others = "blender,cutting board,apron,napkin,tablecloth"
+    found = proposed(f"{tools},{table},{others}".split(","), "kitchen_items").hierarchy
+    assert "refrigerator" in " ".join(found.labels_at(1)) and "icebox" not in " ".join(found.labels_at(1))
+    assert "other" not in found.labels_at(1) and "bowl, cup, ladle or spoon" in found.labels_at(1)

@@ -24,8 +24,8 @@ _VAGUE = """
     magnitude material matter natural_object natural_process nature northern_hemisphere nutriment object opening
     organic_process organism part phenomenon physical_condition physical_phenomenon piece placement point position
     possession process product property psychological_state quality region section series situation social_group
-    southern_hemisphere state structure substance surface system taxonomic_group thing transferred_property trouble
-    unit way western_hemisphere whole work"""
+    solid southern_hemisphere state structure substance surface system taxonomic_group thing transferred_property
+    trouble unit way western_hemisphere whole work"""
 VAGUE = frozenset(_VAGUE.split())
 """Nor do these words of the ontology tell a reader much."""
 EMPTY = frozenset(["component", "item", "part", "piece", "section", "series", "thing", "unit", "way", "whole"])

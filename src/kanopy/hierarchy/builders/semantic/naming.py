@@ -38,6 +38,7 @@ class GroupNames:
         self.taxonomy, self.labels = taxonomy, labels
         self.above = [all_above(taxonomy, concept) for concept in concepts.tolist()]
         self.own = frozenset(concepts.tolist())
+        self.written = frozenset(zip(map(fold, labels), concepts.tolist(), strict=True))
         self.under = Counter(concept for found in self.above for concept in found)
         self.taken: dict[str, frozenset[int]] = {}
         self.beside: list[frozenset[int]] = []
@@ -97,9 +98,11 @@ class GroupNames:
         general = self._other(parent, self.means.get(parent, -1)) if plain else "other"
         if plain:
             yield general
-        for some in (words, [self.labels[one] for one in sorted(own)]):
-            if words and len(some) > 1:
-                yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
+        members = [self.labels[one] for one in sorted(own)]
+        for some in (words, members) if words else ():
+            yield f"{some[0]}, {some[1]} and others" if len(some) > 2 else _either(some)
+        if words:  # a larger group may have the shorter name: `other` would hide that these belong together
+            yield f"{', '.join(members[:3])} and others" if len(members) > 4 else _either(members)
         yield general
         yield from (f"{general} ({number})" for number in count(2))
 
@@ -140,18 +143,18 @@ class GroupNames:
         return not says_nothing(self.taxonomy, concept) and self._term(concept) != parent
 
     def _term(self, concept: int) -> str:
-        """The word texts use most; if they hardly use any, one of the values, or the first of the shortest phrases."""
+        """A value that means it, or else the word texts use most; if they hardly use any, the first of the shortest."""
         known = self.taxonomy.terms_of(concept)
+        if written := [term for term in known if (fold(term), concept) in self.written]:
+            return min(written, key=lambda term: (-max(SELDOM, self._used(term, concept)), len(term)))
         term = common_term(self.taxonomy, concept)
-        tagged = dict(zip(self.taxonomy.senses(term), self.taxonomy.tagged(term), strict=True)) if term in known else {}
-        if not tagged or not self.taxonomy.has_tag_counts or tagged.get(concept, 0) > SELDOM:
+        if term not in known or not self.taxonomy.has_tag_counts or self._used(term, concept) > SELDOM:
             return term
-        written = [term for term in known if fold(term) in self._written]
-        return min(written, key=len) if written else min(known, key=lambda term: (term.isupper(), term.count(" ")))
+        return min(known, key=lambda term: (term.isupper(), term.count(" ")))
 
-    @cached_property
-    def _written(self) -> frozenset[str]:
-        return frozenset(fold(label) for label in self.labels)
+    def _used(self, term: str, concept: int) -> int:
+        """How often texts use a word for a concept."""
+        return dict(zip(self.taxonomy.senses(term), self.taxonomy.tagged(term), strict=True)).get(concept, 0)
 
     @cached_property
     def _common(self) -> frozenset[int]:
