@@ -201,6 +201,8 @@ def _keep_inside(*files: Path | None) -> None:
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
     from rich.text import Text
 
+    from kanopy.search.work import figure
+
     show_lost(out, result)
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
@@ -235,8 +237,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
         out.print(Text("✓ ", style="bold green").append(model.said(result.counted), style="not bold default"))
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
-        f"{result.job.metric} {result.score:.4f} · {counted(rows, 'row')} · {counted(verification.classes, 'class')} · "
-        f"{suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved}{judged}"
+        f"{result.job.metric} {figure(result.score)} · {counted(rows, 'row')} · "
+        f"{counted(verification.classes, 'class')} · {suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved}{judged}"
     )
     if units := result.prepared.units:
         known = "all rows" if not units.known else counted(units.known, "row")
@@ -246,9 +248,9 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
             "left."
         )
     if result.bound is not None:
-        loss = result.losses["loss"]
+        loss, least = result.losses["loss"], figure(result.bound.value, down=True)
         out.print(
-            f"No local recoding with these hierarchies and this k loses less than [bold]{result.bound.value:.4f}[/] "
+            f"No local recoding with these hierarchies and this k loses less than [bold]{least}[/] "
             f"(proved); this release loses {loss:.4f}, so at most {result.bound.gap(loss):.1%} of that is avoidable."
         )
     show_seconds(out, result.clock.total())

@@ -100,9 +100,9 @@ def so_far(measure: str, score: float, floor: float = 0.0) -> str:
     'discernibility 2,153,939'
     """
     if floor <= 0.0:
-        return f"{measure} {_figure(score)}"
+        return f"{measure} {figure(score)}"
     least = min(floor, score)
-    return f"{measure} {_figure(score)}, at least {_figure(least, down=True)} (gap {1.0 - least / score:.1%})"
+    return f"{measure} {figure(score)}, at least {figure(least, down=True)} (gap {1.0 - least / score:.1%})"
 
 
 def none_below(floor: float) -> str:
@@ -111,11 +111,15 @@ def none_below(floor: float) -> str:
     >>> none_below(0.19257)
     ' None scores less than 0.1925.'
     """
-    return f" None scores less than {_figure(floor, down=True)}." if floor > 0.0 else ""
+    return f" None scores less than {figure(floor, down=True)}." if floor > 0.0 else ""
 
 
-def _figure(score: float, *, down: bool = False) -> str:
-    """A score with as many digits as tell something; a bound is never rounded up, or it would be none."""
+def figure(score: float, *, down: bool = False) -> str:
+    """A score with as many digits as tell something; a bound is never rounded up, or it would be none.
+
+    >>> figure(0.25), figure(7220555.0), figure(0.04009, down=True)
+    ('0.2500', '7,220,555', '0.0400')
+    """
     digits = 4 if score < 100 else 1 if score < 10_000 else 0
     return f"{math.floor(score * 10**digits) / 10**digits if down else score:,.{digits}f}"
 
