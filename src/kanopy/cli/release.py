@@ -238,7 +238,8 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     rows, suppressed = result.domain.rows, solution.recoding.suppressed_rows
     out.print(
         f"{result.job.metric} {figure(result.score)} · {counted(rows, 'row')} · "
-        f"{counted(verification.classes, 'class')} · {suppressed:,} suppressed ({suppressed / rows:.2%}) · {solution.algorithm}, {proved}{judged}"
+        f"{counted(verification.classes, 'class')} · {suppressed:,} suppressed ({suppressed / rows:.2%}) · "
+        f"{solution.algorithm}, {proved}{judged}"
     )
     if units := result.prepared.units:
         known = "all rows" if not units.known else counted(units.known, "row")
