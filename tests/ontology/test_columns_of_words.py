@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.builders.semantic.builders import Ontology, Proposal
+from kanopy.hierarchy.builders.semantic.naming import GroupNames
 from kanopy.ontology.load import load_ontology
 from kanopy.ontology.senses.senses import senses_of_values
 from kanopy.ontology.terms import all_above
@@ -170,3 +172,16 @@ def test_groups_are_called_by_the_words_of_the_column_and_other_is_only_what_is_
     found = proposed(f"{tools},{table},{others}".split(","), "kitchen_items").hierarchy
     assert "refrigerator" in " ".join(found.labels_at(1)) and "icebox" not in " ".join(found.labels_at(1))
     assert "other" not in found.labels_at(1) and "bowl, cup, ladle or spoon" in found.labels_at(1)
+
+
+def test_a_name_says_something_about_its_group() -> None:
+    """Judo and karate had been `protection`, brass and bronze a `mixture`."""
+    words = ["judo", "karate", "brass", "bronze", "pewter", "salmon", "trout", "tennis"]
+    namer = GroupNames(WORDNET, words, concepts_of(words))
+    names = namer.level(np.array([0, 0, 1, 1, 1, 2, 2, 3]), ["*"] * len(words))
+    assert (names[0], names[2], names[5]) == ("judo or karate", "alloy", "fish")
+
+
+def concepts_of(words: list[str]) -> np.ndarray:
+    senses = senses_of_values(WORDNET, words)
+    return np.array([senses.concept(word) for word in words], np.int32)

@@ -17,15 +17,16 @@ DEEP = 8
 LARGEST_SHARE = 0.2
 """Nor do concepts of a deep ontology that are true of more than this share of it (whole, living thing)."""
 _VAGUE = """
-    act action activator activity adult agent area arrangement article artifact attribute being body capitalist
-    causal_agent class cognition collection commodity communicator component condition container content covering
-    creation definite_quantity device direction eastern_hemisphere equipment event figure good group group_action
-    happening ill_health implement indication instrumentality instrumentation item line living_thing location
-    magnitude material matter natural_object natural_process nature northern_hemisphere nutriment object opening
-    organic_process organism part phenomenon physical_condition physical_phenomenon piece placement point position
-    possession process product property psychological_state quality region section series situation social_group
-    solid southern_hemisphere state structure substance surface system taxonomic_group thing transferred_property
-    trouble unit way western_hemisphere whole work"""
+    act action activator activity adult agent apparatus area arrangement article artifact attribute being body
+    capitalist causal_agent change class cognition collection commodity communicator component condition container
+    content covering creation definite_quantity device direction eastern_hemisphere equipment event figure good
+    group group_action happening ill_health implement indication instrumentality instrumentation item line
+    living_thing location magnitude material matter medium mixture natural_object natural_process nature
+    northern_hemisphere nutriment object opening organic_process organism part phenomenon physical_condition
+    physical_phenomenon piece placement point position possession process product property protection
+    psychological_state quality region section series situation social_group solid southern_hemisphere state
+    structure substance surface system taxonomic_group thing transferred_property trouble unit way
+    western_hemisphere whole work"""
 VAGUE = frozenset(_VAGUE.split())
 """Nor do these words of the ontology tell a reader much."""
 EMPTY = frozenset(["component", "item", "part", "piece", "section", "series", "thing", "unit", "way", "whole"])
