@@ -154,6 +154,7 @@ def test_a_cat_among_cars_is_a_cat() -> None:
         ("vehicles", "bus", "car truck train tram bicycle ferry ship plane", "bus#1"),  # a conveyance, no jalopy
         ("materials", "diamond", "wood steel glass paper cotton silk leather marble", "diamond#2"),  # not the card
         ("offences", "battery", "theft fraud assault arson murder perjury bribery", "battery#7"),
+        ("object", "ruby", "red blue green scarlet crimson purple", "ruby#3"),  # a name that says nothing: a color
         ("plants", "mill", "refinery brewery foundry factory cannery", "factory#1"),  # no organism among factories
     ],
 )
