@@ -17,7 +17,7 @@ from kanopy._arrays import Floats, Longs
 from kanopy.ontology.senses.labels import Match, find_label, root_of
 from kanopy.ontology.similarity.subsumers import remember_per_owner
 from kanopy.ontology.taxonomy import Taxonomy, fold
-from kanopy.ontology.terms import is_general
+from kanopy.ontology.terms import says_nothing
 
 NAME_BITS = 6.0
 """A proper name costs so many bits more where the value is written in lower case: `teller` is not Edward Teller."""
@@ -174,7 +174,7 @@ def _theme(taxonomy: Taxonomy, header: str, value: Longs, above: Longs, size: Fl
     words = header.replace("_", " ").strip()
     match = find_label(taxonomy, words, suggest=False) if words else None
     meant = match.concepts if match is not None and match.how in ("exact", "morphology") else ()
-    telling = [one for one in meant if not is_general(taxonomy, one)]  # a column `object` may hold colours
+    telling = [one for one in meant if not says_nothing(taxonomy, one)]  # a column `object` may hold colours
     most, theme = max(((len(np.unique(value[above == one])), one) for one in telling), default=(0, -1))
     if theme < 0 or 2 * most < values:
         return []
