@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from kanopy.search import tables as class_tables
 from kanopy.search.full_domain.counting_kernel import count_rows
 from kanopy.search.full_domain.projection_kernel import small_cell_rows
 from kanopy.search.problem import Problem
-from kanopy.search.rollup_kernel import roll_up, slots_for, smallest_finer, tally
+from kanopy.search.rollup_kernel import regroup, roll_up, slots_for, smallest_finer, tally
 from tests.search.problems import problems
 
 
@@ -42,6 +44,29 @@ def test_roll_up_and_tally(problem: Problem) -> None:
         arguments = (base.keys, base.sizes, violated, packing.word, packing.shift, packing.mask, extra, place)
         assert tally(*arguments, one, limit) == tally.plain(*arguments, two, limit)  # type: ignore[attr-defined]
         assert one == pytest.approx(two)
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain", "small fields", "several words"])
+@settings(max_examples=25, deadline=None)
+@given(problem=problems(), data=st.data())
+def test_regroup(way: str, problem: Problem, data: st.DataObject) -> None:
+    lattice = problem.lattice
+    pairs = zip(lattice.lowest, lattice.highest, strict=True)
+    lowest = tuple(data.draw(st.integers(low, high)) for low, high in pairs)
+    with pytest.MonkeyPatch.context() as patch:
+        if way == "plain":
+            patch.setattr(class_tables, "regroup", regroup.plain)  # type: ignore[attr-defined]
+        elif way == "small fields":
+            patch.setattr(class_tables, "FIELD_BITS", 1)
+        elif way == "several words":
+            patch.setattr(class_tables, "WORD_BITS", 4)
+        finer = problem.changed()
+        assert finer.tables.packing.words >= 1
+        patch.setattr(class_tables, "WORD_BITS", 63)
+        part = finer.narrowed(lowest, lattice.highest)
+        expected = problem.changed(lowest_levels=lowest)
+        assert part.tables.base.keys.tolist() == expected.tables.base.keys.tolist()
+        assert part.tables.base.sizes.tolist() == expected.tables.base.sizes.tolist()
 
 
 @settings(max_examples=60, deadline=None)

@@ -22,7 +22,7 @@ from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.people import PeopleOfLevels
 from kanopy.search.rollup_kernel import tally
-from kanopy.search.tables import ClassTable, ClassTables, Rooms
+from kanopy.search.tables import ClassTable, ClassTables
 
 SECONDS_EACH, SECONDS_PER_CLASS = 4e-5, 2.5e-8
 """What judging a candidate takes, and rolling up one of the classes it is made from."""
@@ -75,7 +75,7 @@ class Problem:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
         self.evidence = Evidence(domain, self.models)
         self.judged = 0
-        self.rooms: Rooms | None = None
+        self.finer_tables: ClassTables | None = None
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     @property
@@ -99,7 +99,7 @@ class Problem:
         part = self.changed(lowest_levels=lowest, highest_levels=highest)
         for name in ("costs", "_extra", "_cost_arrays"):
             part.__dict__[name] = getattr(self, name)
-        part.rooms = self.tables.rooms
+        part.finer_tables = self.tables
         return part
 
     @cached_property
@@ -154,7 +154,7 @@ class Problem:
     def tables(self) -> ClassTables:
         """Class tables of candidates, rolled up on demand."""
         self.require_nesting()
-        return ClassTables(self.domain, self.lattice, rooms=self.rooms)
+        return ClassTables(self.domain, self.lattice, finer=self.finer_tables)
 
     @cached_property
     def full_tables(self) -> ClassTables:

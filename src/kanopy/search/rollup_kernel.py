@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._arrays import Floats, Ints, LongRows, Longs, Mask
 from kanopy._compiler import helper, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+BLOCK = 512
+"""Keys that are mapped before they are joined."""
 
 
 @helper
@@ -32,6 +34,30 @@ def slots_for(count: int) -> Ints:
 
 
 @helper
+def _joined(
+    waiting: Longs, sizes: Longs, found: int, bits: int, out_keys: Longs, out_sizes: Longs, slots: Ints
+) -> int:  # fmt: skip
+    """Join keys that wait behind those found, which grow no faster than they are read; how many are found then."""
+    limit, drop = np.uint64((1 << bits) - 1), np.uint64(64 - bits)
+    for c in range(len(waiting)):
+        key, size = waiting[c], sizes[c]
+        place = (np.uint64(key) * _GOLDEN) >> drop
+        while True:
+            at = slots[place]
+            if at < 0:
+                slots[place] = found
+                out_keys[found] = key
+                out_sizes[found] = size
+                found += 1
+                break
+            if out_keys[np.uint64(at)] == key:
+                out_sizes[np.uint64(at)] += size
+                break
+            place = (place + np.uint64(1)) & limit
+    return found
+
+
+@helper
 def roll_up_one_word(
     keys: Longs, sizes: Longs, shift: Longs, mask: Longs, deltas: Longs, start: Longs,
     out_keys: Longs, out_sizes: Longs, slots: Ints,
@@ -43,8 +69,6 @@ def roll_up_one_word(
     """
     count = len(keys)
     bits = _emptied(slots, count)
-    limit = np.uint64((1 << bits) - 1)
-    drop = np.uint64(64 - bits)
     for c in range(count):
         out_keys[c] = keys[c]
     for j in range(len(start)):
@@ -52,22 +76,46 @@ def roll_up_one_word(
             bit, field, begin = shift[j], mask[j], start[j]
             for c in range(count):
                 out_keys[c] += deltas[begin + ((out_keys[c] >> bit) & field)]
+    return _joined(out_keys[:count], sizes, 0, bits, out_keys, out_sizes, slots)
+
+
+def _plain_regroup(
+    keys: LongRows, sizes: Longs, word: Longs, shift: Longs, mask: Longs, start: Longs, lifts: Longs,
+    out_keys: Longs, out_sizes: Longs, slots: Ints,
+) -> int:  # fmt: skip
+    """NumPy twin of `regroup`."""
+    fields = zip(word.tolist(), shift.tolist(), mask.tolist(), start.tolist(), strict=True)
+    mapped = np.sum([lifts[begin + ((keys[w] >> bit) & field)] for w, bit, field, begin in fields], axis=0)
+    _, first, inverse = np.unique(mapped, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    out_keys[: len(order)] = mapped[first[order]]
+    out_sizes[: len(order)] = np.bincount(inverse, weights=sizes, minlength=len(order))[order]
+    return len(order)
+
+
+@kernel(_plain_regroup, makes_arrays=False)
+def regroup(
+    keys: LongRows, sizes: Longs, word: Longs, shift: Longs, mask: Longs, start: Longs, lifts: Longs,
+    out_keys: Longs, out_sizes: Longs, slots: Ints,
+) -> int:  # fmt: skip
+    """Join the classes of a finer table, packed in any number of words, under new keys of one word.
+
+    A new key is the sum, over fields `f` of the old ones, of `lifts[start[f] + code]`; a field may be several
+    attributes side by side. Results as with `roll_up`. Keys are mapped a block at a time, behind what is found, so that
+    several threads do not wait for the memory that they share.
+    """
+    bits = _emptied(slots, len(sizes))
     found = 0
-    for c in range(count):
-        key = out_keys[c]
-        place = (np.uint64(key) * _GOLDEN) >> drop
-        while True:
-            at = slots[place]
-            if at < 0:
-                slots[place] = found
-                out_keys[found] = key
-                out_sizes[found] = sizes[c]
-                found += 1
-                break
-            if out_keys[np.uint64(at)] == key:
-                out_sizes[np.uint64(at)] += sizes[c]
-                break
-            place = (place + np.uint64(1)) & limit
+    for begin in range(0, len(sizes), BLOCK):
+        count = min(BLOCK, len(sizes) - begin)
+        waiting = out_keys[found : found + count]
+        for c in range(count):
+            waiting[c] = 0
+        for f in range(len(start)):
+            own, bit, field, lift = keys[word[f]][begin : begin + count], shift[f], mask[f], start[f]
+            for c in range(count):
+                waiting[c] += lifts[lift + ((own[c] >> bit) & field)]
+        found = _joined(waiting, sizes[begin : begin + count], found, bits, out_keys, out_sizes, slots)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,10 +12,12 @@ from kanopy._arrays import Ints, Longs
 from kanopy._core.classes import Domain
 from kanopy._core.numbering import SMALL
 from kanopy.search.lattice import Lattice, Levels
-from kanopy.search.rollup_kernel import roll_up, slots_for, smallest_finer
+from kanopy.search.rollup_kernel import regroup, roll_up, slots_for, smallest_finer
 from kanopy.search.work import Spare
 
 WORD_BITS = 63
+FIELD_BITS = 11
+"""Attributes side by side in a key are lifted together while they have so many bits: their lifts stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,32 +47,38 @@ class Tuples:
 class Packing:
     """Where each attribute's code sits in the packed key, and what to add to a key to lift an attribute."""
 
-    def __init__(self, domain: Domain, lattice: Lattice) -> None:
+    def __init__(self, domain: Domain, lattice: Lattice, finer: Packing | None = None) -> None:
+        """`finer` is one of the same domain: what was worked out for it is used again."""
         width = domain.width
         self.word = np.zeros(width, np.int64)
         self.shift = np.zeros(width, np.int64)
         self.mask = np.zeros(width, np.int64)
         word, used = 0, 0
         for j, hierarchy in enumerate(domain.hierarchies):
-            bits = max(1, (hierarchy.level(lattice.lowest[j]).size - 1).bit_length())
+            bits = (hierarchy.level(lattice.lowest[j]).size - 1).bit_length()
             if used + bits > WORD_BITS:
                 word, used = word + 1, 0
             self.word[j], self.shift[j], self.mask[j] = word, used, (1 << bits) - 1
             used += bits
         self.words = word + 1
         self.starts: dict[tuple[int, int, int], int] = {}
+        self._steps: dict[tuple[int, int, int], Longs] = {} if finer is None else finer._steps
         pieces: list[Longs] = []
         length = 0
         for j, hierarchy in enumerate(domain.hierarchies):
             low, high = lattice.lowest[j], lattice.highest[j]
             for a in range(low, high + 1):
-                finer = hierarchy.level(a)
                 for b in range(a + 1, high + 1):
-                    lifted = np.zeros(finer.size, np.int64)
-                    lifted[finer.codes] = hierarchy.level(b).codes
+                    step = self._steps.get((j, a, b))
+                    if step is None:
+                        level = hierarchy.level(a)
+                        step = np.zeros(level.size, np.int64)
+                        step[level.codes] = hierarchy.level(b).codes
+                        step -= np.arange(level.size)
+                        self._steps[j, a, b] = step
                     self.starts[j, a, b] = length
-                    pieces.append((lifted - np.arange(finer.size)) << self.shift[j])
-                    length += finer.size
+                    pieces.append(step << self.shift[j])
+                    length += len(step)
         self.deltas = np.concatenate(pieces) if pieces else np.zeros(1, np.int64)
 
     def pack(self, tuples: Ints, lifts: Sequence[Ints]) -> Longs:
@@ -115,18 +124,23 @@ class ClassTables:
 
     def __init__(
         self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None,
-        rooms: Rooms | None = None,
+        finer: ClassTables | None = None,
     ) -> None:  # fmt: skip
         """`counted` replaces the domain's tuples and counts where models need more than sizes.
 
-        `rooms` are those of finer tables of the same tuples.
+        `finer` are tables of the same tuples that begin at lower levels.
         """
         counted = counted if counted is not None else Tuples(domain.tuples, domain.counts)
-        self.lattice = lattice
-        self.packing = Packing(domain, lattice)
+        self.domain, self.lattice = domain, lattice
+        self.packing: Packing = Packing(domain, lattice, None if finer is None else finer.packing)
         self.order = sorted(range(domain.width), key=lambda j: -domain.hierarchies[j].size)
+        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
+        self.anchored = self.order[: (2 * domain.width + 2) // 5]
         lifts = [h.level(level).codes for h, level in zip(domain.hierarchies, lattice.lowest, strict=True)]
-        self.rooms = rooms if rooms and rooms.words >= self.packing.words else Rooms(self.packing.words, counted)
+        rooms: Rooms | None = None if finer is None else finer._rooms
+        self._rooms: Rooms = (
+            rooms if rooms and rooms.words >= self.packing.words else Rooms(self.packing.words, counted)
+        )
         # Beside its words a class has a histogram to be added up.
         self._dearness = self.packing.words + (0 if counted.histogram is None else counted.histogram.shape[-1] >> 3)
         self._tables: list[ClassTable] = []
@@ -136,8 +150,12 @@ class ClassTables:
         self._room = budget_bytes
         self.looked_at = 0
         """Classes that tables were rolled up from, which is what work is measured by."""
-        base = ClassTable(self.packing.pack(counted.tuples, lifts), counted.counts, counted.histogram)
-        self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
+        self._lifts: dict[tuple[int, int], Longs] = {}
+        if finer is not None and self.packing.words == 1:
+            self.base = finer._regrouped(self.packing, lattice.lowest)
+        else:
+            base = ClassTable(self.packing.pack(counted.tuples, lifts), counted.counts, counted.histogram)
+            self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
         self._keep(lattice.lowest, self.base)
 
     def table(self, levels: Levels) -> ClassTable:
@@ -153,8 +171,7 @@ class ClassTables:
     def anchor(self, levels: Levels) -> Levels:
         """The finer candidate to begin with: only the attributes with the largest domains are generalized."""
         place = list(self.lattice.lowest)
-        # Measured on wide tables: one anchor over the two fifths of the attributes with most values pays best.
-        for j in self.order[: (2 * len(place) + 2) // 5]:
+        for j in self.anchored:
             place[j] = levels[j]
         return tuple(place)
 
@@ -187,7 +204,7 @@ class ClassTables:
         for j, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 start[j] = packing.starts[j, a, b]
-        with self.rooms.one() as room:
+        with self._rooms.one() as room:
             keys, sizes, histogram = room.keys[: packing.words], room.sizes, room.histogram
             found = roll_up(
                 source.keys, source.sizes, histogram if source.histogram is None else source.histogram,
@@ -195,3 +212,45 @@ class ClassTables:
             )  # fmt: skip
             made = None if source.histogram is None else histogram[:found].copy()
             return ClassTable(keys[:, :found].copy(), sizes[:found].copy(), made)
+
+    @cached_property
+    def _fields(self) -> list[list[int]]:
+        """Attributes side by side in the key, a few bits together."""
+        fields: list[list[int]] = []
+        bits = 0
+        for j, own in enumerate(self.packing.mask.tolist()):
+            bits += own.bit_length()
+            if not fields or bits > FIELD_BITS or self.packing.word[j] != self.packing.word[j - 1]:
+                fields.append([])
+                bits = own.bit_length()
+            fields[-1].append(j)
+        return fields
+
+    def _lift(self, j: int, level: int) -> Longs:
+        """The code at a level for every code of the base table."""
+        lift = self._lifts.get((j, level))
+        if lift is None:
+            hierarchy = self.domain.hierarchies[j]
+            lift = np.zeros(int(self.packing.mask[j]) + 1, np.int64)
+            lift[hierarchy.level(self.lattice.lowest[j]).codes] = hierarchy.level(level).codes
+            # Other threads may ask for it from here on.
+            self._lifts[j, level] = lift
+        return lift
+
+    def _regrouped(self, packing: Packing, levels: Levels) -> ClassTable:
+        """The table of a coarser candidate under the keys of another packing, which has one word."""
+        own, lifts = self.packing, list[Longs]()
+        for field in self._fields:
+            lift = np.zeros(1, np.int64)
+            for j in field:
+                lift = ((self._lift(j, levels[j]) << packing.shift[j])[:, None] + lift).reshape(-1)
+            lifts.append(lift)
+        first = [field[0] for field in self._fields]
+        masks = np.array([len(lift) - 1 for lift in lifts])
+        starts = np.cumsum([0, *(masks[:-1] + 1)])
+        with self._rooms.one() as room:
+            found = regroup(
+                self.base.keys, self.base.sizes, own.word[first], own.shift[first], masks, starts,
+                np.concatenate(lifts), room.keys[0], room.sizes, room.slots,
+            )  # fmt: skip
+            return ClassTable(room.keys[:1, :found].copy(), room.sizes[:found].copy())

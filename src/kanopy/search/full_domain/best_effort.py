@@ -9,20 +9,20 @@ of them can be improved together; then one is forced to another level and the ot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from kanopy._arrays import Floats, Mask, ShortRows
+from kanopy._arrays import Floats, IntRows, ShortRows
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.full_domain.level_judge import Memory, judge_of, memory_for
-from kanopy.search.judge import LevelJudgement, ceiling_of
+from kanopy.search.full_domain.counting_kernel import Between, list_open
+from kanopy.search.full_domain.level_judge import BranchAndBound, Rows, memory_for
+from kanopy.search.judge import LevelJudgement, best_of, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
@@ -34,11 +34,12 @@ MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
 """Candidates that are looked at together, where levels bound their loss and where they do not; and columns."""
 NEAR = 0.5
 """How often columns are only reopened to the levels next to theirs, so that more of them are."""
-OPENING_SECONDS, OPENING_SECONDS_PER_CELL = 1e-3, 6e-9
-"""Seconds of an ordinary machine for laying out the table with some columns fixed, and for a value of it."""
-LISTING_SECONDS, LISTING_SECONDS_EACH = 4e-4, 5e-9
-"""Seconds of an ordinary machine for listing what may be looked at, and for a candidate of it or a level of one that
-failed."""
+OPENING_SECONDS, OPENING_SECONDS_PER_TUPLE = 7e-4, 1.1e-8
+"""Seconds of an ordinary machine for laying out the table with some columns fixed, and for a word of a tuple of it."""
+CHOOSING_SECONDS, LISTING_SECONDS, LISTING_SECONDS_EACH = 5e-5, 1e-4, 5e-9
+"""Seconds of an ordinary machine for choosing columns, for listing candidates, and for one that is listed or known."""
+MOST_EXHAUSTED = 20_000
+"""Reopenings with nothing left to be judged that are remembered."""
 STALE = 0.5
 """Reopenings per column without a better release after which a column is forced to another level."""
 AFTER_FORCE = 0.2
@@ -47,7 +48,7 @@ TRADES = 0.75
 """How often columns are forced a level down and others a level up for it, or the other way round."""
 IDLE = 300
 """Reopenings without a candidate that is new after which the search ends: it has seen what there is."""
-AHEAD, LARGE_TUPLES = 3, 50_000
+AHEAD, LARGE_TUPLES = 5, 50_000
 """In tables with at least so many distinct tuples columns are reopened before the answers of the last so many
 reopenings are known, so that threads have something to do."""
 MOST_CLASSES = 16_000_000
@@ -64,22 +65,39 @@ Prove = Callable[[Problem, Work], float]
 
 @dataclass
 class Reopening:
-    """Columns reopened, all others as in `start`; what it may spend, what is known to it, and what it finds."""
+    """Columns reopened, all others as in `start`: what it may look at and spend, and what it finds.
+
+    `levels` are those of the open columns, in ascending order of `bounds`, of all candidates that may be better.
+    """
 
     start: LevelJudgement
     opened: list[Open]
     work: Work
-    known: int
-    failed: ShortRows
-    judged: dict[Levels, LevelJudgement] = field(default_factory=dict)
     answer: LevelJudgement | None = None
-    steps: Generator[None, Memory, None] = field(init=False)
-    """Its search: listing, and from the first candidate to be judged on, for which it is sent room, the rest."""
+    levels: IntRows = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    bounds: Floats = field(default_factory=lambda: np.empty(0))
+    found: list[LevelJudgement] = field(default_factory=list)
+    judged: IntRows = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    failed: IntRows = field(default_factory=lambda: np.empty((0, 0), np.int32))
 
     @property
     def forced(self) -> bool:
         """Whether a column was forced to another level."""
         return not self.start.feasible
+
+    @property
+    def ceiling(self) -> float:
+        """What bounds a candidate that may be better does not exceed."""
+        return min(ceiling_of(None if self.forced else self.start), ceiling_of(self.answer))
+
+
+@dataclass
+class Proof:
+    """Columns whose optimum by themselves is to be proved, what that may spend, and what it adds to the floor."""
+
+    columns: list[int]
+    work: Work
+    floor: float = 0.0
 
 
 def best_effort(
@@ -101,10 +119,10 @@ def best_effort(
         best, spent = search.best, "before it was stopped"
     note = (
         f"{problem.lattice.size:,} candidates are too many to prove an optimum; this is the best of "
-        f"{len(search.known):,} judged {spent}."
+        f"{len(search.seen):,} judged {spent}."
     )
     note += none_below(search.floor)
-    return release_levels(algorithm, problem, best, judged=len(search.known), floor=search.floor, notes=[note])
+    return release_levels(algorithm, problem, best, judged=len(search.seen), floor=search.floor, notes=[note])
 
 
 class ManyColumns:
@@ -118,18 +136,38 @@ class ManyColumns:
         # How many reopenings are under way at once depends on the table alone: so does the release.
         self.large = len(problem.domain.counts) >= LARGE_TUPLES
         self.memory = Spare(lambda: memory_for(len(problem.domain.counts), MOST_CLASSES))
-        self.taken = 0
-        """Reopenings whose answers are known."""
-        self.known: dict[Levels, tuple[LevelJudgement, int]] = {}
-        """What was judged, and how many reopenings had been taken then."""
+        self.known: dict[Levels, LevelJudgement] = {}
+        """What was judged, save what failed when columns were reopened."""
         self.best: LevelJudgement | None = None
         self.random = np.random.default_rng(seed)
         self.floor, self.cut = 0.0, False
+        self.seen: set[bytes] = set()
+        """The levels of all that were judged."""
         # Candidates of which too many rows must go, however they are refined: what is finer need not be looked at.
-        self.failed, self.failures = np.empty((1024, len(self.lattice.shape)), np.int16), 0
+        self._failed = Rows(self.lattice.highest)
+        self._exhausted: dict[tuple[object, ...], LevelJudgement | None] = {}
+        self._others, self._answers = Rows(self.lattice.highest), list[LevelJudgement]()
         self.most_open = MOST_OPEN if isinstance(problem.metric, AttributeMetric) else MOST_UNBOUNDED
         # Columns with one level have nothing to choose.
         self.columns = [j for j, levels in enumerate(self.lattice.shape) if levels > 1]
+
+    @cached_property
+    def _between(self) -> Between:
+        """Room for listing what may be looked at."""
+        problem, metric, highest = self.problem, self.problem.metric, self.lattice.highest
+        terms = np.zeros((len(highest), max(highest) + 1))
+        if isinstance(metric, AttributeMetric):
+            # What a level of a column adds to the bound of a candidate: its loss without any suppression.
+            for j, cost in enumerate(problem.costs):
+                own = cost.loss(cost.totals[: terms.shape[1]])
+                alone = metric.combine([own if i == j else np.zeros(()) for i in range(len(terms))], problem.weights)
+                terms[j, : len(own)] = np.log1p(alone) if metric.mean == "geometric" else alone
+        rows, size = self._failed, max(self.most_open, *self.lattice.shape)
+        lowest, most, opened = np.zeros((3, len(highest)), np.int64)
+        return Between(
+            lowest, most, opened, rows.word, rows.shift, rows.guard, np.empty((2, len(rows.guard)), np.int64), terms,
+            np.empty(size, np.uint8), np.empty(size),
+        )  # fmt: skip
 
     def run(self) -> LevelJudgement:
         """Search until the work is over or nothing new turns up."""
@@ -154,7 +192,7 @@ class ManyColumns:
     def tell(self) -> None:
         """Tell where the search is."""
         if self.progress.active:
-            note = f"{len(self.known):,} judged"
+            note = f"{len(self.seen):,} judged"
             if self.best is not None:
                 note += ", " + so_far(self.problem.metric.name, self.best.score, self.floor)
             self.progress("searching", self.work.done, note)
@@ -162,23 +200,26 @@ class ManyColumns:
     def judge(self, levels: Levels) -> LevelJudgement:
         """Judge a candidate, unless it is known."""
         if levels in self.known:
-            return self.known[levels][0]
+            return self.known[levels]
         before = self.problem.work_seconds
         found = self.problem.evaluate(levels)
-        self.known[levels] = found, self.taken
+        self.seen.add(np.array(levels, np.int16).tobytes())
         self.work.spend(self.problem.work_seconds - before)
         self.keep(found)
         return found
 
     def keep(self, found: LevelJudgement) -> None:
-        """Remember the best, and what rules out all that is finer."""
+        """Remember the best, what is known, and what rules out all that is finer."""
+        if found.levels in self.known:
+            return
+        self.known[found.levels] = found
+        if not found.feasible and found.least_suppressed > self.problem.max_suppressed_rows:
+            self._failed.add([found.levels])
+            return
+        self._others.add([found.levels], found.score if found.feasible else math.inf)
+        self._answers.append(found)
         if found.feasible and found.better_than(self.best):
             self.best = found
-        elif not found.feasible and found.least_suppressed > self.problem.max_suppressed_rows:
-            if self.failures == len(self.failed):
-                self.failed = np.concatenate([self.failed, np.empty_like(self.failed)])
-            self.failed[self.failures] = found.levels
-            self.failures += 1
 
     def anywhere(self) -> Levels:
         """A candidate drawn at random."""
@@ -243,8 +284,11 @@ class ManyColumns:
         patience = max(6, math.ceil(STALE * len(self.columns)))
         after = max(4, math.ceil(AFTER_FORCE * len(self.columns)))
 
-        def settle(found: Reopening) -> None:
+        def settle(found: Reopening | Proof) -> None:
             nonlocal current, stale, idle
+            if isinstance(found, Proof):
+                self.raise_floor(found)
+                return
             best, new = self.best, self.take(found)
             if found.forced:
                 # Where another one was forced meanwhile, the better of the two is gone on with.
@@ -259,19 +303,19 @@ class ManyColumns:
                 current = best
             idle = 0 if new else idle + 1
 
-        def reopenings() -> Iterator[Callable[[], Reopening]]:
+        def tasks() -> Iterator[Callable[[], Reopening | Proof]]:
             bounded = False
-            while not self.over() and idle < IDLE and len(self.known) < self.lattice.size:
+            while not self.over() and idle < IDLE and len(self.seen) < self.lattice.size:
                 if stale >= patience and not bounded:
                     bounded = True
-                    self.raise_floor()
+                    yield from (partial(self.proved, proof) for proof in self.proofs())
                 task = self.reopening(current) if stale < patience else self.forcing()
-                if self.begun(task):
-                    yield partial(self.reopened, task)
+                if len(task.levels):
+                    yield partial(self.solve, task)
                 else:
                     settle(task)
 
-        for found in in_order(reopenings(), self.threads, self.tell, AHEAD if self.large else 0):
+        for found in in_order(tasks(), self.threads, self.tell, AHEAD if self.large else 0):
             settle(found)
 
     def chosen(self, at: Levels, without: int = -1) -> list[Open]:
@@ -289,101 +333,98 @@ class ManyColumns:
                 size *= high - low + 1
         return found
 
+    def share(self) -> Work:
+        """What a task may spend, so that all that are under way together do not spend more than is left."""
+        return Work(self.work.left / (1 + AHEAD if self.large else 1))
+
     def reopening(self, start: LevelJudgement, opened: list[Open] | None = None) -> Reopening:
         """Columns to be reopened, knowing what is known now."""
-        share = self.work.left / (1 + AHEAD if self.large else 1)
-        opened = self.chosen(start.levels) if opened is None else opened
-        found = Reopening(start, opened, Work(share), self.taken, self.failed[: self.failures])
-        found.steps = self.solve(found)
-        return found
+        task = Reopening(start, sorted(self.chosen(start.levels) if opened is None else opened), self.share())
+        box = (start.levels, *task.opened)
+        if box in self._exhausted:
+            # Nothing was left to be judged: so it is now.
+            task.answer = self._exhausted[box]
+            task.work.spend(CHOOSING_SECONDS)
+            return task
+        self.list_open(task)
+        if not len(task.levels) and len(self._exhausted) < MOST_EXHAUSTED:
+            self._exhausted[box] = task.answer
+        return task
+
+    def list_open(self, task: Reopening) -> None:
+        """List what a reopening may look at: not finer than what failed, not known, and better by its levels alone."""
+        between, failed, others = self._between, self._failed, self._others
+        between.lowest[:] = between.highest[:] = task.start.levels
+        columns, shape = [j for j, _, _ in task.opened], [high - low + 1 for _, low, high in task.opened]
+        between.opened[: len(columns)] = columns
+        for j, low, high in task.opened:
+            between.lowest[j], between.highest[j] = low, high
+        size, hits = math.prod(shape), np.empty(others.count, np.int32)
+        known = list_open(
+            between, len(columns), size, failed.levels, failed.words, failed.count, others.levels, others.words, hits
+        )
+        task.work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (size + failed.count + others.count))
+        if known < 0:
+            return
+        possible, bounds = between.possible[:size], between.bounds[:size]
+        task.answer = best_of(self._others.scores[hits[:known]], lambda i: self._answers[hits[i]])
+        ceiling = task.ceiling
+        if isinstance(self.problem.metric, AttributeMetric) and self.problem.metric.mean == "geometric":
+            bounds = np.expm1(bounds)
+        alive = np.flatnonzero((bounds <= ceiling) & (possible > 0))
+        if len(alive):
+            rows = np.stack(np.unravel_index(alive, shape), axis=1) + between.lowest[columns]
+            order = np.lexsort((rows.sum(axis=1), bounds[alive]))
+            task.levels, task.bounds = rows[order].astype(np.int32), bounds[alive[order]]
 
     def take(self, found: Reopening) -> bool:
         """Keep what a reopening has found; whether any of it is new."""
-        self.taken += 1
         self.work.spend(found.work.spent)
         # A search with more work would have gone on here: nothing else may be begun instead.
         self.cut |= found.work.over
-        known = len(self.known)
-        for levels, judgement in found.judged.items():
-            self.known.setdefault(levels, (judgement, self.taken))
+        known = len(self.seen)
+        if len(found.judged):
+            self.seen.update(
+                self.whole(found, found.judged).view(f"V{2 * len(self.lattice.shape)}").reshape(-1).tolist()
+            )
+            self._failed.add(self.whole(found, found.failed))
+        for judgement in found.found:
             self.keep(judgement)
-        return len(self.known) > known
+        if found.answer is not None and not found.forced and not found.answer.better_than(found.start):
+            found.answer = None
+        return len(self.seen) > known
 
-    def begun(self, task: Reopening) -> bool:
-        """List what a reopening may look at; whether anything has to be judged."""
-        for _ in task.steps:
-            return True
-        return False
+    def raise_floor(self, found: Proof) -> None:
+        """Add what was proved of some columns. What is reopened does not depend on it: nothing is lost if it is cut."""
+        self.work.spend(found.work.spent)
+        self.floor += found.floor
 
-    def reopened(self, task: Reopening) -> Reopening:
-        """Judge what a reopening has to, in a thread of its own perhaps."""
-        with self.memory.one() as memory, suppress(StopIteration):
-            task.steps.send(memory)
-        return task
+    def whole(self, task: Reopening, levels: IntRows) -> ShortRows:
+        """The levels of all columns."""
+        rows = np.empty((len(levels), len(self.lattice.shape)), np.int16)
+        rows[:] = task.start.levels
+        rows[:, [j for j, _, _ in task.opened]] = levels
+        return rows
 
-    def solve(self, task: Reopening) -> Generator[None, Memory, None]:
-        """The best with all other columns as they are, by branch and bound; no answer if it is no better than before.
-
-        Candidates are sorted by what their levels alone lose: one that is feasible rules out what costs more, one that
-        is not rules out what is finer. Picks from the middle find soon what is better; picks from the dear end, which
-        lie above most others, show soon that nothing is.
-        """
-        problem, current, opened, work = self.problem, task.start, task.opened, task.work
-        levels, ceiling = list(current.levels), current.score
-        shape = tuple(high - low + 1 for _, low, high in opened)
-        bounds = self.bounds(current.levels, opened).reshape(-1)
-        possible = not_failed(task.failed, current.levels, opened)
-        heights = np.indices(shape).sum(axis=0).reshape(-1)
-        pending = np.lexsort((heights, bounds))
-        work.spend(LISTING_SECONDS + LISTING_SECONDS_EACH * (len(pending) + task.failed.size))
-        best: LevelJudgement | None = None
-        part: Problem | None = None
-        dearest = True
-        while True:
-            still = possible.reshape(-1)[pending] & (bounds[pending] <= min(ceiling, ceiling_of(best)))
-            pending = pending[still]
-            if not len(pending) or work.over:
-                break
-            place = np.unravel_index(pending[-1 if dearest else (len(pending) - 1) // 2], shape)
-            dearest = not dearest
-            possible[place] = False
-            for (j, low, _), x in zip(opened, place, strict=True):
-                levels[j] = low + int(x)
-            found, since = self.known.get(tuple(levels), (None, 0))
-            if found is None or since > task.known:
-                if part is None:
-                    memory = yield
-                    part = self.narrowed(current.levels, opened)
-                    work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_CELL * problem.domain.tuples.size)
-                    judge = judge_of(part, memory)
-                before = part.work_seconds
-                found = task.judged[tuple(levels)] = judge.evaluate(tuple(levels))
-                work.spend(part.work_seconds - before + LISTING_SECONDS_EACH * len(pending))
-            if found.feasible:
-                best = found if found.better_than(best) else best
-            elif found.least_suppressed > problem.max_suppressed_rows:
-                possible[tuple(slice(0, x + 1) for x in place)] = False
-        if best is not None and (not current.feasible or best.better_than(current)):
-            task.answer = best
-
-    def narrowed(self, levels: Levels, opened: list[Open]) -> Problem:
-        """The problem with some columns reopened, all others as they are."""
-        lowest, highest = list(levels), list(levels)
-        for j, low, high in opened:
+    def solve(self, task: Reopening) -> Reopening:
+        """Find the best of what was listed, by branch and bound; in a thread of its own perhaps."""
+        opened, lows, highs = [j for j, _, _ in task.opened], task.levels.min(axis=0), task.levels.max(axis=0)
+        lowest, highest = list(task.start.levels), list(task.start.levels)
+        # Levels that no candidate has need not be told apart: the fewer classes there are.
+        for j, low, high in zip(opened, lows.tolist(), highs.tolist(), strict=True):
             lowest[j], highest[j] = low, high
-        return self.problem.narrowed(tuple(lowest), tuple(highest))
-
-    def bounds(self, levels: Levels, opened: list[Open]) -> Floats:
-        """Over the levels of reopened columns, what they lose at least: their loss without any suppression."""
-        problem, shape = self.problem, [high - low + 1 for _, low, high in opened]
-        if not isinstance(problem.metric, AttributeMetric):
-            return np.zeros(shape)
-        pairs = zip(problem.costs, levels, strict=True)
-        losses: list[Floats] = [cost.loss(cost.totals[[x]]).reshape(()) for cost, x in pairs]
-        for axis, (j, low, high) in enumerate(opened):
-            own = problem.costs[j].loss(problem.costs[j].totals[low : high + 1])
-            losses[j] = own.reshape([-1 if i == axis else 1 for i in range(len(opened))])
-        return np.array(np.broadcast_to(problem.metric.combine(losses, problem.weights), shape), np.float64)
+        part = self.problem.narrowed(tuple(lowest), tuple(highest))
+        cells = len(self.problem.domain.counts) * part.tables.packing.words
+        task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * cells)
+        levels = task.levels[:, lows < highs]
+        with self.memory.one() as memory:
+            search = BranchAndBound(part, np.ascontiguousarray(levels), task.bounds, memory)
+            for found in search.run(task.work, task.ceiling):
+                task.found.append(found)
+                if found.feasible and found.better_than(task.answer):
+                    task.answer = found
+            task.judged, task.failed = task.levels[search.judged], task.levels[search.failed]
+        return task
 
     def forcing(self) -> Reopening:
         """Some columns of the best release at other levels, a few others as they then are best."""
@@ -420,8 +461,8 @@ class ManyColumns:
 
     # ---- what no release can go below ---------------------------------------------------------------------
 
-    def raise_floor(self) -> None:
-        """Add up the optima of columns by themselves, a few at a time.
+    def proofs(self) -> Iterator[Proof]:
+        """The optima of columns by themselves, a few at a time, to be proved and added up.
 
         A safe release is k-anonymous in any of its columns, and suppresses no fewer rows than they need. Only for
         losses that are means over columns.
@@ -429,10 +470,8 @@ class ManyColumns:
         problem = self.problem
         if not isinstance(problem.metric, AttributeMetric) or problem.metric.mean != "arithmetic" or problem.k < 2:
             return
-        total = sum(problem.weights)
-        floor = 0.0
         # The columns with most values together: they are what tells people apart.
-        order = sorted(range(problem.domain.width), key=lambda j: -len(np.unique(problem.domain.tuples[:, j])))
+        order = sorted(range(problem.domain.width), key=lambda j: -np.count_nonzero(problem.domain.marginals[j]))
         while order and not self.over():
             group, size = [order[0]], self.lattice.shape[order[0]]
             for j in order[1:]:
@@ -440,34 +479,17 @@ class ManyColumns:
                     group.append(j)
                     size *= self.lattice.shape[j]
             order = [j for j in order if j not in group]
-            if not any(problem.weights[j] for j in group):
-                continue
-            part = self.part_of(sorted(group))
-            floor += self.prove(part, self.work) * sum(part.weights)
-        self.floor = max(self.floor, floor / total if total else 0.0)
+            if any(problem.weights[j] for j in group):
+                yield Proof(sorted(group), self.share())
 
-    def part_of(self, columns: list[int]) -> Problem:
-        """The problem of some columns alone, under k-anonymity."""
-        problem, domain = self.problem, self.problem.domain
-        self.work.spend(OPENING_SECONDS + 10 * OPENING_SECONDS_PER_CELL * len(domain.counts) * len(columns))
-        weights = [problem.weights[j] for j in columns]
-        return Problem(
-            domain.columns(columns), [KAnonymity(problem.k)], problem.metric,
-            weights=weights, suppression_limit=problem.suppression_limit,
-            lowest_levels=[self.lattice.lowest[j] for j in columns],
+    def proved(self, task: Proof) -> Proof:
+        """Prove the optimum of some columns alone, under k-anonymity; in a thread of its own perhaps."""
+        problem, domain, columns = self.problem, self.problem.domain, task.columns
+        task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * (len(domain.counts) * len(columns) + domain.rows))
+        part = problem.changed(
+            domain=domain.columns(columns), models=[KAnonymity(problem.k)],
+            weights=[problem.weights[j] for j in columns], lowest_levels=[self.lattice.lowest[j] for j in columns],
             highest_levels=[self.lattice.highest[j] for j in columns],
         )  # fmt: skip
-
-
-def not_failed(failed: ShortRows, levels: Levels, opened: list[Open]) -> Mask:
-    """Over the levels of reopened columns, all others as they are: what is not finer than one that failed."""
-    columns, shape = [j for j, _, _ in opened], [high - low + 1 for _, low, high in opened]
-    possible = np.ones(shape, np.bool_)
-    finest = np.array(levels, np.int16)
-    finest[columns] = [low for _, low, _ in opened]
-    failed = failed[(failed >= finest).all(axis=1)]
-    if len(failed):
-        possible[tuple(np.minimum(failed[:, columns] - finest[columns], np.array(shape) - 1).T)] = False
-        for axis in range(len(shape)):
-            possible = np.flip(np.logical_and.accumulate(np.flip(possible, axis), axis=axis), axis)
-    return np.ascontiguousarray(possible)
+        task.floor = self.prove(part, task.work) * sum(part.weights) / sum(problem.weights)
+        return task
