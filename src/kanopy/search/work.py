@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -177,19 +176,6 @@ def at_once(tasks: Sequence[Callable[[], Answer]], threads: int, look: Callable[
 
 MOST_THREADS = 64
 """More would only take memory."""
-SWITCH_SECONDS = 2e-4
-"""How long a thread that comes back from compiled code waits for another one to let go of the interpreter."""
-
-
-@contextmanager
-def _quick_switches() -> Iterator[None]:
-    """Threads that spend most of their time in compiled code need the interpreter often, but not for long."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_SECONDS))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def in_order(
@@ -221,7 +207,7 @@ def in_order(
             look()
         return waiting.popleft().result()
 
-    with _quick_switches(), ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         try:
             for task in tasks:
                 waiting.append(pool.submit(task))
