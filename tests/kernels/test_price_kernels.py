@@ -14,8 +14,8 @@ from kanopy._core.classes import Domain
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.bound.cut_prices_kernel import Eased, improve_prices, make_room
 from kanopy.search.bound.ladders import Priced, make_ladders, price_records
-from kanopy.search.bound.limits import LARGEST, LimitedBoxes, index_limits, no_limits, with_crowded
-from kanopy.search.bound.limits_kernel import find_limits, span_boxes
+from kanopy.search.bound.limits import LARGEST_AROUND, LimitedSets, index_limits, no_limits, with_crowded
+from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, make_crowds, span_boxes
 from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
 from kanopy.search.bound.walks import Walks
 from kanopy.search.problem import Problem
@@ -42,23 +42,25 @@ def all_boxes(priced: Priced) -> list[tuple[tuple[int, ...], float, list[int]]]:
     return found
 
 
-def some_limits(priced: Priced, k: int, count: int, generator: np.random.Generator) -> LimitedBoxes:
-    """Boxes drawn by chance."""
+def some_limits(priced: Priced, k: int, count: int, generator: np.random.Generator) -> LimitedSets:
+    """Boxes and unions of two boxes, drawn by chance."""
     boxes = all_boxes(priced)
-    drawn = [boxes[i] for i in generator.integers(0, len(boxes), count)]
-    levels = np.array([levels for levels, _, _ in drawn], np.int32).reshape(count, priced.boxes.tuples.shape[1])
+    limit = np.sort(np.concatenate([np.arange(count), np.arange(count // 2)])).astype(np.int32)
+    drawn = [boxes[i] for i in generator.integers(0, len(boxes), len(limit))]
+    levels = np.array([levels for levels, _, _ in drawn], np.int32).reshape(len(limit), priced.boxes.tuples.shape[1])
     start = np.cumsum([0, *(len(members) for _, _, members in drawn)])
     record = np.array([t for _, _, members in drawn for t in members], np.int32)
-    return index_limits(priced, k, np.array([m[0] for _, _, m in drawn], np.int32), levels, start, record)
+    return index_limits(priced, k, limit, levels, start, record)
 
 
-def within(limits: LimitedBoxes, members: list[int]) -> list[int]:
-    """The limits that hold all these records."""
-    sets = [limits.record[limits.start[r] : limits.start[r + 1]].tolist() for r in range(len(limits.head))]
-    return [r for r, own in enumerate(sets) if {*members} <= {*own}]
+def within(limits: LimitedSets, members: list[int]) -> list[int]:
+    """The limits of which a box holds all these records."""
+    ends = itertools.pairwise(limits.box_start.tolist())
+    sets = [{*limits.box_record[a:b].tolist()} for a, b in ends]
+    return sorted({r for r, own in zip(limits.arrays.limit.tolist(), sets, strict=True) if {*members} <= own})
 
 
-def excesses(priced: Priced, price: np.ndarray, k: int, limits: LimitedBoxes, allowance: np.ndarray) -> list[float]:
+def excesses(priced: Priced, price: np.ndarray, k: int, limits: LimitedSets, allowance: np.ndarray) -> list[float]:
     """By how much the classes of k to 2k - 1 rows of every box cost too much, at most."""
     found = []
     for _, weight, members in all_boxes(priced):
@@ -81,7 +83,7 @@ def in_boxes(found: list[Found]) -> list[tuple[float, list[int]]]:
 
 
 def mended(
-    run: Callable[..., None], found: list[Found], priced: Priced, price: np.ndarray, k: int, limits: LimitedBoxes,
+    run: Callable[..., None], found: list[Found], priced: Priced, price: np.ndarray, k: int, limits: LimitedSets,
     allowance: np.ndarray,
 ) -> tuple[Cuts, np.ndarray, np.ndarray]:  # fmt: skip
     cuts, repaired, worst = make_cuts(100_000, 1_000_000), price.copy(), np.full(len(price), -np.inf)
@@ -173,18 +175,38 @@ def test_limits_are_found_around_boxes_and_where_classes_crowd(domain: Domain, k
         for b, (_, _, members) in enumerate(boxes):
             assert sorted(found[start[b] : start[b + 1]].tolist()) == within(limits, members)
     part = generator.random(len(boxes)) * (rows >= k)
-    of_entry = np.repeat(which, np.diff(begins))
-    crowded, _ = with_crowded(priced, k, no_limits(priced, k), heads, levels, part, of_entry, record, 10**6)
-    sets = [tuple(sorted(crowded.record[a:b].tolist())) for a, b in itertools.pairwise(crowded.start.tolist())]
-    inside = {
-        tuple(sorted(members)): sum(p for p, (_, _, own) in zip(part, boxes, strict=True) if {*own} <= {*members})
-        for _, _, members in boxes
-    }
-    # Boxes of the same records may be found more than once, at other levels; none is missed that is itself chosen.
-    for members, held in inside.items():
-        rows_in = int(priced.counts[list(members)].sum())
-        if abs(held - rows_in // k - 0.04) > 1e-9:
-            assert (members in sets) == (held - rows_in // k > 0.04 and rows_in <= LARGEST * k and rows_in % k > 0)
+    crowded, _ = with_crowded(priced, k, no_limits(priced, k), levels, part, begins, record, 10**6)
+    sets = [tuple(crowded.record[a:b].tolist()) for a, b in itertools.pairwise(crowded.start.tolist())]
+    assert len({*sets}) == len(sets)
+
+    def beyond(members: tuple[int, ...]) -> tuple[float, int]:
+        """The parts of classes within a set beyond those it has rows for, and its rows."""
+        held = sum(p for p, (_, _, own) in zip(part, boxes, strict=True) if {*own} <= {*members})
+        return held - int(priced.counts[list(members)].sum()) // k, int(priced.counts[list(members)].sum())
+
+    assert all(beyond(members)[0] > 0.04 - 1e-9 for members in sets)
+    assert crowded.classes.tolist() == [beyond(members)[1] // k for members in sets]
+    # No box is missed that is itself chosen.
+    for _, _, members in boxes:
+        excess, inside = beyond(tuple(members))
+        if excess > 0.04 + 1e-9 and inside <= LARGEST_AROUND * k and inside % k > 0:
+            assert tuple(sorted(members)) in sets
+    again, _ = with_crowded(priced, k, crowded, levels, part, begins, record, 10**6)
+    assert len(again.classes) == len(crowded.classes)
+
+
+def test_a_union_of_boxes_is_too_full_where_each_of_them_is_not() -> None:
+    """Two boxes of 6 rows that share 4 and are chosen by .9 each: 8 rows hold one class of five, not 1.8."""
+    start, record = np.array([0, 6, 12]), np.array([0, 1, 2, 3, 4, 5, 2, 3, 4, 5, 6, 7], np.int32)
+    first, holding = np.array([0, 1, 2, 4, 6, 8, 10, 11, 12]), np.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1], np.int32)
+    for run in (grow_crowds, grow_crowds.plain):
+        sizes, chosen, excess = np.zeros(2, np.int64), np.zeros((2, 3), np.int32), np.zeros(2)
+        run(
+            start, record, np.array([6, 6]), np.array([0.9, 0.9]), first, holding, np.ones(8, np.int64), 5, 60,
+            make_crowds(8, 2, 3), sizes, chosen, excess,
+        )  # fmt: skip
+        assert sizes.tolist() == [2, 2] and chosen[:, :2].tolist() == [[0, 1], [1, 0]]
+        np.testing.assert_allclose(excess, 0.8)
 
 
 def test_walks_without_room_for_groups_side_by_side_find_the_same() -> None:

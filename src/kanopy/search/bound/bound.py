@@ -32,7 +32,8 @@ from kanopy.search.work import Work, usable_threads
 VISITS_PER_SECOND = 3e7
 """About how fast boxes are gone through; decides only how many levels a budget is enough for at first."""
 TRIAL_PASSES = 4
-PASSES, MOST_PASSES = 7, 1000
+PASSES, MORE_PASSES, MOST_PASSES = 8, 5, 1000
+"""Passes of small classes, by how many more of large ones (they take longer to converge), and with a budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +81,17 @@ def lower_bound(
 
     Valid for any further privacy model (they only take releases away), with suppression (a suppressed row loses
     everything, which is never less than its price) and with rows excluded from the start; not for columns published
-    without their hierarchy. More passes give a higher bound (7, if neither they nor a budget are given); stopping
-    early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget too small for a pass over all
-    levels joins some of them. What is proved does not depend on the number of threads (all processors, if not given).
+    without their hierarchy. More passes give a higher bound (8 to 13, the more the larger k is, if neither they nor a
+    budget are given); stopping early, by budget, callback or Ctrl-C, gives what the passes until then prove. A budget
+    too small for a pass over all levels joins some of them. What is proved does not depend on the number of threads
+    (all processors, if not given).
 
     >>> from kanopy.search.example import letters
     >>> round(lower_bound(letters("abcd")).value, 6)
     0.333333
     """
     if passes is None:
-        passes = PASSES if budget_seconds is None else MOST_PASSES
+        passes = PASSES + min(MORE_PASSES, problem.k // 10) if budget_seconds is None else MOST_PASSES
     if passes < 1:
         raise JobError(f"The bound needs at least one pass, not {passes}.")
     if budget_seconds is not None and not budget_seconds > 0:

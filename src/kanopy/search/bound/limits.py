@@ -1,8 +1,8 @@
-"""Boxes of few rows hold few classes: limits that make the program behind the lower bound say more.
+"""Sets of few rows hold few classes: limits that make the program behind the lower bound say more.
 
 The program chooses classes in parts: of nine rows and k = 5 it may put all into classes of five, 9/5 of a class. In
 truth at most one class lies within nine rows. Such limits are the odd sets of matchings (Edmonds 1965) for classes of
-k rows; they are found where parts of classes crowd.
+k rows; they are found where parts of classes crowd. The sets are unions of boxes that share rows.
 """
 
 from __future__ import annotations
@@ -14,77 +14,134 @@ import numpy as np
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import summed
 from kanopy._core.numbering import number_rows
+from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.ladders import Priced
-from kanopy.search.bound.limits_kernel import Limits, sum_inside
+from kanopy.search.bound.limits_kernel import Limits, grow_crowds, make_crowds, sum_inside
 from kanopy.search.local.boxes import run_starts
 from kanopy.search.local.boxes_kernel import AT, VALUES, agreements, level_tables
 
-LARGEST = 6
-"""Rows of a box with a limit at most, as a multiple of k."""
-LEAST_PART, LEAST_CROWD = 0.04, 0.04
-"""Parts of a class that are looked at, and by how many classes a box must be too full."""
+LARGEST, LARGEST_AROUND = 4, 6
+"""Rows of a chosen box that is looked at, and of a box around two, at most, as a multiple of k."""
+LARGEST_UNION, MOST_BOXES = 12, 10
+"""Rows of a union at most, as a multiple of k, and its boxes."""
 PARTNERS = 10
 """Boxes at the same record that a box is joined with."""
+LEAST_PART, LEAST_CROWD = 0.03, 0.04
+"""Parts of a class that are looked at, and by how many classes a set must be too full."""
 
 
 @dataclass(frozen=True, eq=False)
-class LimitedBoxes:
-    """Boxes with the classes each admits, their records (`record[start[r]:start[r + 1]]`), and as loops need them."""
+class LimitedSets:
+    """Sets of records with the classes each admits (`record[start[r]:start[r + 1]]`), and as loops need them.
 
-    head: Ints
-    levels: Ints
+    `key` tells sets apart; the boxes they are unions of are `box_record[box_start[b]:box_start[b + 1]]`.
+    """
+
     start: Longs
     record: Ints
-    rows: Longs
     classes: Floats
+    key: Longs
+    box_start: Longs
+    box_record: Ints
     arrays: Limits
 
 
-def no_limits(priced: Priced, k: int) -> LimitedBoxes:
+def no_limits(priced: Priced, k: int) -> LimitedSets:
     """None yet."""
-    width = priced.boxes.tuples.shape[1]
-    nothing = np.zeros(0, np.int32)
+    nothing, width = np.zeros(0, np.int32), priced.boxes.tuples.shape[1]
     return index_limits(priced, k, nothing, np.zeros((0, width), np.int32), np.zeros(1, np.int64), nothing)
 
 
-def index_limits(priced: Priced, k: int, head: Ints, levels: Ints, start: Longs, record: Ints) -> LimitedBoxes:
-    """Boxes given by a record and levels, and all their records end to end, as limits."""
-    lengths = np.diff(start)
-    of_entry = np.repeat(np.arange(len(head), dtype=np.int32), lengths)
-    rows = summed(priced.counts[record], of_entry, len(head)).astype(np.int64)
-    held = np.bincount(record, minlength=len(priced.counts))
+def index_limits(priced: Priced, k: int, limit: Ints, levels: Ints, start: Longs, record: Ints) -> LimitedSets:
+    """Limits given by their boxes: the limit of each (rising from 0), its levels, and all its records."""
+    records, boxes, count = len(priced.counts), len(limit), int(limit.max(initial=-1)) + 1
+    of_entry = np.repeat(np.arange(boxes, dtype=np.int32), np.diff(start))
+    box_rows = summed(priced.counts[record], of_entry, boxes).astype(np.int64)
+    held = np.bincount(record, minlength=records)
     arrays = Limits(
-        levels, rows, np.concatenate([[0], np.cumsum(held)]).astype(np.int64),
-        of_entry[np.argsort(record, kind="stable")], np.array([rows.max(initial=-1)], np.int64),
+        levels, box_rows, limit, np.concatenate([[0], np.cumsum(held)]).astype(np.int64),
+        of_entry[np.argsort(record, kind="stable")], np.array([box_rows.max(initial=-1)], np.int64),
         np.zeros((1, levels.shape[1]), np.int32), np.zeros(int(held.max(initial=0)) + 1, np.int32),
     )  # fmt: skip
-    return LimitedBoxes(head, levels, start, record, rows, (rows // k).astype(np.float64), arrays)
+    once = np.unique(limit[of_entry].astype(np.int64) * records + record)
+    of_limit, inside = once // max(1, records), (once % max(1, records)).astype(np.int32)
+    rows = summed(priced.counts[inside], of_limit, count)
+    # Sums of one random number per record, wrapping around: equal for equal sets, and as good as never for others.
+    drawn = np.random.default_rng(0).integers(-(2**62), 2**62, records)
+    key = np.zeros(count, np.int64)
+    np.add.at(key, of_limit, drawn[inside])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of_limit, minlength=count))]).astype(np.int64)
+    return LimitedSets(starts, inside, (rows // k).astype(np.float64), key, start, record, arrays)
 
 
 def with_crowded(
-    priced: Priced, k: int, limits: LimitedBoxes, head: Ints, levels: Ints, part: Floats, of_entry: Longs, record: Ints,
-    most: int,
-) -> tuple[LimitedBoxes, int]:  # fmt: skip
-    """The limits, and new ones where more classes lie within a box than it admits; how many records were looked at.
+    priced: Priced, k: int, limits: LimitedSets, levels: Ints, part: Floats, start: Longs, record: Ints, most: int
+) -> tuple[LimitedSets, int]:
+    """The limits, and new ones where more classes lie within a set than it admits; how many entries were looked at.
 
-    Boxes (`head`, `levels`) are chosen with a `part` each; they hold the records of the entries `of_entry`, `record`.
-    New ones are some of these boxes, and of the boxes around two that have a record in common.
+    Boxes with `levels` are chosen with a `part` each and hold `record[start[b]:start[b + 1]]`. New limits are boxes
+    around two of them that have a record in common, and unions of several.
     """
-    one, two = _neighbours(of_entry, record)
+    around, looked = _around_two(priced, k, levels, part, start, record)
+    known, added = limits, [around, _unions(priced, k, levels, part, start, record)]
+    for found in added:
+        new = np.unique(np.concatenate([known.key, found.key]), return_index=True)[1]
+        new = np.sort(new[new >= len(known.key)] - len(known.key))[:most]
+        known = _both(priced, k, known, found, new)
+    return known, looked + int((np.bincount(record).astype(np.int64) ** 2).sum())
+
+
+def _both(priced: Priced, k: int, limits: LimitedSets, more: LimitedSets, which: Longs) -> LimitedSets:
+    """Limits, and some others."""
+    boxes = np.flatnonzero(np.isin(more.arrays.limit, which))
+    lengths = np.diff(more.box_start)[boxes]
+    number = np.searchsorted(which, more.arrays.limit[boxes]) + len(limits.key)
+    return index_limits(
+        priced, k, np.concatenate([limits.arrays.limit, number]).astype(np.int32),
+        np.concatenate([limits.arrays.levels, more.arrays.levels[boxes]]),
+        np.concatenate([limits.box_start, limits.box_start[-1] + np.cumsum(lengths)]),
+        np.concatenate([limits.box_record, more.box_record[stretches(more.box_start[boxes], lengths)]]),
+    )  # fmt: skip
+
+
+def _unions(priced: Priced, k: int, levels: Ints, part: Floats, start: Longs, record: Ints) -> LimitedSets:
+    """Unions of chosen boxes that are too full, the fullest first."""
+    count, of_entry = len(part), np.repeat(np.arange(len(part), dtype=np.int32), np.diff(start))
+    rows = summed(priced.counts[record], of_entry, count).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=len(priced.counts)))]).astype(np.int64)
+    sizes, chosen, excess = np.zeros(count, np.int64), np.zeros((count, MOST_BOXES), np.int32), np.zeros(count)
+    grow_crowds(
+        start, record, rows, part, first, of_entry[np.argsort(record, kind="stable")], priced.counts, k,
+        LARGEST_UNION * k, make_crowds(len(priced.counts), count, MOST_BOXES), sizes, chosen, excess,
+    )  # fmt: skip
+    crowded = np.flatnonzero(excess > LEAST_CROWD)
+    crowded = crowded[np.argsort(-excess[crowded], kind="stable")]
+    sizes, box = sizes[crowded], chosen[crowded][np.arange(MOST_BOXES) < sizes[crowded][:, None]]
+    lengths = np.diff(start)[box]
+    return index_limits(
+        priced, k, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.ascontiguousarray(levels[box]),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), record[stretches(start[box], lengths)],
+    )  # fmt: skip
+
+
+def _around_two(
+    priced: Priced, k: int, levels: Ints, part: Floats, start: Longs, record: Ints
+) -> tuple[LimitedSets, int]:
+    """Boxes around two chosen ones that are too full, the fullest first; how many records were looked at."""
     boxes, width = priced.boxes, levels.shape[1]
+    head = record[start[:-1]]
+    one, two = _neighbours(np.repeat(np.arange(len(part)), np.diff(start)), record)
     joint = np.maximum(levels[one], levels[two])
     for j in range(width):
         codes, _ = level_tables(boxes, j)
         agreed = agreements(codes, boxes.tuples[head[one], j], boxes.tuples[head[two], j])
         joint[:, j] = np.maximum(joint[:, j], agreed)
-    heads = np.concatenate([limits.head, head, head[one]])
-    all_levels = np.concatenate([limits.levels, levels, joint])
+    heads, all_levels = np.concatenate([head, head[one]]), np.concatenate([levels, joint])
     nodes = []
     for j in range(width):
         at = boxes.head[j, AT] + all_levels[:, j].astype(np.int64) * boxes.head[j, VALUES]
         nodes.append(all_levels[:, j] * boxes.head[j, VALUES] + boxes.codes[at + boxes.tuples[heads, j]])
     first = number_rows(nodes).first
-    first = first[first >= len(limits.head)]  # the others are limits already
     heads, all_levels = heads[first], np.ascontiguousarray(all_levels[first])
     of_levels = number_rows(all_levels)
     by_levels = np.argsort(of_levels.number, kind="stable")
@@ -95,16 +152,15 @@ def with_crowded(
     heads, all_levels, crowd = heads[several], np.ascontiguousarray(all_levels[several]), crowd[several]
     looked = len(of_levels.first) * len(head) + len(number_rows(all_levels).first) * len(priced.counts)
     rows = _inside(priced, heads, all_levels, np.arange(len(priced.counts)), None, priced.counts)
-    excess = np.where((rows <= LARGEST * k) & (rows % k > 0), crowd - rows // k, 0.0)
-    chosen = np.argsort(-excess, kind="stable")[:most]
-    chosen = np.sort(chosen[excess[chosen] > LEAST_CROWD])
-    heads, all_levels = heads[chosen], np.ascontiguousarray(all_levels[chosen])
-    start, inside = _members(priced, heads, all_levels, rows[chosen])
-    found = index_limits(
-        priced, k, np.concatenate([limits.head, heads]), np.concatenate([limits.levels, all_levels]),
-        np.concatenate([limits.start, limits.start[-1] + start[1:]]), np.concatenate([limits.record, inside]),
-    )  # fmt: skip
-    return found, looked
+    excess = np.where((rows <= LARGEST_AROUND * k) & (rows % k > 0), crowd - rows // k, 0.0)
+    chosen = np.flatnonzero(excess > LEAST_CROWD)
+    starts, inside = _members(priced, heads[chosen], np.ascontiguousarray(all_levels[chosen]), rows[chosen])
+    order = np.argsort(-excess[chosen], kind="stable")
+    lengths = np.diff(starts)[order]
+    return index_limits(
+        priced, k, np.arange(len(chosen), dtype=np.int32), np.ascontiguousarray(all_levels[chosen[order]]),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), inside[stretches(starts[order], lengths)],
+    ), looked  # fmt: skip
 
 
 def _neighbours(of_entry: Longs, record: Ints) -> tuple[Longs, Longs]:

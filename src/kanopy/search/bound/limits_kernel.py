@@ -1,4 +1,4 @@
-"""Boxes of few rows, which hold few classes: which of them other boxes lie in, and what lies in them."""
+"""Sets of few rows, which hold few classes: which of them boxes lie in, and where classes crowd."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from kanopy.search.local.boxes_kernel import AT, VALUES, Boxes, agreement
 
 @dataclass(frozen=True, eq=False)
 class Limits(Arrays):
-    """Boxes with a limit on the classes inside: `levels` and `rows` of each.
+    """Limits on the classes inside the union of a few boxes: `levels` and `rows` of each box, and the limit it is of.
 
-    Those that hold record `t` are `around[first[t]:first[t + 1]]`; `largest` is the largest number of rows of one.
-    `own` and `which` are room for the levels of a box and for the limits around it.
+    The boxes that hold record `t` are `around[first[t]:first[t + 1]]`, those of the same limit side by side; `largest`
+    is the largest number of rows of one. `own` and `which` are room for the levels of a box and for the limits around
+    it.
     """
 
     levels: IntRows
     rows: Longs
+    limit: Ints
     first: Longs
     around: Ints
     largest: Longs
@@ -55,17 +57,18 @@ def span(boxes: Boxes, members: Ints, begin: int, end: int, levels: IntRows, at:
 
 @helper
 def limits_around(limits: Limits, t: int, rows: int, levels: IntRows, at: int) -> int:
-    """Note the limits around the box of record `t` at `levels[at]`, with so many rows; returns how many there are."""
+    """Note the limits of which a box is around that of record `t` at `levels[at]`, with so many rows; returns how many
+    there are."""
     count = 0
     for p in range(limits.first[t], limits.first[t + 1]):
-        r = limits.around[p]
-        inside = rows <= limits.rows[r]
+        b = limits.around[p]
+        inside = rows <= limits.rows[b] and (count == 0 or limits.which[count - 1] != limits.limit[b])
         j = 0
         while inside and j < levels.shape[1]:
-            inside = levels[at, j] <= limits.levels[r, j]
+            inside = levels[at, j] <= limits.levels[b, j]
             j += 1
         if inside:
-            limits.which[count] = r
+            limits.which[count] = limits.limit[b]
             count += 1
     return count
 
@@ -169,3 +172,80 @@ def sum_inside(
                 at = (at + 1) & mask
         for b in range(first, runs[run + 1]):
             table[place[b]] = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Crowds(Arrays):
+    """Room for a set of boxes that grows: whether a record is `taken`; per box its rows taken already, and whether it
+    is one of the set (`seen`); the boxes `near`, and the members in the order in which they came."""
+
+    taken: Ints
+    shared: Longs
+    seen: Ints
+    near: Ints
+    members: Ints
+
+
+def make_crowds(records: int, boxes: int, most: int) -> Crowds:
+    """Empty room for sets of so many boxes."""
+    return Crowds(
+        np.zeros(records, np.int32), np.zeros(boxes, np.int64), np.zeros(boxes, np.int32),
+        np.zeros(boxes, np.int32), np.zeros(most, np.int32),
+    )  # fmt: skip
+
+
+@kernel(makes_arrays=False)
+def grow_crowds(
+    start: Longs, record: Ints, rows: Longs, part: Floats, first: Longs, holding: Ints, counts: Longs, k: int,
+    largest: int, room: Crowds, sizes: Longs, chosen: IntRows, excess: Floats,
+) -> None:  # fmt: skip
+    """From every box let a set of boxes grow, always by the one that brings most parts of classes for its new rows.
+
+    Box `b` holds `record[start[b]:start[b + 1]]`, `rows` in all, and `part` of a class; the boxes that hold record `t`
+    are `holding[first[t]:first[t + 1]]`. Noted is per box the set on its way that holds most parts of classes beyond
+    those it has rows for: its `excess`, and its first `sizes` boxes in `chosen`.
+    """
+    for seed in range(len(rows)):
+        near = 0
+        members = 0
+        total = 0
+        crowd = 0.0
+        added = seed
+        while added >= 0:
+            room.seen[added] = 1
+            room.members[members] = added
+            members += 1
+            crowd += part[added]
+            for p in range(start[added], start[added + 1]):
+                t = record[p]
+                if room.taken[t] == 0:
+                    room.taken[t] = 1
+                    total += counts[t]
+                    for q in range(first[t], first[t + 1]):
+                        b = holding[q]
+                        if room.shared[b] == 0:
+                            room.near[near] = b
+                            near += 1
+                        room.shared[b] += counts[t]
+            beyond = crowd - total // k
+            if members == 1 or beyond > excess[seed]:
+                excess[seed] = beyond
+                sizes[seed] = members
+                for i in range(members):
+                    chosen[seed, i] = room.members[i]
+            added = -1
+            least = np.inf
+            if members < len(room.members):
+                for i in range(near):
+                    b = room.near[i]
+                    more = rows[b] - room.shared[b]
+                    slack = more / k - part[b]
+                    if room.seen[b] == 0 and slack < least and total + more <= largest:
+                        least = slack
+                        added = b
+        for i in range(near):
+            room.shared[room.near[i]] = 0
+            room.seen[room.near[i]] = 0
+        for i in range(members):
+            for p in range(start[room.members[i]], start[room.members[i] + 1]):
+                room.taken[record[p]] = 0

@@ -17,7 +17,7 @@ from kanopy._progress import Progress
 from kanopy.search.bound.certificate import Allowances, stretches
 from kanopy.search.bound.cut_prices_kernel import Eased, improve_prices, make_room
 from kanopy.search.bound.ladders import Ladder, Priced, make_ladders, price_records
-from kanopy.search.bound.limits import LARGEST, LEAST_PART, LimitedBoxes, no_limits, with_crowded
+from kanopy.search.bound.limits import LARGEST, LEAST_PART, LimitedSets, no_limits, with_crowded
 from kanopy.search.bound.limits_kernel import find_limits, span_boxes
 from kanopy.search.bound.prices_kernel import Cuts, Found, cap_boxes, cut_again, make_cuts, make_dear
 from kanopy.search.bound.walks import Walks
@@ -48,9 +48,9 @@ looked for, which change what is best."""
 LOOKS_AGAIN, TOO_LITTLE = 2, 5e-5
 """How often the boxes kept are looked at again at improved prices before the next pass, and the excess (as a share of
 the mean price) below which they are left alone."""
-LOOK_FOR_LIMITS, LIMITS_BELOW, MOST_LIMITED = (1, 2, 3), 20, 60_000
-"""After which passes limits are looked for, the k from which on they hardly gain anything, and the records with more of
-which they take too long: what it takes grows with their square."""
+LOOK_FOR_LIMITS, MOST_LIMITED = (1, 3, 7), 60_000
+"""After which passes limits are looked for, and the records with more of which they take too long: what it takes grows
+with their square."""
 GROWTH, LEAST_GROWTH = 1.2, 0.02
 """How far prices may rise in one pass."""
 BALANCE = 3.0
@@ -90,7 +90,7 @@ class Prices:
         self.priced = price_records(problem, ladders)
         self.records = len(self.priced.counts)
         self.best = np.zeros(self.records)
-        self.limited = limited and self.k < LIMITS_BELOW and self.records <= MOST_LIMITED
+        self.limited = limited and self.records <= MOST_LIMITED
         self.limits = no_limits(self.priced, self.k)
         # What classes within limits may cost more than they weigh: as improved, and as honest with the best prices.
         self.allowance, self.best_allowance = np.zeros(0), np.zeros(0)
@@ -290,16 +290,18 @@ class Prices:
         """New limits where parts of classes crowd, without allowances at first."""
         pool = self.pool
         part = pool.pressure / np.maximum(pool.size, 1.0)
-        small = (part >= LEAST_PART) & (pool.rows[pool.box] <= LARGEST * self.k)
-        boxes, of_cut = np.unique(pool.box[small], return_inverse=True)
-        of_cut, lengths = of_cut.reshape(-1), np.diff(pool.start)
-        of_box = np.bincount(of_cut, part[small], len(boxes)).astype(np.float64)
+        boxes, of_cut = np.unique(pool.box, return_inverse=True)
+        of_box = np.bincount(of_cut.reshape(-1), part, len(boxes)).astype(np.float64)
+        small = (of_box >= LEAST_PART) & (pool.rows[boxes] <= LARGEST * self.k)
+        boxes, of_box, held = boxes[small], of_box[small], pool.boxes()
+        lengths = np.diff(held.start)[boxes]
         self.limits, looked = with_crowded(
-            self.priced, self.k, self.limits, pool.head[boxes], pool.levels[boxes],
-            of_box, np.repeat(of_cut, lengths[small]), pool.record[np.repeat(small, lengths)], self.records,
+            self.priced, self.k, self.limits, pool.levels[boxes], of_box,
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            held.record[stretches(held.start[boxes], lengths)], self.records,
         )  # fmt: skip
         self.work.spend(LIMIT_SECONDS * looked)
-        more = np.zeros(len(self.limits.head) - len(self.allowance))
+        more = np.zeros(len(self.limits.classes) - len(self.allowance))
         self.allowance = np.concatenate([self.allowance, more])
         self.best_allowance = np.concatenate([self.best_allowance, more])
 
@@ -366,17 +368,17 @@ class _Pool:
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Found(weight, start, record, np.array([len(weight), len(record)]))
 
-    def limits_around(self, limits: LimitedBoxes) -> tuple[Longs, Ints]:
+    def limits_around(self, limits: LimitedSets) -> tuple[Longs, Ints]:
         """The limits around every box, end to end, and where those of each begin."""
         start = np.zeros(self.count + 1, np.int64)
         found = np.zeros(0, np.int32)
-        if len(limits.head):
+        if len(limits.classes):
             find_limits(limits.arrays, self.head, self.levels, self.rows, start, found)
             found = np.zeros(int(start[-1]), np.int32)
             find_limits(limits.arrays, self.head, self.levels, self.rows, start, found)
         return start, found
 
-    def eased(self, limits: LimitedBoxes, allowance: Floats) -> Eased:
+    def eased(self, limits: LimitedSets, allowance: Floats) -> Eased:
         """The limits that every cut lies in."""
         start, found = self.limits_around(limits)
         lengths = np.diff(start)[self.box]

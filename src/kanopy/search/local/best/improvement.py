@@ -11,7 +11,7 @@ import numpy as np
 from kanopy._arrays import Ints
 from kanopy._progress import Progress
 from kanopy.search.bound.cut_prices_kernel import improve_prices
-from kanopy.search.bound.limits_kernel import find_limits, span_boxes, sum_inside
+from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, span_boxes, sum_inside
 from kanopy.search.bound.prices_kernel import cap_boxes, cut_again, walk_boxes
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
@@ -43,7 +43,7 @@ NEAR_SECONDS, LAYING_SECONDS = 1.1e-8, 5e-7
 
 KERNELS = (
     chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen, walk_boxes, cap_boxes,
-    cut_again, improve_prices, span_boxes, find_limits, sum_inside,
+    cut_again, improve_prices, span_boxes, find_limits, grow_crowds, sum_inside,
 )  # fmt: skip
 """Those with much in common side by side: they are compiled by the same process."""
 
