@@ -18,7 +18,7 @@ from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.ladders import Priced
 from kanopy.search.bound.limits_kernel import Limits, grow_crowds, make_crowds, sum_inside
 from kanopy.search.local.boxes import run_starts
-from kanopy.search.local.boxes_kernel import AT, VALUES, agreements, level_tables
+from kanopy.search.local.boxes_kernel import AT, VALUES, Boxes, agreements, level_tables
 
 LARGEST, LARGEST_AROUND = 4, 6
 """Rows of a chosen box that is looked at, and of a box around two, at most, as a multiple of k."""
@@ -137,30 +137,35 @@ def _around_two(
         agreed = agreements(codes, boxes.tuples[head[one], j], boxes.tuples[head[two], j])
         joint[:, j] = np.maximum(joint[:, j], agreed)
     heads, all_levels = np.concatenate([head, head[one]]), np.concatenate([levels, joint])
-    nodes = []
-    for j in range(width):
-        at = boxes.head[j, AT] + all_levels[:, j].astype(np.int64) * boxes.head[j, VALUES]
-        nodes.append(all_levels[:, j] * boxes.head[j, VALUES] + boxes.codes[at + boxes.tuples[heads, j]])
-    first = number_rows(nodes).first
+    first = distinct_boxes(boxes, heads, all_levels)
     heads, all_levels = heads[first], np.ascontiguousarray(all_levels[first])
-    of_levels = number_rows(all_levels)
-    by_levels = np.argsort(of_levels.number, kind="stable")
-    heads, all_levels = heads[by_levels], np.ascontiguousarray(all_levels[by_levels])
     crowd = _inside(priced, heads, all_levels, head, levels, part)
     # At least one class has room wherever one lies.
     several = np.flatnonzero(crowd > 1 + LEAST_CROWD)
+    looked = len(number_rows(all_levels).first) * len(head)
     heads, all_levels, crowd = heads[several], np.ascontiguousarray(all_levels[several]), crowd[several]
-    looked = len(of_levels.first) * len(head) + len(number_rows(all_levels).first) * len(priced.counts)
+    looked += len(number_rows(all_levels).first) * len(priced.counts)
     rows = _inside(priced, heads, all_levels, np.arange(len(priced.counts)), None, priced.counts)
     excess = np.where((rows <= LARGEST_AROUND * k) & (rows % k > 0), crowd - rows // k, 0.0)
     chosen = np.flatnonzero(excess > LEAST_CROWD)
-    starts, inside = _members(priced, heads[chosen], np.ascontiguousarray(all_levels[chosen]), rows[chosen])
+    starts, inside = records_inside(boxes, heads[chosen], np.ascontiguousarray(all_levels[chosen]))
     order = np.argsort(-excess[chosen], kind="stable")
     lengths = np.diff(starts)[order]
     return index_limits(
         priced, k, np.arange(len(chosen), dtype=np.int32), np.ascontiguousarray(all_levels[chosen[order]]),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), inside[stretches(starts[order], lengths)],
     ), looked  # fmt: skip
+
+
+def distinct_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Longs:
+    """Which boxes are left when each is named once, those of equal levels side by side."""
+    nodes = []
+    for j in range(levels.shape[1]):
+        at = boxes.head[j, AT] + levels[:, j].astype(np.int64) * boxes.head[j, VALUES]
+        nodes.append(levels[:, j] * boxes.head[j, VALUES] + boxes.codes[at + boxes.tuples[heads, j]])
+    first = number_rows(nodes).first
+    by_levels: Longs = first[np.argsort(number_rows(levels[first]).number, kind="stable")]
+    return by_levels
 
 
 def _neighbours(of_entry: Longs, record: Ints) -> tuple[Longs, Longs]:
@@ -181,15 +186,17 @@ def _inside(
     priced: Priced, heads: Ints, levels: Ints, points: Longs | Ints, point_levels: Ints | None, amount: Longs | Floats
 ) -> Floats:
     total = np.zeros(len(heads))
-    _run(priced, heads, levels, points, point_levels, amount, total, np.zeros(0, np.int32))
+    _run(priced.boxes, heads, levels, points, point_levels, amount, total, np.zeros(0, np.int32))
     return total
 
 
-def _members(priced: Priced, heads: Ints, levels: Ints, rows: Floats) -> tuple[Longs, Ints]:
-    """The records of boxes, box by box."""
-    listed = np.zeros(2 * int(rows.sum()) + 2, np.int32)
-    total = np.zeros(len(heads))
-    used = _run(priced, heads, levels, np.arange(len(priced.counts)), None, priced.counts, total, listed)
+def records_inside(boxes: Boxes, heads: Ints, levels: Ints) -> tuple[Longs, Ints]:
+    """The records of boxes (no two the same, those of equal levels side by side), box by box."""
+    records = np.arange(len(boxes.tuples))
+    held, once = np.zeros(len(heads)), np.ones(len(records))
+    _run(boxes, heads, levels, records, None, once, held, np.zeros(0, np.int32))
+    listed = np.zeros(2 * int(held.sum()) + 2, np.int32)
+    used = _run(boxes, heads, levels, records, None, once, held, listed)
     pairs = listed[:used].reshape(-1, 2)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     start = np.concatenate([[0], np.cumsum(np.bincount(pairs[:, 0], minlength=len(heads)))]).astype(np.int64)
@@ -197,7 +204,7 @@ def _members(priced: Priced, heads: Ints, levels: Ints, rows: Floats) -> tuple[L
 
 
 def _run(
-    priced: Priced, heads: Ints, levels: Ints, points: Longs | Ints, point_levels: Ints | None,
+    boxes: Boxes, heads: Ints, levels: Ints, points: Longs | Ints, point_levels: Ints | None,
     amount: Longs | Floats, total: Floats, listed: Ints,
 ) -> int:  # fmt: skip
     used = np.zeros(1, np.int64)
@@ -208,7 +215,7 @@ def _run(
         point_levels = np.zeros((len(points), levels.shape[1]), np.int32)
     table = np.full(1 << max(8, int(4 * np.diff(runs).max()).bit_length()), -1, np.int32)
     sum_inside(
-        priced.boxes, heads, levels, runs, points.astype(np.int32), np.ascontiguousarray(point_levels),
+        boxes, heads, levels, runs, points.astype(np.int32), np.ascontiguousarray(point_levels),
         amount.astype(np.float64), table, np.zeros(len(heads), np.int64), total, listed, used,
     )  # fmt: skip
     return int(used[0])

@@ -90,6 +90,17 @@ def make_joins(boxes: Boxes) -> Joins:
     )
 
 
+def box_nodes(joins: Joins, heads: Ints, levels: Ints) -> Ints:
+    """Boxes given by a record and levels, as nodes."""
+    nodes = joins.cells[heads].copy()
+    for j in range(nodes.shape[1]):
+        parent = joins.parent[joins.head[j, OWN] : joins.head[j, OWN] + joins.head[j, NODES]]
+        for level in range(int(levels[:, j].max(initial=0))):
+            up = levels[:, j] > level
+            nodes[up, j] = parent[nodes[up, j]]
+    return nodes
+
+
 @helper
 def climb(joins: Joins, j: int, a: int, b: int) -> int:
     """The lowest common node of two nodes of attribute `j`, without a table: the lower number goes up."""

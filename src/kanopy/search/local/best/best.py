@@ -128,7 +128,7 @@ class Best(Algorithm):
                 return
             if stage > 0:
                 search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
-                search.floor = starts.floor
+                search.floor, search.offers = starts.floor, starts.offers
                 if starts.stopped:
                     raise Cancelled
                 if end > work.spent:

@@ -9,12 +9,16 @@ from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.ladders import left_out, make_ladders
+from kanopy.search.bound.limits import distinct_boxes, records_inside
 from kanopy.search.bound.prices import MOST_COMBINATIONS, Prices
 from kanopy.search.full_domain.optimal import Optimal
 from kanopy.search.local.best.cover import Covering
 from kanopy.search.local.best.first_classes import bottom_up
-from kanopy.search.local.boxes import Layout, lay_out, partition_cost
+from kanopy.search.local.best.moves.offer_kernel import Offers
+from kanopy.search.local.boxes import Layout, box_levels, lay_out, partition_cost
+from kanopy.search.local.joins_kernel import box_nodes
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work, so_far
@@ -35,6 +39,9 @@ cooled down, with smaller k there are too many classes to open."""
 PRICES_SECONDS_PER_ROW, PRICES_SHARE, PRICES_PASSES = 3e-4, 0.5, 6
 """Below that k, and with so much time per row, a stage begins with the classes of the linear program behind the lower
 bound, which take up to this part of it and so many passes through all boxes."""
+LEAST_OFFERED, OFFER_SECONDS = 0.02, 2e-7
+"""Boxes of which the program chooses at least so much of a class are tried again and again in what follows; seconds of
+an ordinary machine for a record in one of them."""
 LEAST_CHOSEN = 1e-3
 """Classes of which the program chooses less than this are left to the merging."""
 
@@ -51,6 +58,7 @@ class Starts:
     def __init__(self, layout: Layout, problem: Problem, k: int, seed: int, threads: int = 1) -> None:
         self.layout, self.problem, self.k, self.seed, self.threads = layout, problem, k, seed, threads
         self.prices: Prices | None = None
+        self.offers: Offers | None = None
         self.lost = {"rounds": 0, "cover": 0}
         self.left: float | None = None
         self.stopped = False
@@ -103,6 +111,8 @@ class Starts:
         prices.run(work.seconds, PRICES_PASSES)
         if work.cut or prices.own_passes < 2:
             return best
+        self.offers = self._offered(prices)
+        work.spend(OFFER_SECONDS * len(self.offers.record))
         of_item = np.full(len(layout.rows), -1, np.int32)
         record = prices.priced.record_of_tuple[problem.domain.tuple_of_row[layout.rows]]
         by_record = np.argsort(record, kind="stable")
@@ -117,6 +127,23 @@ class Starts:
                 left[records] -= rows
                 classes += 1
         return _with_the_rest_merged(problem, layout, of_item, k, progress, work)
+
+    def _offered(self, prices: Prices) -> Offers:
+        """The boxes that the program chooses a part of, with all records that each holds."""
+        layout, pool = self.layout, prices.pool
+        found, of_cut = np.unique(pool.box, return_inverse=True)
+        part = np.bincount(of_cut.reshape(-1), pool.pressure / np.maximum(pool.size, 1.0), len(found))
+        chosen, kept = found[part >= LEAST_OFFERED], pool.boxes()
+        lengths = np.diff(kept.start)[chosen]
+        of_priced = np.zeros(prices.records, np.int32)
+        of_priced[prices.priced.record_of_tuple[self.problem.domain.tuple_of_row[layout.rows]]] = layout.record_of_item
+        held = of_priced[kept.record[stretches(kept.start[chosen], lengths)]]
+        starts = (np.cumsum(lengths) - lengths).astype(np.int64)
+        levels, weights = box_levels(layout.boxes, held, starts)
+        once = distinct_boxes(layout.boxes, held[starts], levels)
+        heads, levels = held[starts][once], np.ascontiguousarray(levels[once])
+        start, record = records_inside(layout.boxes, heads, levels)
+        return Offers(box_nodes(layout.joins, heads, levels), weights[once], start, record)
 
 
 def by_cover(layout: Layout, k: int, start: Ints, work: Work, seed: int, progress: Progress) -> tuple[Ints, bool]:
