@@ -93,6 +93,10 @@ def test_a_linear_program_gives_whole_classes_and_more_work_is_never_worse(monke
     larger, own = ways.Starts(layout, problem, 6, 0), ways.Starts(layout, problem, 4, 0)
     for starts in (larger, own):
         starts.by_prices(merged, Work(5), SILENT)
+    # What is offered are boxes of at least k rows.
+    assert own.offers is not None and len(own.offers.weight) > 1
+    rows = np.add.reduceat(layout.counts[own.offers.record], own.offers.start[:-1])
+    assert rows.min() >= 4
     assert larger.floor == 0 < own.floor <= Best(budget_seconds=0.5).solve(problem).score
     # Without time for two passes there is nothing to choose by.
     assert ways.Starts(layout, problem, 4, 0).by_prices(merged, Work(1e-6), SILENT) is merged
