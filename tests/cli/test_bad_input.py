@@ -205,23 +205,26 @@ def test_interrupted(shell: Shell, good: Path, monkeypatch: pytest.MonkeyPatch, 
     assert message == "Stopped. Nothing was written."
 
 
-def test_interrupted_process(tmp_path: Path) -> None:
-    """A real Ctrl-C: the signal arrives in the middle of a search that would last a minute."""
+@pytest.mark.parametrize(("algorithm", "kept"), [("optimal", True), ("incognito", False)])
+def test_interrupted_process(algorithm: str, kept: bool, tmp_path: Path) -> None:
+    """A real Ctrl-C: the signal arrives in the middle of a search that would last a minute. A search that has a release
+    by then publishes it and says that it was stopped; one that has none writes nothing."""
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({f"c{i}": rng.integers(0, 40, 3000) for i in range(8)})
     frame.write_csv(tmp_path / "t.csv")
     code = (
         "import sys, kanopy.cli as cli\n"
-        "from kanopy.search.full_domain.optimal import Optimal\n"
-        "real = Optimal.solve\n"
+        "from kanopy.search.solution import Algorithm\n"
+        "real = Algorithm.solve\n"
         "def solve(*given):\n"
         "    print('searching', file=sys.stderr, flush=True)\n"
         "    return real(*given)\n"
-        "Optimal.solve = solve\n"
+        "Algorithm.solve = solve\n"
         "cli.main()\n"
     )
     command = [sys.executable, "-c", code, "anonymize", "t.csv", "-q", ",".join(frame.columns), "-k", "2"]
-    command += ["--param", "most_candidates=1", "--param", "budget_seconds=60", "-o", "out.csv", "--json"]
+    command += ["--algorithm", algorithm, "--param", "budget_seconds=60", "-o", "out.csv", "--json"]
+    command += ["--param", "most_candidates=1"] if kept else []
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "KANOPY_KERNELS": "plain"})  # fmt: skip
     assert process.stderr is not None
@@ -229,12 +232,17 @@ def test_interrupted_process(tmp_path: Path) -> None:
         assert "searching" in process.stderr.readline()
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        out, error = process.communicate(timeout=30)
+        out, error = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130, error
-    assert "Stopped" in error and '"Cancelled"' in out
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+    written = {path.name for path in tmp_path.iterdir()}
+    if kept and process.returncode == 0:
+        assert "before it was stopped" in " ".join(error.split()) and "out.csv" in written
+        classes = pl.read_csv(tmp_path / "out.csv").group_by(frame.columns).len()
+        assert classes["len"].min() >= 2
+    else:  # stopped before there was a release
+        assert process.returncode == 130, error
+        assert "Stopped" in error and '"Cancelled"' in out and written == {"t.csv"}
 
 
 def test_verification_failure_writes_nothing(shell: Shell, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

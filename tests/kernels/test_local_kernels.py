@@ -18,7 +18,7 @@ from kanopy.search.bound.limits import distinct_boxes, records_inside
 from kanopy.search.local import joins_kernel as joins_module
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.first_classes import bottom_up
-from kanopy.search.local.best.improvement import partition_of
+from kanopy.search.local.best.improvement import Improvement, partition_of
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
 from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
 from kanopy.search.local.best.moves.journal_kernel import make_journal
@@ -36,6 +36,7 @@ from kanopy.search.local.joins_kernel import Joins, climb, holds, join, joint_we
 from kanopy.search.problem import Problem
 from tests.kernels import definitions
 from tests.search.problems import domains
+from tests.search.test_best import table
 
 
 def each(kernel: Any) -> tuple[Any, Any, Any]:
@@ -171,6 +172,17 @@ def test_boxes_offered_hold_the_records_they_say(domain: Domain) -> None:
         inside = [t for t in range(layout.records) if joins_module.holds(joins, offers.box, b, joins.cells, t)]
         assert sorted(offers.record[begin:end].tolist()) == inside
         assert offers.weight[b] == pytest.approx(joins_module.own_weight(joins, offers.box, b))
+
+
+def test_where_no_box_is_offered_none_is_tried() -> None:
+    layout = lay_out(Problem(table(40, seed=3), [KAnonymity(2)]))
+    search = Improvement(layout, bottom_up(layout, 2, SILENT), 2, 0)
+    kinds = len(search.kinds())
+    some = some_offers(layout)
+    nothing = Offers(some.box[:0], some.weight[:0], some.start[:1], some.record[:0])
+    for offers, more in ((some, 1), (nothing, 0)):
+        search.offers = offers
+        assert len(search.kinds()) == kinds + more
 
 
 class Changes:

@@ -140,8 +140,7 @@ class Improvement:
                     1 / 64, 16, (22, 1),
                 )
             )  # fmt: skip
-        if self.offers is not None:
-            offers = self.offers
+        if (offers := self.offers) is not None and len(offers.weight):
             found.append(
                 Kind(lambda heat, n: offer(joins, part, journal, near, offers, k, heat, n, random, LOGS, stats), 1 / 64,
                      64, (15, 3), True)
