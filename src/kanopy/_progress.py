@@ -33,7 +33,7 @@ class Progress:
     """Calls back at most every `interval` seconds, and always when a stage begins.
 
     A note that takes time to word is a function: it is asked only when it is shown, and the longer it took, the longer
-    the same words are shown.
+    the same words are shown (with an interval of 0 everything is said, whatever it takes).
 
     >>> seen = []
     >>> progress = Progress(lambda step: seen.append(step.stage))
@@ -65,7 +65,7 @@ class Progress:
         self._stage, self._last = stage, now
         if isinstance(note, str):
             self._said = note
-        elif begins or now >= self._reworded:
+        elif begins or now >= self._reworded or not self._interval:
             self._said = note()
             self._reworded = now + LEAST_WORK * (time.monotonic() - now)
         if self._callback(Step(stage, fraction, self._said)) is False:
