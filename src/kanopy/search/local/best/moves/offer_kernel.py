@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kanopy._arrays import Floats, IntRows, Ints, Longs, Words
 from kanopy._compiler import Arrays, helper, kernel
-from kanopy.search.local.best.moves.journal_kernel import Journal, begin, move, settle, touch
+from kanopy.search.local.best.moves.journal_kernel import Journal, begin, move, settle, touch, worth_filled
 from kanopy.search.local.best.partition_kernel import WORK, Partition, new_class
 from kanopy.search.local.joins_kernel import Joins, copy_box, draw
 
@@ -41,12 +41,7 @@ def _worth(part: Partition, offers: Offers, b: int, k: int) -> float:
             elif part.size[c] > k:
                 spare += 1
                 spare_paid += part.weight[c]
-    if taken < k:
-        # The missing rows come from classes where they pay less.
-        if taken + spare < k:
-            return -1e300
-        gain -= (k - taken) * (weight - spare_paid / spare)
-    return gain
+    return worth_filled(gain, taken, spare, spare_paid, weight, k)
 
 
 @kernel(makes_arrays=False)

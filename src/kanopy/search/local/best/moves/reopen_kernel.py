@@ -18,6 +18,7 @@ from kanopy.search.local.best.moves.journal_kernel import (
     settle,
     touch,
     undo,
+    worth_filled,
 )
 from kanopy.search.local.best.partition_kernel import WORK, Partition, new_class
 from kanopy.search.local.joins_kernel import OWN, Joins, copy_box, draw, join, joint_weight, own_weight
@@ -122,12 +123,7 @@ def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
             elif look.spare[r] != 0:
                 spare += 1
                 spare_paid += look.paid[r]
-    if taken < k:
-        # The missing rows come from classes where they pay less.
-        if taken + spare < k:
-            return -1e300
-        gain -= (k - taken) * (weight - spare_paid / spare)
-    return gain
+    return worth_filled(gain, taken, spare, spare_paid, weight, k)
 
 
 @kernel(makes_arrays=False)
