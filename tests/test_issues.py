@@ -20,7 +20,7 @@ from hypothesis import given, settings
 
 import kanopy
 from kanopy._core.classes import Domain
-from kanopy._errors import JobError, NoSolution, VerificationFailed
+from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed
 from kanopy._table.sources import read_table
 from kanopy.engine.local import LocalEngine
 from kanopy.metrics.full_domain import METRICS
@@ -428,3 +428,10 @@ def test_sets_that_quote_their_values_are_true_of_them() -> None:
     job = kanopy.Job(quasi=["town"], k=3, missing="as-value", algorithm="li-sps", parameters={"steps": 1})
     published = kanopy.anonymize(pl.DataFrame({"town": towns}), job).data["town"].to_list()
     assert '"a, b"' in published[0] and "(missing)" in published[-1]
+
+
+def test_a_job_in_place_of_the_table_is_told_where_it_goes(tmp_path: Path) -> None:
+    """The message listed 27 suffixes of tables instead."""
+    (tmp_path / "people.toml").write_text("k = 5\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"'people\.toml' is no table\. Give the table, and a job after --job\."):
+        read_table(tmp_path / "people.toml")

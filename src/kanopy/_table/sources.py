@@ -175,6 +175,8 @@ def _kind(path: Path) -> str:
     if not suffixes or suffixes[-1] not in KINDS:
         if path.is_dir():
             raise DataError(f"{path} is a folder. Give one file.")
+        if suffixes and suffixes[-1] == ".toml":
+            raise DataError(f"{path.name!r} is no table. Give the table, and a job after --job.")
         shown = suffixes[-1] if suffixes else "no suffix"
         raise DataError(
             f"Cannot tell the format of {path.name!r} ({shown}). Known suffixes: {', '.join(KINDS)}; text files also "
