@@ -1,9 +1,11 @@
-"""Public names that are loaded on first use, so that importing a package costs nothing (PEP 562)."""
+"""What is made on first use: public names, so that importing a package costs nothing (PEP 562), and properties."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
+import sys
 from collections import UserDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +15,20 @@ if TYPE_CHECKING:
     from kanopy._errors import KanopyError
 
 T = TypeVar("T")
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801
+        """That of Python 3.12, without the lock that all objects of a class shared before: threads that each work on
+        an object of their own waited for each other while one of them made, say, its tables."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 def lazy_names(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

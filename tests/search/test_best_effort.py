@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from kanopy._progress import SILENT, Progress, Step
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
+from kanopy.search import problem as problem_module
 from kanopy.search import tables
 from kanopy.search.full_domain import best_effort, level_judge
 from kanopy.search.full_domain.best_effort import ManyColumns
@@ -24,7 +27,7 @@ from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
-from kanopy.search.work import Work, so_far, usable_threads
+from kanopy.search.work import Work, at_once, so_far, usable_threads
 from tests.search.problems import problems, wide
 
 
@@ -212,6 +215,22 @@ def test_a_larger_budget_judges_all_that_a_smaller_one_does(monkeypatch: pytest.
         search.run()
         assert known <= search.seen
         known = search.seen
+
+
+def test_threads_make_the_tables_of_problems_of_their_own_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until Python 3.12 all problems shared the lock of a cached property, and threads made one table at a time."""
+    both, make = threading.Barrier(2, timeout=20), tables.ClassTables
+
+    def together(*args: Any, **options: Any) -> tables.ClassTables:
+        both.wait()
+        return make(*args, **options)
+
+    whole = Problem(wide(6), [KAnonymity(5)])
+    assert whole.tables is whole.tables and isinstance(Problem.tables, functools.cached_property)
+    monkeypatch.setattr(problem_module, "ClassTables", together)
+    parts = [whole.narrowed(whole.lattice.lowest, whole.lattice.highest) for _ in range(2)]
+    one, other = at_once([lambda part=part: part.tables for part in parts], 2, lambda: None, threading.Event())
+    assert one is not other and one.base.keys.tolist() == other.base.keys.tolist()
 
 
 def test_threads_are_those_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import Histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._core.units import Units
+from kanopy._lazy import cached_property
 from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from kanopy._core.classes import Classes, ClassLabels, Domain
 from kanopy._core.histograms import Histogram, histogram, summed
 from kanopy._core.numbering import number_keys, number_rows
 from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._lazy import cached_property
 from kanopy.privacy.models import Model
 from kanopy.search.lattice import Levels
 from kanopy.search.tables import ClassTable, Packing, Tuples

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Classes, rows_by_group
 from kanopy._core.histograms import Histogram, sensitive_histograms, summed
+from kanopy._lazy import cached_property
 from kanopy.search.lattice import Levels
 
 if TYPE_CHECKING:

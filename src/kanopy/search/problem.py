@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._core.classes import Domain, Recoding, full_domain_recoding
 from kanopy._core.numbering import number_keys
 from kanopy._errors import HierarchyError, JobError
+from kanopy._lazy import cached_property
 from kanopy.metrics.full_domain import AttributeCosts, AttributeMetric, ClassMetric, Loss, Metric
 from kanopy.privacy.models import KAnonymity, Model
 from kanopy.search.evidence import Evidence
