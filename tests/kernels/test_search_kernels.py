@@ -63,7 +63,7 @@ def test_regroup(way: str, problem: Problem, data: st.DataObject) -> None:
         finer = problem.changed()
         assert finer.tables.packing.words >= 1
         patch.setattr(class_tables, "WORD_BITS", 63)
-        part = finer.narrowed(lowest, lattice.highest)
+        part = finer.narrowed(lowest, lattice.highest, class_tables.memory_for(len(problem.domain.counts)))
         expected = problem.changed(lowest_levels=lowest)
         assert part.tables.base.keys.tolist() == expected.tables.base.keys.tolist()
         assert part.tables.base.sizes.tolist() == expected.tables.base.sizes.tolist()

@@ -22,11 +22,12 @@ from kanopy.search import problem as problem_module
 from kanopy.search import tables
 from kanopy.search.full_domain import best_effort, level_judge
 from kanopy.search.full_domain.best_effort import ManyColumns
-from kanopy.search.full_domain.level_judge import BranchAndBound, memory_for
+from kanopy.search.full_domain.level_judge import BranchAndBound
 from kanopy.search.full_domain.optimal import Optimal, least_score, search_for
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
+from kanopy.search.tables import memory_for
 from kanopy.search.work import Work, at_once, so_far, usable_threads
 from tests.search.problems import problems, wide
 
@@ -228,7 +229,7 @@ def test_threads_make_the_tables_of_problems_of_their_own_side_by_side(monkeypat
     whole = Problem(wide(6), [KAnonymity(5)])
     assert whole.tables is whole.tables and isinstance(Problem.tables, functools.cached_property)
     monkeypatch.setattr(problem_module, "ClassTables", together)
-    parts = [whole.narrowed(whole.lattice.lowest, whole.lattice.highest) for _ in range(2)]
+    parts = [whole.changed() for _ in range(2)]
     one, other = at_once([lambda part=part: part.tables for part in parts], 2, lambda: None, threading.Event())
     assert one is not other and one.base.keys.tolist() == other.base.keys.tolist()
 

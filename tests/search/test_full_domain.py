@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanopy._core import classes
 from kanopy._core.classes import Domain
 from kanopy._errors import Cancelled, HierarchyError, JobError, NoSolution
 from kanopy._progress import SILENT, Progress
@@ -29,6 +30,23 @@ from kanopy.search.judge import LevelJudgement
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
 from tests.search.problems import problems, wide
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(), st.data())
+def test_a_release_has_the_codes_of_its_levels_however_many_tuples_are_lifted_at_once(
+    problem: Problem, data: st.DataObject
+) -> None:
+    domain = problem.domain
+    levels = [data.draw(st.integers(0, h.height)) for h in domain.hierarchies]
+    gone = np.arange(len(domain.counts)) % 3 == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classes, "TUPLES_AT_ONCE", data.draw(st.integers(1, 7)))
+        made = classes.full_domain_recoding(domain, levels, gone)
+    pairs = zip(domain.hierarchies, levels, strict=True)
+    expected = [h.level(level).codes[domain.tuples[:, j]].tolist() for j, (h, level) in enumerate(pairs)]
+    assert made.codes.T.tolist() == expected
+    assert made.group_of_row.tolist() == [-1 if t < 0 or gone[t] else t for t in domain.tuple_of_row.tolist()]
 
 
 def brute_force(problem: Problem) -> LevelJudgement | None:

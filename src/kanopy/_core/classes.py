@@ -22,6 +22,9 @@ from kanopy._lazy import cached_property
 from kanopy._shown import Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 
+TUPLES_AT_ONCE = 8192
+"""Tuples whose columns are lifted together, so that they stay in the cache."""
+
 
 class Records:
     """What lays out distinct records with counts."""
@@ -209,21 +212,22 @@ class Domain(Short):
         )
 
     def columns(self, chosen: Sequence[int]) -> Domain:
-        """The domain of some of its quasi-identifiers alone.
+        """The domain of some of its quasi-identifiers alone, with a row per different row and how many are like it.
 
         >>> tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
         >>> cells, counts = np.array([[0, 0], [0, 1]], np.int32), np.array([2, 1])
-        >>> both = Domain(("l", "m"), (tree, tree), cells, counts, np.array([0, 0, 1], np.int32))
-        >>> both.columns([0]).counts.tolist()
-        [3]
+        >>> both = Domain(("l", "m"), (tree, tree), cells, counts, np.array([0, 0, 1, -1], np.int32))
+        >>> one = both.columns([0])
+        >>> one.counts.tolist(), one.rows, one.excluded_rows
+        ([3], 4, 1)
         """
-        own = self.tuples[:, list(chosen)]
-        number, first, _ = number_rows(own, ascending=True)
-        counts = np.bincount(number, weights=self.counts, minlength=len(first)).astype(np.int64)
-        of_row = np.append(number, np.int32(-1))[self.tuple_of_row].astype(np.int32)
+        own, hierarchies = self.tuples[:, list(chosen)], tuple(self.hierarchies[j] for j in chosen)
+        number, first, _ = number_rows(own, [h.size for h in hierarchies])
+        counts = summed(self.counts, number, len(first))
         return Domain(
-            tuple(self.names[j] for j in chosen), tuple(self.hierarchies[j] for j in chosen), own[first], counts,
-            of_row, rows_of=self.rows_of,
+            tuple(self.names[j] for j in chosen), hierarchies, own[first], counts,
+            np.append(np.arange(len(first), dtype=np.int32), np.int32(-1)),
+            rows_of=np.append(counts, self.excluded_rows),
         )  # fmt: skip
 
     @property
@@ -399,9 +403,11 @@ def _first_of_equal(labels: Sequence[str]) -> Ints | None:
 def full_domain_recoding(domain: Domain, levels: Sequence[int], suppressed_tuples: npt.NDArray[np.bool_]) -> Recoding:
     """The recoding that lifts every attribute to one level and suppresses the marked tuples."""
     picked = [h.level(level) for h, level in zip(domain.hierarchies, levels, strict=True)]
-    codes = np.empty_like(domain.tuples)
-    for j, level in enumerate(picked):
-        codes[:, j] = level.codes[domain.tuples[:, j]]
+    lifts, starts = np.concatenate([p.codes for p in picked]), np.cumsum([0, *(len(p.codes) for p in picked[:-1])])
+    codes = np.empty(domain.tuples.shape, lifts.dtype)
+    for begin in range(0, len(codes), TUPLES_AT_ONCE):
+        part = domain.tuples[begin : begin + TUPLES_AT_ONCE]
+        np.take(lifts, part + starts, out=codes[begin : begin + len(part)], mode="clip")
     lookup = np.append(np.where(suppressed_tuples, -1, np.arange(len(codes))), -1).astype(np.int32)
     return Recoding(
         group_of_row=lookup[domain.tuple_of_row],

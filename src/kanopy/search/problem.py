@@ -22,7 +22,7 @@ from kanopy.search.judge import LevelJudgement
 from kanopy.search.lattice import Lattice, Levels
 from kanopy.search.people import PeopleOfLevels
 from kanopy.search.rollup_kernel import tally
-from kanopy.search.tables import ClassTable, ClassTables
+from kanopy.search.tables import ClassTable, ClassTables, Memory
 
 SECONDS_EACH, SECONDS_PER_CLASS = 4e-5, 2.5e-8
 """What judging a candidate takes, and rolling up one of the classes it is made from."""
@@ -75,7 +75,6 @@ class Problem:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
         self.evidence = Evidence(domain, self.models)
         self.judged = 0
-        self.finer_tables: ClassTables | None = None
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     @property
@@ -94,12 +93,15 @@ class Problem:
         }  # fmt: skip
         return Problem(**(given | different))
 
-    def narrowed(self, lowest: Levels, highest: Levels) -> Problem:
-        """The same problem between other levels; what does not depend on levels is not worked out again."""
+    def narrowed(self, lowest: Levels, highest: Levels, memory: Memory) -> Problem:
+        """The same problem between other levels; what does not depend on levels is not worked out again.
+
+        Its first table is made in `memory`, which nobody else may use while the problem is in use.
+        """
         part = self.changed(lowest_levels=lowest, highest_levels=highest)
         for name in ("costs", "_extra", "_cost_arrays"):
             part.__dict__[name] = getattr(self, name)
-        part.finer_tables = self.tables
+        part.__dict__["tables"] = ClassTables(self.domain, part.lattice, finer=self.tables, memory=memory)
         return part
 
     @cached_property
@@ -154,7 +156,7 @@ class Problem:
     def tables(self) -> ClassTables:
         """Class tables of candidates, rolled up on demand."""
         self.require_nesting()
-        return ClassTables(self.domain, self.lattice, finer=self.finer_tables)
+        return ClassTables(self.domain, self.lattice)
 
     @cached_property
     def full_tables(self) -> ClassTables:

@@ -18,6 +18,15 @@ from kanopy.search.work import Spare
 WORD_BITS = 63
 FIELD_BITS = 11
 """Attributes side by side in a key are lifted together while they have so many bits: their lifts stay in the cache."""
+LARGEST_ARENA = 64_000_000
+Memory = tuple[Longs, Longs, Ints]
+"""Keys and sizes of classes, one table after the other, and room for joining them."""
+
+
+def memory_for(classes: int, most: int = LARGEST_ARENA) -> Memory:
+    """Room for the tables of a problem with so many classes at its lowest levels; `most` beside the first table."""
+    capacity = min(most, 64 * classes) + classes
+    return np.empty(capacity, np.int64), np.empty(capacity, np.int64), slots_for(classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +133,12 @@ class ClassTables:
 
     def __init__(
         self, domain: Domain, lattice: Lattice, budget_bytes: int = 512_000_000, counted: Tuples | None = None,
-        finer: ClassTables | None = None,
+        finer: ClassTables | None = None, memory: Memory | None = None,
     ) -> None:  # fmt: skip
         """`counted` replaces the domain's tuples and counts where models need more than sizes.
 
-        `finer` are tables of the same tuples that begin at lower levels.
+        `finer` are tables of the same tuples that begin at lower levels; the first one made of theirs, if its keys have
+        one word, lies at the head of `memory`.
         """
         counted = counted if counted is not None else Tuples(domain.tuples, domain.counts)
         self.domain, self.lattice = domain, lattice
@@ -151,8 +161,8 @@ class ClassTables:
         self.looked_at = 0
         """Classes that tables were rolled up from, which is what work is measured by."""
         self._lifts: dict[tuple[int, int], Longs] = {}
-        if finer is not None and self.packing.words == 1:
-            self.base = finer._regrouped(self.packing, lattice.lowest)
+        if finer is not None and memory is not None and self.packing.words == 1:
+            self.base = finer._regrouped(self.packing, lattice.lowest, memory)
         else:
             base = ClassTable(self.packing.pack(counted.tuples, lifts), counted.counts, counted.histogram)
             self.base = self.rolled(base, lattice.lowest, lattice.lowest) if any(lattice.lowest) else base
@@ -237,8 +247,8 @@ class ClassTables:
             self._lifts[j, level] = lift
         return lift
 
-    def _regrouped(self, packing: Packing, levels: Levels) -> ClassTable:
-        """The table of a coarser candidate under the keys of another packing, which has one word."""
+    def _regrouped(self, packing: Packing, levels: Levels, memory: Memory) -> ClassTable:
+        """The table of a coarser candidate under the keys of another packing, which has one word, made in `memory`."""
         own, lifts = self.packing, list[Longs]()
         for field in self._fields:
             lift = np.zeros(1, np.int64)
@@ -248,9 +258,8 @@ class ClassTables:
         first = [field[0] for field in self._fields]
         masks = np.array([len(lift) - 1 for lift in lifts])
         starts = np.cumsum([0, *(masks[:-1] + 1)])
-        with self._rooms.one() as room:
-            found = regroup(
-                self.base.keys, self.base.sizes, own.word[first], own.shift[first], masks, starts,
-                np.concatenate(lifts), room.keys[0], room.sizes, room.slots,
-            )  # fmt: skip
-            return ClassTable(room.keys[:1, :found].copy(), room.sizes[:found].copy())
+        found = regroup(
+            self.base.keys, self.base.sizes, own.word[first], own.shift[first], masks, starts, np.concatenate(lifts),
+            *memory,
+        )  # fmt: skip
+        return ClassTable(memory[0][None, :found], memory[1][:found])

@@ -21,13 +21,14 @@ from kanopy._progress import Progress
 from kanopy.metrics.full_domain import AttributeMetric
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.full_domain.counting_kernel import Between, list_open
-from kanopy.search.full_domain.level_judge import BranchAndBound, Rows, memory_for
+from kanopy.search.full_domain.level_judge import BranchAndBound, Rows
 from kanopy.search.judge import LevelJudgement, best_of, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import Solution
+from kanopy.search.tables import Memory, memory_for
 from kanopy.search.work import Spare, Work, in_order, none_below, so_far
 
 MOST_OPEN, MOST_UNBOUNDED, MOST_COLUMNS = 3_000, 600, 10
@@ -59,8 +60,8 @@ BOUND_CANDIDATES = 3_000
 
 Open = tuple[int, int, int]
 """A column, and the lowest and the highest level it may take."""
-Prove = Callable[[Problem, Work], float]
-"""What no candidate of a problem can go below, as far as the work suffices to prove it."""
+Prove = Callable[[Problem, Work, Memory], float]
+"""What no candidate of a problem can go below, as far as the work suffices to prove it, with room for its tables."""
 
 
 @dataclass
@@ -320,7 +321,7 @@ class ManyColumns:
 
     def chosen(self, at: Levels, without: int = -1) -> list[Open]:
         """A few columns at random, never all of them, with all their levels or those next to where they are."""
-        order = [self.columns[i] for i in self.random.permutation(len(self.columns)) if self.columns[i] != without]
+        order = [j for i in self.random.permutation(len(self.columns)).tolist() if (j := self.columns[i]) != without]
         near = self.random.random() < NEAR
         found: list[Open] = []
         size = 1
@@ -413,11 +414,11 @@ class ManyColumns:
         # Levels that no candidate has need not be told apart: the fewer classes there are.
         for j, low, high in zip(opened, lows.tolist(), highs.tolist(), strict=True):
             lowest[j], highest[j] = low, high
-        part = self.problem.narrowed(tuple(lowest), tuple(highest))
-        cells = len(self.problem.domain.counts) * part.tables.packing.words
-        task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * cells)
         levels = task.levels[:, lows < highs]
         with self.memory.one() as memory:
+            part = self.problem.narrowed(tuple(lowest), tuple(highest), memory)
+            cells = len(self.problem.domain.counts) * part.tables.packing.words
+            task.work.spend(OPENING_SECONDS + OPENING_SECONDS_PER_TUPLE * cells)
             search = BranchAndBound(part, np.ascontiguousarray(levels), task.bounds, memory)
             for found in search.run(task.work, task.ceiling):
                 task.found.append(found)
@@ -491,5 +492,6 @@ class ManyColumns:
             weights=[problem.weights[j] for j in columns], lowest_levels=[self.lattice.lowest[j] for j in columns],
             highest_levels=[self.lattice.highest[j] for j in columns],
         )  # fmt: skip
-        task.floor = self.prove(part, task.work) * sum(part.weights) / sum(problem.weights)
+        with self.memory.one() as memory:
+            task.floor = self.prove(part, task.work, memory) * sum(part.weights) / sum(problem.weights)
         return task

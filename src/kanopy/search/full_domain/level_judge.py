@@ -18,23 +18,13 @@ from kanopy.search.full_domain.counting_kernel import FAILED, JUDGED, Arena, Bra
 from kanopy.search.judge import LevelJudgement, ceiling_of
 from kanopy.search.lattice import Levels
 from kanopy.search.problem import Problem
-from kanopy.search.rollup_kernel import slots_for
-from kanopy.search.tables import WORD_BITS
+from kanopy.search.tables import WORD_BITS, Memory, memory_for
 from kanopy.search.work import Work
 
-LARGEST_ARENA = 64_000_000
 SECONDS_PER_PICK, SECONDS_PER_ROLLED, SECONDS_PER_PENDING = 3e-6, 8e-9, 2e-9
 """What branch and bound takes for a candidate, for a class it is rolled up from, and for each that is open then."""
 MOST_TABLES = 1024
 """Tables that branch and bound keeps."""
-Memory = tuple[Longs, Longs, Ints]
-"""Keys and sizes of classes, one table after the other, and room for joining them."""
-
-
-def memory_for(classes: int, most: int = LARGEST_ARENA) -> Memory:
-    """Room for the tables of a problem with so many classes at its lowest levels; `most` beside the first table."""
-    capacity = min(most, 64 * classes) + classes
-    return np.empty(capacity, np.int64), np.empty(capacity, np.int64), slots_for(classes)
 
 
 class LevelJudge:
@@ -66,8 +56,8 @@ class LevelJudge:
             np.array(lattice.lowest, np.int32), np.zeros(len(self._free), np.int32), np.zeros(width, np.int64),
             np.empty(width), np.empty(6, np.int64),
         )  # fmt: skip
-        self.arena.keys[: base.count] = base.keys[0]
-        self.arena.sizes[: base.count] = base.sizes
+        if not np.may_share_memory(keys, base.keys):
+            self.arena.keys[: base.count], self.arena.sizes[: base.count] = base.keys[0], base.sizes
         self.arena.tables[0, 0] = base.count
         self.arena.levels[0] = [lattice.lowest[j] for j in self._free]
         self.sums_limit = -1 if isinstance(problem.metric, ClassMetric) else problem.max_suppressed_rows

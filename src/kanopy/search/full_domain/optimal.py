@@ -32,6 +32,7 @@ from kanopy.search.no_solution import no_solution
 from kanopy.search.problem import Problem
 from kanopy.search.release import release_levels
 from kanopy.search.solution import About, Algorithm, Solution, Threads
+from kanopy.search.tables import Memory
 from kanopy.search.work import OutOfWork, Work, none_below, so_far, usable_threads, used_up
 
 PART_NOT_MONOTONIC = 0.25
@@ -97,13 +98,15 @@ class JudgeOfLevels(Protocol):
 class _Search:
     """Shared bookkeeping: which candidates are still open, and the best one so far."""
 
-    def __init__(self, problem: Problem, work: Work, judge: JudgeOfLevels | None = None) -> None:
+    def __init__(
+        self, problem: Problem, work: Work, judge: JudgeOfLevels | None = None, memory: Memory | None = None
+    ) -> None:
         self.problem, self.work, self.elsewhere = problem, work, judge is not None
         self.limited = work.seconds < math.inf
         self.begun = problem.work_seconds - work.spent
         self.lattice = problem.lattice
         self.best: LevelJudgement | None = None
-        self.judge_one: JudgeOfLevels = judge or judge_of(problem)
+        self.judge_one: JudgeOfLevels = judge or judge_of(problem, memory)
         self.proved = False
         self.floor = 0.0
         """What no candidate that is still open can go below."""
@@ -280,8 +283,11 @@ def least_of_classes(problem: Problem) -> float:
     return metric.least_above(problem.domain.rows, finest.count, int(np.dot(finest.sizes, finest.sizes)))
 
 
-def search_for(problem: Problem, work: Work) -> _Search:
-    """The exact search that suits a problem; `run` it, and see whether it `proved` its answer."""
+def search_for(problem: Problem, work: Work, memory: Memory | None = None) -> _Search:
+    """The exact search that suits a problem; `run` it, and see whether it `proved` its answer.
+
+    `memory` is used for tables if it is given (see `LevelJudge`).
+    """
     kind: type[_Search]
     by_rows = problem.domain.units is None
     if by_rows and not problem.monotonic and problem.max_suppressed_rows >= problem.domain.rows // 2:
@@ -292,7 +298,7 @@ def search_for(problem: Problem, work: Work) -> _Search:
         kind = _ByClasses
     else:
         kind = _ByJudgingAll
-    return kind(problem, work)
+    return kind(problem, work, memory=memory)
 
 
 def search_elsewhere(problem: Problem, judge: JudgeOfLevels, progress: Progress) -> LevelJudgement:
@@ -311,8 +317,8 @@ def search_elsewhere(problem: Problem, judge: JudgeOfLevels, progress: Progress)
     return best
 
 
-def least_score(problem: Problem, work: Work) -> float:
+def least_score(problem: Problem, work: Work, memory: Memory) -> float:
     """What no candidate can go below, as far as the work suffices to prove it."""
-    search = search_for(problem, work)
+    search = search_for(problem, work, memory)
     best = search.run(SILENT, 1)
     return best.score if search.proved and best is not None else search.floor
