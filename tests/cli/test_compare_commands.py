@@ -65,7 +65,8 @@ def test_local_recoding_is_best_unless_another_is_named(shell: Shell, people: Pa
                   "--json")  # fmt: skip
     assert other.json["algorithm"] == "mondrian"
     shell.write("job.toml", 'k = 3\nlocal = true\n[columns.age]\nrole = "quasi-identifier"\n')
-    assert shell("anonymize", people, "--job", "job.toml", "-o", "c.csv", "--json").json["algorithm"] == "best"
+    third = shell("anonymize", people, "--job", "job.toml", "--budget", "100ms", "-o", "c.csv", "--json")
+    assert third.json["algorithm"] == "best"
 
 
 def test_a_budget_needs_an_algorithm_that_takes_one(shell: Shell, people: Path) -> None:

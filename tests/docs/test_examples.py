@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,16 @@ from tests.docs.examples import ROOT, Reader, blocks
 
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)]
 EXAMPLES = [page for page in PAGES if "```" in page.read_text(encoding="utf-8")]
+LONG = ("docs/tutorial/index.md", "docs/reference/ontologies.md")
+"""Pages that search for seconds or compile an ontology; what they call is called by other tests, too."""
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
+def as_case(page: Path) -> Any:
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, id=name, marks=[pytest.mark.slow] if name in LONG else [])
+
+
+@pytest.mark.parametrize("page", [as_case(page) for page in EXAMPLES])
 def test_examples_say_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wrong = Reader(tmp_path).follow(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))

@@ -39,24 +39,29 @@ def people() -> pl.DataFrame:
 
 
 ROUND = {"method": "widths", "widths": [5, 10, 30]}
-CITY = {"method": "prefix"}
+AGE: dict[str, Any] = {"hierarchies": {"age": ROUND}}
+"""Given cuts: to fit them takes most of the time of a job, and four of the jobs show that all engines fit the same."""
 JOBS: dict[str, dict[str, Any]] = {
     "levels": {"quasi": ["age", "sex"], "k": 5},
     "suppressing": {"quasi": ["age", "sex", "city"], "k": 4, "suppress": 0.05, "insensitive": ["note", "pay"]},
-    "dropping": {"quasi": ["age", "sex"], "k": 9, "suppress": 0.1, "suppressed_rows": "drop", "insensitive": ["note"]},
-    "given cuts": {"quasi": ["age", "sex"], "k": 3, "hierarchies": {"age": ROUND}, "suppress": 0.02},
+    "dropping": {
+        "quasi": ["age", "sex"], "k": 9, "suppress": 0.1, "suppressed_rows": "drop", "insensitive": ["note"], **AGE,
+    },
+    "given cuts": {"quasi": ["age", "sex"], "k": 3, "suppress": 0.02, **AGE},
     "as it is": {"quasi": ["sex", "city"], "k": 2, "rest": "publish", "identifiers": ["patient", "note"]},
     "missing suppressed": {"quasi": ["sex", "city"], "k": 3, "missing": "suppress", "suppress": 0.01},
     "tokens": {"quasi": ["sex", "city"], "k": 2, "missing_tokens": ["Bonn"], "insensitive": ["ill"]},
     "another metric": {"quasi": ["age", "sex"], "k": 5, "metric": "discernibility", "suppress": 0.05},
-    "level limits": {"quasi": ["age", "sex"], "k": 5, "hierarchies": {"age": ROUND}, "min_levels": {"age": 1}},
-    "datafly": {"quasi": ["age", "city"], "k": 5, "algorithm": "datafly", "suppress": 0.05},
-    "diverse": {"quasi": ["age", "sex"], "k": 3, "models": ["l-distinct:ill:3"], "suppress": 0.05},
-    "close": {"quasi": ["age"], "k": 3, "models": ["t-equal:ill:0.4"], "suppress": 0.1},
-    "sensitive emptied": {"quasi": ["age", "city"], "k": 4, "sensitive": ["ill"], "suppress": 0.005},
+    "level limits": {"quasi": ["age", "sex"], "k": 5, "min_levels": {"age": 1}, **AGE},
+    "datafly": {"quasi": ["age", "city"], "k": 5, "algorithm": "datafly", "suppress": 0.05, **AGE},
+    "diverse": {"quasi": ["age", "sex"], "k": 3, "models": ["l-distinct:ill:3"], "suppress": 0.05, **AGE},
+    "close": {"quasi": ["age"], "k": 3, "models": ["t-equal:ill:0.4"], "suppress": 0.1, **AGE},
+    "sensitive emptied": {"quasi": ["age", "city"], "k": 4, "sensitive": ["ill"], "suppress": 0.005, **AGE},
     "people": {"quasi": ["age", "sex"], "k": 4, "unit": ["patient"], "suppress": 0.05},
     "two rows known": {"quasi": ["sex"], "k": 3, "unit": ["patient"], "known": 2, "suppress": 0.3},
-    "diverse people": {"quasi": ["age"], "k": 3, "unit": ["patient"], "models": ["l-distinct:ill:2"], "suppress": 0.1},
+    "diverse people": {
+        "quasi": ["age"], "k": 3, "unit": ["patient"], "models": ["l-distinct:ill:2"], "suppress": 0.1, **AGE,
+    },
     "mondrian": {"quasi": ["age", "height"], "k": 5, "algorithm": "mondrian", "insensitive": ["pay"]},
     "best": {"quasi": ["age", "sex", "city"], "k": 4, "local": True, "parameters": {"budget_seconds": 0.2}},
     "subtree": {
@@ -64,7 +69,7 @@ JOBS: dict[str, dict[str, Any]] = {
     },
     "weights of a sample": {
         "quasi": ["age", "sex"], "k": 2, "sampling_weight": "weight", "models": ["individual-risk:0.05"],
-        "suppress": 0.2,
+        "suppress": 0.2, **AGE,
     },
 }  # fmt: skip
 

@@ -11,6 +11,9 @@ from tests.fuzz.people import EVERY, judge_one, judge_people
 
 JOBS = 1000
 BLOCK = 100
+QUICK = 500
+"""So many are tried each time; the others with the long tests."""
+BLOCKS = [start if start < QUICK else pytest.param(start, marks=pytest.mark.slow) for start in range(0, JOBS, BLOCK)]
 
 
 def judged(judge: Callable[[int], str], seeds: Iterable[int]) -> Counter[str]:
@@ -24,13 +27,13 @@ def judged(judge: Callable[[int], str], seeds: Iterable[int]) -> Counter[str]:
     return ends
 
 
-@pytest.mark.parametrize("start", range(0, JOBS, BLOCK))
+@pytest.mark.parametrize("start", BLOCKS)
 def test_random_jobs_keep_their_promises(start: int) -> None:
     ends = judged(judge_one, range(start, start + BLOCK))
     assert ends["released"] > 0.4 * BLOCK, ends
 
 
-@pytest.mark.parametrize("start", range(0, JOBS, BLOCK))
+@pytest.mark.parametrize("start", BLOCKS)
 def test_random_jobs_keep_their_promises_about_people(start: int) -> None:
     # One in five has columns of all kinds: those are among the jobs above.
     seeds = [seed for seed in range(start, start + BLOCK) if seed % EVERY != EVERY - 1]

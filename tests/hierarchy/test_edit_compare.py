@@ -6,7 +6,6 @@ import pytest
 
 from kanopy._errors import HierarchyError
 from kanopy.hierarchy.builders.divisors import Cgh
-from kanopy.hierarchy.builders.on_the_fly import Iotf
 from kanopy.hierarchy.compare import compare_hierarchies
 from kanopy.hierarchy.edit import Editor, drop_level, insert_level, merge, move, node_of, rename, split
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -115,6 +114,6 @@ def test_compare(table):
 
 
 def test_too_many_nodes_to_compare_is_said():
-    big = Iotf().build(range(150_000))
+    big = Hierarchy.flat([str(value) for value in range(200_000)])
     with pytest.raises(HierarchyError, match="with_levels"):
         compare_hierarchies([big, big])
