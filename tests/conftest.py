@@ -1,5 +1,5 @@
-"""What all tests share: property tests try the same examples on every machine, unless told to look for new ones, and
-the command is put together once."""
+"""What all tests share: property tests try the same examples on every machine, unless told to look for new ones,
+the command is put together once, and linear algebra runs in one thread."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from functools import cache
 import typer.main
 import typer.testing
 from hypothesis import settings
+
+# Set before NumPy is loaded. Where several processes test, threads that wait for each other burn what the others need.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("random", deadline=None)
