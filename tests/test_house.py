@@ -61,7 +61,17 @@ def test_no_lock_file_with_download_addresses() -> None:
     assert not [path for path in _tracked() if path.name in {"uv.lock", "poetry.lock", "package-lock.json"}]
 
 
-@pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
+LONG = ("compare_algorithms.py", "count_people.py")
+"""Examples that search for seconds."""
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(path.name, id=path.name, marks=[pytest.mark.slow] if path.name in LONG else [])
+        for path in sorted((ROOT / "examples").glob("*.py"))
+    ],
+)
 def test_examples_run(example: str, tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, str(ROOT / "examples" / example), str(tmp_path)],

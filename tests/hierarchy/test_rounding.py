@@ -48,8 +48,15 @@ def people(rows: int = 1500) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("k", [5, 10])
-@pytest.mark.parametrize("suppress", [0.0, 0.02])
+@pytest.mark.parametrize(
+    ("suppress", "k"),
+    [
+        (0.0, 5),
+        (0.02, 10),
+        pytest.param(0.0, 10, marks=pytest.mark.slow),
+        pytest.param(0.02, 5, marks=pytest.mark.slow),
+    ],
+)
 def test_the_default_loses_no_more_than_plain_builders(k: int, suppress: float) -> None:
     table = people()
     job = kanopy.Job(quasi=["age", "income", "hours", "sex"], k=k, suppress=suppress)

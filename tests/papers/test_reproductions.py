@@ -28,6 +28,7 @@ def verdicts(found, text):
     return [claim.verdict for claim in found.claims if text in claim.claim]
 
 
+@pytest.mark.slow
 def test_campan_losses_hold_and_win_counts_need_all_k(campan):
     assert verdicts(campan, "IOTF has the least") == ["holds", "holds"]
     assert verdicts(campan, "Hierarchy-free generalization has a lower") == ["holds", "holds"]
@@ -39,6 +40,7 @@ def test_campan_losses_hold_and_win_counts_need_all_k(campan):
     assert verdicts(campan, "Adult has 45,422") == ["does not hold"]
 
 
+@pytest.mark.slow
 def test_campan_means_over_row_orders_come_from_orders_that_differ(campan):
     assert verdicts(campan, "Over several row orders") == ["holds", "holds", "holds"]
     table = next(table for table in campan.tables if table.name == "row_orders")
@@ -48,6 +50,7 @@ def test_campan_means_over_row_orders_come_from_orders_that_differ(campan):
     assert least < most and mean == pytest.approx(0.0218, rel=0.02), "near the value in file order"
 
 
+@pytest.mark.slow
 def test_campan_under_other_models_costs_more_and_is_judged_by_its_numbers(campan):
     from kanopy_papers.campan2011 import OTHER_MODELS_K, _model_claim
 
@@ -61,6 +64,7 @@ def test_campan_under_other_models_costs_more_and_is_judged_by_its_numbers(campa
     assert _model_claim(curves, QUICK_K, scaled).verdict == "does not hold"
 
 
+@pytest.mark.slow
 def test_verdicts_follow_from_numbers(campan):
     """Other numbers, other verdicts: nothing is written down beforehand."""
     from kanopy_papers import campan2011
@@ -72,6 +76,7 @@ def test_verdicts_follow_from_numbers(campan):
     assert {claim.source for claim in campan.claims} == {"paper", "ours"} and campan.conventions
 
 
+@pytest.mark.slow
 def test_campan_curves_have_the_fixtures_values(campan):
     curves, ks = campan.data["curves"], campan.data["k"]
     assert ks == list(QUICK_K) and set(curves) == set(SETTINGS)
@@ -103,7 +108,7 @@ def test_yaseen_figure_7_is_read_both_ways(yaseen):
         assert dcp == min(row[7] for row in lattice if row[0] == method and row[8] <= groups)
 
 
-@pytest.mark.parametrize("paper", ["campan", "yaseen"])
+@pytest.mark.parametrize("paper", [pytest.param("campan", marks=pytest.mark.slow), "yaseen"])
 def test_files_are_written_and_the_page_shows_every_claim(paper, request, tmp_path):
     found = request.getfixturevalue(paper)
     files = found.write(tmp_path / "out")
