@@ -24,7 +24,7 @@ from kanopy.search.full_domain.exhaustive import judge_all
 from kanopy.search.full_domain.incognito import Incognito
 from kanopy.search.full_domain.level_judge import LevelJudge
 from kanopy.search.full_domain.optimal import Optimal, _ByAttributes, _ByClasses, _ByJudgingAll, _ByWalking
-from kanopy.search.full_domain.projections import least_suppressed_rows
+from kanopy.search.full_domain.projections import least_suppressed_rows, most_known
 from kanopy.search.full_domain.samarati import Samarati
 from kanopy.search.judge import LevelJudgement
 from kanopy.search.problem import Problem
@@ -47,6 +47,21 @@ def test_a_release_has_the_codes_of_its_levels_however_many_tuples_are_lifted_at
     expected = [h.level(level).codes[domain.tuples[:, j]].tolist() for j, (h, level) in enumerate(pairs)]
     assert made.codes.T.tolist() == expected
     assert made.group_of_row.tolist() == [-1 if t < 0 or gone[t] else t for t in domain.tuple_of_row.tolist()]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=6), st.data())
+def test_the_most_known_of_every_candidate(shape: list[int], data: st.DataObject) -> None:
+    known, expected = [], np.zeros(shape, np.int64)
+    for _ in range(data.draw(st.integers(0, 6))):
+        axes = tuple(data.draw(st.permutations(range(len(shape))))[: data.draw(st.integers(1, 3))])
+        sizes = [shape[j] for j in axes]
+        count = math.prod(sizes)
+        numbers = np.array(data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))).reshape(sizes)
+        known.append((axes, numbers))
+        for place in np.ndindex(*shape):
+            expected[place] = max(expected[place], numbers[tuple(place[j] for j in axes)])
+    assert most_known(tuple(shape), known).tolist() == expected.tolist()
 
 
 def brute_force(problem: Problem) -> LevelJudgement | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._progress import Progress
-from kanopy.search.full_domain.projections import raise_least
+from kanopy.search.full_domain.projections import most_known
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -29,11 +29,11 @@ def least_gone(problem: Problem, progress: Progress) -> Longs:
     Sound on nesting hierarchies for every model, because `Model.must_go` is: see there.
     """
     lattice = problem.lattice
-    least = np.zeros(lattice.shape, np.int64)
     width = len(lattice.shape)
     # The attributes that tell most apart come first, in case there are too many pairs.
     order = sorted(range(width), key=lambda j: -lattice.shape[j])
     subsets = list(combinations(order, min(2, width)))
+    known: list[tuple[tuple[int, ...], Longs]] = []
     done = 0
     for number, axes in enumerate(subsets):
         found = np.zeros([lattice.shape[j] for j in axes], np.int64)
@@ -51,5 +51,5 @@ def least_gone(problem: Problem, progress: Progress) -> Longs:
         # What holds for a pair of levels holds for all finer ones.
         for axis in range(found.ndim):
             found = np.flip(np.maximum.accumulate(np.flip(found, axis), axis=axis), axis)
-        raise_least(least, axes, found)
-    return least
+        known.append((axes, found))
+    return most_known(lattice.shape, known)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
 from kanopy.search.full_domain.projection_kernel import small_cell_rows
+from kanopy.search.lattice import Levels
 
 if TYPE_CHECKING:
     from kanopy.search.problem import Problem
@@ -31,9 +32,8 @@ def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
     """
     lattice, domain = problem.lattice, problem.domain
     width = len(lattice.shape)
-    least = np.zeros(lattice.shape, np.int64)
     if problem.k < 2 or width < 3 or domain.rows > MOST_ROWS:
-        return least
+        return np.zeros(lattice.shape, np.int64)
     most = max(lattice.shape)
     starts = np.zeros((width, most), np.int64)
     sizes = np.ones((width, most), np.int64)
@@ -62,10 +62,7 @@ def least_suppressed_rows(problem: Problem, threads: int = 1) -> Longs:
             parts = list(pool.map(lambda chunk: _small_rows(chunk, *shared), chunks))
     else:
         parts = [_small_rows(chunk, *shared) for chunk in chunks]
-    for part in parts:
-        for triple, rows in part:
-            raise_least(least, triple, rows)
-    return least
+    return most_known(lattice.shape, chain.from_iterable(parts))
 
 
 def _small_rows(
@@ -108,7 +105,33 @@ def _first_levels(triple: tuple[int, ...], sizes: Longs, last: Longs) -> list[in
     return first
 
 
-def raise_least(least: Longs, axes: tuple[int, ...], rows: Longs) -> None:
-    """Raise numbers for all candidates to those known for the levels of some attributes, `rows` in their order."""
-    shape = [size if j in axes else 1 for j, size in enumerate(least.shape)]
-    np.maximum(least, rows.transpose(np.argsort(axes)).reshape(shape), out=least)
+def most_known(shape: Levels, known: Iterable[tuple[tuple[int, ...], Longs]]) -> Longs:
+    """For every candidate the largest of the numbers known for the levels of some attributes, in the order given.
+
+    Attributes next to each other are looked at by themselves, ever more of them: most numbers are compared on a small
+    grid, and few on that of all candidates.
+
+    >>> known = [((0,), np.array([0, 5])), ((2, 1), np.array([[1], [7], [2]]))]
+    >>> most_known((2, 1, 3), known).reshape(2, 3).tolist()
+    [[1, 7, 2], [5, 7, 5]]
+    """
+    free = [j for j, levels in enumerate(shape) if levels > 1]
+    sizes = [shape[j] for j in free] or [1]
+    between: dict[tuple[int, int], list[tuple[list[int], Longs]]] = {}
+    for axes, numbers in known:
+        own = [free.index(j) for j in axes if shape[j] > 1]
+        varying = numbers.reshape([size for size in numbers.shape if size > 1]).transpose(np.argsort(own))
+        between.setdefault((min(own, default=0), max(own, default=0)), []).append((own, varying))
+    shorter: list[Longs] = []
+    for length in range(1, len(sizes) + 1):
+        longer: list[Longs] = []
+        for begin in range(len(sizes) - length + 1):
+            grid = np.zeros(sizes[begin : begin + length], np.int64)
+            if shorter:
+                np.maximum(shorter[begin][..., None], shorter[begin + 1], out=grid)
+            for own, varying in between.get((begin, begin + length - 1), ()):
+                aligned = varying.reshape([size if begin + i in own else 1 for i, size in enumerate(grid.shape)])
+                np.maximum(grid, aligned, out=grid)
+            longer.append(grid)
+        shorter = longer
+    return shorter[0].reshape(shape)
