@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,13 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain
 from kanopy._progress import SILENT
 from kanopy.privacy.models import KAnonymity
-from kanopy.search.bound.limits import distinct_boxes, records_inside
 from kanopy.search.local import joins_kernel as joins_module
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
 from kanopy.search.local.best.first_classes import bottom_up
-from kanopy.search.local.best.improvement import Improvement, partition_of
+from kanopy.search.local.best.improvement import partition_of
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
 from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
 from kanopy.search.local.best.moves.journal_kernel import make_journal
-from kanopy.search.local.best.moves.offer_kernel import Offers, offer
 from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, reopen
 from kanopy.search.local.best.moves.resplit_kernel import resplit
 from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
@@ -36,7 +33,6 @@ from kanopy.search.local.joins_kernel import Joins, climb, holds, join, joint_we
 from kanopy.search.problem import Problem
 from tests.kernels import definitions
 from tests.search.problems import domains
-from tests.search.test_best import table
 
 
 def each(kernel: Any) -> tuple[Any, Any, Any]:
@@ -152,39 +148,6 @@ def check_known(layout: Layout, part: Partition) -> None:
             assert part.lean_weight[item] == pytest.approx(weight[0], abs=1e-12)
 
 
-def some_offers(layout: Layout) -> Offers:
-    """The boxes around every second record and the next but one."""
-    pairs = np.array([(t, min(t + 2, layout.records - 1)) for t in range(0, layout.records, 2)], np.int32).reshape(-1)
-    levels, weights = box_levels(layout.boxes, pairs, np.arange(0, len(pairs), 2))
-    once = distinct_boxes(layout.boxes, pairs[::2], levels)
-    heads, levels = pairs[::2][once], np.ascontiguousarray(levels[once])
-    start, record = records_inside(layout.boxes, heads, levels)
-    return Offers(joins_module.box_nodes(layout.joins, heads, levels), weights[once], start, record)
-
-
-@settings(max_examples=25, deadline=None)
-@given(domains(most_attributes=3))
-def test_boxes_offered_hold_the_records_they_say(domain: Domain) -> None:
-    layout = lay_out(Problem(domain, [KAnonymity(2)]))
-    offers, joins = some_offers(layout), layout.joins
-    assert len({*map(tuple, offers.box.tolist())}) == len(offers.box)
-    for b, (begin, end) in enumerate(pairwise(offers.start.tolist())):
-        inside = [t for t in range(layout.records) if joins_module.holds(joins, offers.box, b, joins.cells, t)]
-        assert sorted(offers.record[begin:end].tolist()) == inside
-        assert offers.weight[b] == pytest.approx(joins_module.own_weight(joins, offers.box, b))
-
-
-def test_where_no_box_is_offered_none_is_tried() -> None:
-    layout = lay_out(Problem(table(40, seed=3), [KAnonymity(2)]))
-    search = Improvement(layout, bottom_up(layout, 2, SILENT), 2, 0)
-    kinds = len(search.kinds())
-    some = some_offers(layout)
-    nothing = Offers(some.box[:0], some.weight[:0], some.start[:1], some.record[:0])
-    for offers, more in ((some, 1), (nothing, 0)):
-        search.offers = offers
-        assert len(search.kinds()) == kinds + more
-
-
 class Changes:
     """A small partition and all kinds of change with the room they need."""
 
@@ -209,7 +172,6 @@ class Changes:
             (resplit, (joins, part, near, units, pool, k, 0.5)),
             (dissolve, (joins, part, journal, near, k)),
             (widen, (boxes, joins, part, journal, lattice, near, chunk_of, order, starts, k)),
-            (offer, (joins, part, journal, near, some_offers(layout), k)),
             (anneal, (joins, part, near, k)),
         ]
         self.chains = make_chains(classes)

@@ -11,11 +11,12 @@ from kanopy._arrays import Ints
 from kanopy._core.classes import Domain
 from kanopy._progress import SILENT, Progress
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.bound.limits import records_inside
 from kanopy.search.local.best import starts as ways
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.first_classes import bottom_up
 from kanopy.search.local.best.starts import FROM_ROUNDS, by_rounds
-from kanopy.search.local.boxes import Layout, lay_out, partition_cost
+from kanopy.search.local.boxes import Layout, class_runs, lay_out, partition_cost
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work
 from tests.search.problems import domains
@@ -72,6 +73,7 @@ def test_where_covers_lose_twice_rounds_have_their_turn(monkeypatch: pytest.Monk
 
         return start
 
+    monkeypatch.setattr(ways, "PRICES_SECONDS_PER_ROW", np.inf)
     monkeypatch.setattr(ways, "by_cover", loses("cover", (False,)))
     monkeypatch.setattr(ways, "by_rounds", loses("rounds", ()))
     problem = Problem(table(200), [KAnonymity(30)])
@@ -93,10 +95,11 @@ def test_a_linear_program_gives_whole_classes_and_more_work_is_never_worse(monke
     larger, own = ways.Starts(layout, problem, 6, 0), ways.Starts(layout, problem, 4, 0)
     for starts in (larger, own):
         starts.by_prices(merged, Work(5), SILENT)
-    # What is offered are boxes of at least k rows.
-    assert own.offers is not None and len(own.offers.weight) > 1
-    rows = np.add.reduceat(layout.counts[own.offers.record], own.offers.start[:-1])
-    assert rows.min() >= 4
+    # What is suggested are boxes of at least k rows, and those of the classes before.
+    assert own.choice is not None and larger.choice is not None
+    held = records_inside(layout.boxes, own.choice.heads, own.choice.levels)
+    assert np.add.reduceat(layout.counts[held[1]], held[0][:-1]).min() >= 4
+    assert len(own.choice.heads) > len(class_runs(merged)[1])
     assert larger.floor == 0 < own.floor <= Best(budget_seconds=0.5).solve(problem).score
     # Without time for two passes there is nothing to choose by.
     assert ways.Starts(layout, problem, 4, 0).by_prices(merged, Work(1e-6), SILENT) is merged

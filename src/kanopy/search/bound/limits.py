@@ -13,7 +13,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.histograms import summed
-from kanopy._core.numbering import number_rows
+from kanopy._core.numbering import Numbered, number_rows
 from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.ladders import Priced
 from kanopy.search.bound.limits_kernel import Limits, grow_crowds, make_crowds, sum_inside
@@ -157,13 +157,18 @@ def _around_two(
     ), looked  # fmt: skip
 
 
-def distinct_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Longs:
-    """Which boxes are left when each is named once, those of equal levels side by side."""
+def number_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Numbered:
+    """Equal numbers for equal boxes, whichever record they are around."""
     nodes = []
     for j in range(levels.shape[1]):
         at = boxes.head[j, AT] + levels[:, j].astype(np.int64) * boxes.head[j, VALUES]
         nodes.append(levels[:, j] * boxes.head[j, VALUES] + boxes.codes[at + boxes.tuples[heads, j]])
-    first = number_rows(nodes).first
+    return number_rows(nodes)
+
+
+def distinct_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Longs:
+    """Which boxes are left when each is named once, those of equal levels side by side."""
+    first = number_boxes(boxes, heads, levels).first
     by_levels: Longs = first[np.argsort(number_rows(levels[first]).number, kind="stable")]
     return by_levels
 
@@ -190,17 +195,21 @@ def _inside(
     return total
 
 
-def records_inside(boxes: Boxes, heads: Ints, levels: Ints) -> tuple[Longs, Ints]:
-    """The records of boxes (no two the same, those of equal levels side by side), box by box."""
-    records = np.arange(len(boxes.tuples))
-    held, once = np.zeros(len(heads)), np.ones(len(records))
-    _run(boxes, heads, levels, records, None, once, held, np.zeros(0, np.int32))
-    listed = np.zeros(2 * int(held.sum()) + 2, np.int32)
-    used = _run(boxes, heads, levels, records, None, once, held, listed)
+def count_inside(boxes: Boxes, heads: Ints, levels: Ints) -> Longs:
+    """How many records each box holds (no two boxes the same, those of equal levels side by side)."""
+    held, records = np.zeros(len(heads)), np.arange(len(boxes.tuples))
+    _run(boxes, heads, levels, records, None, np.ones(len(records)), held, np.zeros(0, np.int32))
+    return held.astype(np.int64)
+
+
+def records_inside(boxes: Boxes, heads: Ints, levels: Ints, held: Longs | None = None) -> tuple[Longs, Ints]:
+    """The records of the same boxes, box by box, and where each begins; `held` is how many there are, if known."""
+    held = count_inside(boxes, heads, levels) if held is None else held
+    records, listed = np.arange(len(boxes.tuples)), np.zeros(2 * int(held.sum()) + 2, np.int32)
+    used = _run(boxes, heads, levels, records, None, np.ones(len(records)), np.zeros(len(heads)), listed)
     pairs = listed[:used].reshape(-1, 2)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    start = np.concatenate([[0], np.cumsum(np.bincount(pairs[:, 0], minlength=len(heads)))]).astype(np.int64)
-    return start, np.ascontiguousarray(pairs[:, 1])
+    return np.concatenate([[0], np.cumsum(held)]).astype(np.int64), np.ascontiguousarray(pairs[:, 1])
 
 
 def _run(

@@ -2,7 +2,7 @@
 
 The best prices solve the dual of the program that chooses classes; what presses on them in the end are the classes
 that the program would choose, in parts. `kanopy.search.bound.bound` proves a bound with the prices;
-`kanopy.search.local.best.starts` begins a search with the classes.
+`kanopy.search.local.best.starts` takes their boxes for suggestions.
 """
 
 from __future__ import annotations

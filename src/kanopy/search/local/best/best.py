@@ -25,6 +25,8 @@ ROW_SECONDS = 1e-6
 """Time per row for laying out the table and for writing up the release."""
 FIRST_SECONDS_PER_ROW = 3e-5
 """Time per row that the first stage has at least."""
+CHOICE_SHARE, HEAT_AFTER_CHOICE = 0.75, 0.3
+"""Where boxes are suggested: the part of a stage for choosing among them, and how hot it gets in what follows."""
 STOPPED = "Stopped before the budget was used up: this is the best release found until then."
 MOST_UNSAFE = 0.8
 """Where other models find more rows than this share unsafe, classes are searched with twice as many rows."""
@@ -129,9 +131,17 @@ class Best(Algorithm):
                 return
             if stage > 0:
                 search.go_on_from(starts.next(search.best_classes(), work, stage, progress))
-                search.floor, search.offers = starts.floor, starts.offers
+                search.floor = starts.floor
                 if starts.stopped:
                     raise Cancelled
+                if starts.choice is not None and end > work.spent:
+                    search.heat = HEAT_AFTER_CHOICE
+                    share = work.part(CHOICE_SHARE * (end - work.spent))
+                    found, stopped = starts.choice.search(search.part.class_of, share, progress, search.floor)
+                    search.go_on_from(found)
+                    finish.note()
+                    if stopped is not None:
+                        raise stopped
                 if end > work.spent:
                     search.run(work, end - work.spent, progress, finish.note if finish.compares else None)
                 else:  # the start took more than its share: what it found is what the stage comes to

@@ -14,10 +14,10 @@ from kanopy.search.bound.cut_prices_kernel import improve_prices
 from kanopy.search.bound.limits_kernel import find_limits, grow_crowds, span_boxes, sum_inside
 from kanopy.search.bound.prices_kernel import cap_boxes, cut_again, walk_boxes
 from kanopy.search.local.best.agglomerate_kernel import agglomerate, make_units
+from kanopy.search.local.best.choice_kernel import choose, lighten
 from kanopy.search.local.best.moves.anneal_kernel import LOGS, anneal
 from kanopy.search.local.best.moves.chains_kernel import chain, make_chains
 from kanopy.search.local.best.moves.journal_kernel import FEW, make_journal
-from kanopy.search.local.best.moves.offer_kernel import Offers, offer
 from kanopy.search.local.best.moves.reopen_kernel import dissolve, make_look, reopen
 from kanopy.search.local.best.moves.resplit_kernel import resplit
 from kanopy.search.local.best.moves.widen_kernel import make_lattice, widen
@@ -39,14 +39,12 @@ WIDE_CELLS = 20_000
 SLICE_SECONDS = 0.1
 NOTED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """Where in a stage a release is looked at."""
-OFFER_HEAT = 0.3
-"""Where boxes are offered a search begins nearer to its end: so much of the usual heat."""
 NEAR_SECONDS, LAYING_SECONDS = 1.1e-8, 5e-7
 """Seconds of an ordinary machine for looking at two records' values in a column, and for laying out a row."""
 
 KERNELS = (
-    chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen, offer, walk_boxes,
-    cap_boxes, cut_again, improve_prices, span_boxes, find_limits, grow_crowds, sum_inside,
+    chunk, look_around, fit_all, agglomerate, anneal, resplit, chain, reopen, dissolve, widen, choose, lighten,
+    walk_boxes, cap_boxes, cut_again, improve_prices, span_boxes, find_limits, grow_crowds, sum_inside,
 )  # fmt: skip
 """Those with much in common side by side: they are compiled by the same process."""
 
@@ -82,8 +80,8 @@ class Improvement:
         self.rounds = self.orders = 0
         self.floor = 0.0
         """A loss that no classes can go below."""
-        self.offers: Offers | None = None
-        """Boxes that are tried again and again, if there are any."""
+        self.heat = 1.0
+        """How hot it gets, as a share of what is usual."""
         self.near = np.full((layout.records, NEIGHBOURS), -1, np.int32)
         self.far = np.full((layout.records, NEIGHBOURS), np.inf)
         self.stats = np.zeros(12, np.int64)
@@ -139,11 +137,6 @@ class Improvement:
                     lambda heat, n: resplit(joins, part, near, units, pool, k, 0.6, heat, n, random, LOGS, stats),
                     1 / 64, 16, (22, 1),
                 )
-            )  # fmt: skip
-        if (offers := self.offers) is not None and len(offers.weight):
-            found.append(
-                Kind(lambda heat, n: offer(joins, part, journal, near, offers, k, heat, n, random, LOGS, stats), 1 / 64,
-                     64, (15, 3), True)
             )  # fmt: skip
         if classes <= FEW:
             room = make_chains(classes)
@@ -248,7 +241,7 @@ class Improvement:
 
     def _heat(self, sweeps: float) -> float:
         """The highest temperature: a share of the mean weight that grows with the time there is to cool down."""
-        mean = self.cost() / max(1, len(self.part.record)) * (1.0 if self.offers is None else OFFER_HEAT)
+        mean = self.cost() / max(1, len(self.part.record)) * self.heat
         return mean * min(3.0, max(0.05, 0.15 * float(np.sqrt(sweeps))))
 
     def _class_heat(self, sweeps: float) -> float:

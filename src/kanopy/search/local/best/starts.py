@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanopy._arrays import Ints
+from kanopy._arrays import Floats, Ints
 from kanopy._errors import Cancelled
 from kanopy._progress import Progress
 from kanopy.metrics.full_domain import Loss
 from kanopy.privacy.models import KAnonymity
 from kanopy.search.bound.certificate import stretches
 from kanopy.search.bound.ladders import left_out, make_ladders
-from kanopy.search.bound.limits import distinct_boxes, records_inside
 from kanopy.search.bound.prices import MOST_COMBINATIONS, Prices
 from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.local.best.choice import BoxChoice
 from kanopy.search.local.best.cover import Covering
 from kanopy.search.local.best.first_classes import bottom_up
-from kanopy.search.local.best.moves.offer_kernel import Offers
 from kanopy.search.local.boxes import Layout, box_levels, lay_out, partition_cost
-from kanopy.search.local.joins_kernel import box_nodes
 from kanopy.search.local.rounds import Rounds
 from kanopy.search.problem import Problem
 from kanopy.search.work import Work, so_far
@@ -34,16 +32,14 @@ ROUNDS_SHARE = 0.4
 COVER_FROM = 20
 COVER_SECONDS_PER_ROW = 3e-4
 COVER_SHARE = 0.75
-"""From this k on, and with so much time per row, a cover of boxes takes most of a stage: with less time it has not
-cooled down, with smaller k there are too many classes to open."""
+"""From this k on, with so much time per row, and where no boxes are suggested, a cover of boxes takes most of a stage:
+with less time it has not cooled down, with smaller k there are too many classes to open."""
 PRICES_SECONDS_PER_ROW, PRICES_SHARE, PRICES_PASSES = 3e-4, 0.5, 6
-"""Below that k, and with so much time per row, a stage begins with the classes of the linear program behind the lower
-bound, which take up to this part of it and so many passes through all boxes."""
-LEAST_OFFERED, OFFER_SECONDS = 0.02, 2e-7
-"""Boxes of which the program chooses at least so much of a class are tried again and again in what follows; seconds of
-an ordinary machine for a record in one of them."""
-LEAST_CHOSEN = 1e-3
-"""Classes of which the program chooses less than this are left to the merging."""
+"""With so much time per row, a stage begins with the linear program behind the lower bound, which takes up to this part
+of it and so many passes through all boxes."""
+LEAST_CHOSEN, LEAST_SUGGESTED = 1e-3, 0.01
+"""Classes of which the program chooses less than this are left to the merging; boxes of which it chooses at least so
+much of a class are suggested."""
 
 
 class Starts:
@@ -52,13 +48,14 @@ class Starts:
     Which way pays depends on the table, so it is tried: rounds of full-domain search, and a cover of boxes where there
     is time for one to cool down. A way that loses twice (for small k, once) is not tried again; where covers lose,
     rounds have their turn.
-    Once there is time for it, a stage begins with what a linear program chooses in parts, made whole.
+    Once there is time for it, a linear program suggests boxes, and a stage goes on by choosing among them.
     """
 
     def __init__(self, layout: Layout, problem: Problem, k: int, seed: int, threads: int = 1) -> None:
         self.layout, self.problem, self.k, self.seed, self.threads = layout, problem, k, seed, threads
         self.prices: Prices | None = None
-        self.offers: Offers | None = None
+        self.choice: BoxChoice | None = None
+        """The boxes that were suggested, and the search among them."""
         self.lost = {"rounds": 0, "cover": 0}
         self.left: float | None = None
         self.stopped = False
@@ -70,8 +67,12 @@ class Starts:
         per_row = stage / len(layout.rows)
         if layout.stratum.any():
             return best
-        if k < COVER_FROM and self.prices is None and per_row >= PRICES_SECONDS_PER_ROW:
-            return self.by_prices(best, work.part(PRICES_SHARE * stage), progress)
+        if self.prices is None and per_row >= PRICES_SECONDS_PER_ROW:
+            found = self.by_prices(best, work.part(PRICES_SHARE * stage), progress)
+            if self.choice is not None:
+                return found
+        if self.choice is not None:
+            return best
         if k < FROM_ROUNDS and per_row < LITTLE_SECONDS_PER_ROW:
             return best
         covers = k >= COVER_FROM and per_row >= COVER_SECONDS_PER_ROW and self.lost["cover"] < 2
@@ -99,7 +100,8 @@ class Starts:
     def by_prices(self, best: Ints, work: Work, progress: Progress) -> Ints:
         """The classes that the linear program behind the lower bound chooses most of; `best` if it has no time to.
 
-        They need not be better at once: what is left over is merged without much choice, which the improvement mends.
+        They need not be better at once: what is left over is merged without much choice, which the choice among the
+        boxes of both, and of all that the program chooses a part of, is to mend.
         """
         layout, problem, k = self.layout, self.problem, self.k
         ladders = make_ladders(problem, MOST_COMBINATIONS)
@@ -111,8 +113,8 @@ class Starts:
         prices.run(work.seconds, PRICES_PASSES)
         if work.cut or prices.own_passes < 2:
             return best
-        self.offers = self._offered(prices)
-        work.spend(OFFER_SECONDS * len(self.offers.record))
+        self.choice = BoxChoice(layout, k, self.seed, *self._chosen(prices))
+        self.choice.add(best)
         of_item = np.full(len(layout.rows), -1, np.int32)
         record = prices.priced.record_of_tuple[problem.domain.tuple_of_row[layout.rows]]
         by_record = np.argsort(record, kind="stable")
@@ -128,22 +130,18 @@ class Starts:
                 classes += 1
         return _with_the_rest_merged(problem, layout, of_item, k, progress, work)
 
-    def _offered(self, prices: Prices) -> Offers:
-        """The boxes that the program chooses a part of, with all records that each holds."""
+    def _chosen(self, prices: Prices) -> tuple[Ints, Ints, Floats]:
+        """The boxes that the program chooses a part of: a record, levels and the weight of each."""
         layout, pool = self.layout, prices.pool
         found, of_cut = np.unique(pool.box, return_inverse=True)
         part = np.bincount(of_cut.reshape(-1), pool.pressure / np.maximum(pool.size, 1.0), len(found))
-        chosen, kept = found[part >= LEAST_OFFERED], pool.boxes()
+        chosen, kept = found[part >= LEAST_SUGGESTED], pool.boxes()
         lengths = np.diff(kept.start)[chosen]
         of_priced = np.zeros(prices.records, np.int32)
         of_priced[prices.priced.record_of_tuple[self.problem.domain.tuple_of_row[layout.rows]]] = layout.record_of_item
         held = of_priced[kept.record[stretches(kept.start[chosen], lengths)]]
         starts = (np.cumsum(lengths) - lengths).astype(np.int64)
-        levels, weights = box_levels(layout.boxes, held, starts)
-        once = distinct_boxes(layout.boxes, held[starts], levels)
-        heads, levels = held[starts][once], np.ascontiguousarray(levels[once])
-        start, record = records_inside(layout.boxes, heads, levels)
-        return Offers(box_nodes(layout.joins, heads, levels), weights[once], start, record)
+        return held[starts], *box_levels(layout.boxes, held, starts)
 
 
 def by_cover(layout: Layout, k: int, start: Ints, work: Work, seed: int, progress: Progress) -> tuple[Ints, bool]:
