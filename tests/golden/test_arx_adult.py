@@ -15,8 +15,10 @@ from kanopy.engine.local import LocalEngine
 from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity, parse_model
+from kanopy.search.bound.bound import lower_bound
 from kanopy.search.full_domain.exhaustive import judge_all
 from kanopy.search.full_domain.optimal import Optimal
+from kanopy.search.local.best.best import Best
 from kanopy.search.problem import Problem
 from tests.shared_input import figures, needs_shared
 
@@ -106,3 +108,11 @@ def test_optimum_under_models(case: dict[str, object], with_occupation: Domain) 
     slack = 6 if name == "entropy_l" else 0
     assert abs(found.recoding.suppressed_rows - int(str(case["suppressed"]))) <= slack
     assert slack or found.recoding.classes.count == case["classes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [5, 10])
+def test_local_recoding_is_within_a_twentieth_of_the_proved_bound(k: int, domain: Domain) -> None:
+    problem = Problem(domain, [KAnonymity(k)])
+    proved = lower_bound(problem).value
+    assert proved <= Best(budget_seconds=30).solve(problem).score <= 1.05 * proved

@@ -37,12 +37,12 @@ class Best(Algorithm):
     """Local recoding to hierarchy nodes with the least `loss` that can be found within the budget.
 
     Classes are first merged bottom-up within chunks, always the pair whose cost rises least. For k from 8 on, rounds of
-    full-domain search are tried as well (as in `iterative-local`), and, where there is more time, boxes that are opened
-    one after the other where they gain most. Then several kinds of change
-    compete for the time, each given as much of it as it has lately earned: moving or swapping rows, opening a class
-    around a row from its nearest rows, opening one in the most rewarding of all generalizations of a row, giving a
-    class up, merging a few neighbouring classes to split them anew, where classes are few, chains of moves, and, once
-    there was time for the linear program behind the lower bound, opening a class in a box that it would choose.
+    full-domain search are tried as well (as in `iterative-local`). Where there is more time, the linear program behind
+    the lower bound suggests boxes, and those are searched that are best together, of these and of the classes so far.
+    Then several kinds of change compete for the time, each given as much of it as it has lately earned: moving or
+    swapping rows, opening a class around a row from its nearest rows, opening one in the most rewarding of all
+    generalizations of a row, giving a class up, merging a few neighbouring classes to split them anew, and, where
+    classes are few, chains of moves.
     Changes are accepted as in simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983), so worse ones pass early on.
 
     `budget_seconds` is work, in seconds of an ordinary machine: the same job gives the same release, whatever the
