@@ -12,11 +12,13 @@ from kanopy._arrays import Floats, Ints, Longs
 from kanopy._core.classes import Domain, Recoding, Records, recoding_from_nodes
 from kanopy._core.numbering import number_rows
 from kanopy.search.local.boxes_kernel import AGREE, AT, LEVELS, VALUES, Boxes, agreements, level_tables
-from kanopy.search.local.joins_kernel import Joins, make_joins
+from kanopy.search.local.joins_kernel import TABLE, Joins, make_joins
 from kanopy.search.problem import Problem
 
 FORBIDDEN = 1000.0
 """The weight of a box above the highest allowed level: no gain elsewhere makes up for it."""
+CLIMB_LOOKUPS = 2.2
+"""How many lookups a level takes where parents are climbed."""
 LARGEST_AGREEMENT = 4_000_000
 """Attributes with more than the square root of this many values look agreement up level by level."""
 
@@ -43,6 +45,12 @@ class Layout(Records):
     def joins(self) -> Joins:
         """The boxes as nodes."""
         return make_joins(self.boxes)
+
+    @cached_property
+    def lookups(self) -> float:
+        """How many lookups it takes to join two boxes: one per attribute, more where parents are climbed instead."""
+        climbing = self.joins.head[:, TABLE] < 0
+        return len(climbing) + CLIMB_LOOKUPS * float(self.boxes.head[climbing, LEVELS].sum())
 
     @cached_property
     def record_of_item(self) -> Ints:

@@ -34,15 +34,15 @@ def bottom_up(layout: Layout, k: int, progress: Progress, work: Work | None = No
     order, starts = chunk_records(layout, max(CHUNK_ROWS, 8 * k), k)
     owner = np.full(layout.records, -1, np.int32)
     chunks = len(starts) - 1
-    width = layout.boxes.tuples.shape[1]
-    work.spend(MERGE_SECONDS * width * float((np.diff(starts).astype(np.float64) ** 2).sum()) + 2e-7 * len(layout.rows))
+    pairs = float((np.diff(starts).astype(np.float64) ** 2).sum())
+    work.spend(MERGE_SECONDS * layout.lookups * pairs + 2e-7 * len(layout.rows))
     joins, longest = layout.joins, int(np.diff(starts).max(initial=1))
     threads = max(1, min(threads, chunks // MERGED_AT_ONCE))
     stop, done = Event(), np.zeros(threads, np.int64)
 
     def merge(worker: int) -> None:
         # Which thread merges a chunk changes nothing: chunks have nothing in common, and nothing is left to chance.
-        units, random = make_units(longest, width), np.ones(1, np.uint64)
+        units, random = make_units(longest, layout.boxes.tuples.shape[1]), np.ones(1, np.uint64)
         for begin in range(worker * MERGED_AT_ONCE, chunks, threads * MERGED_AT_ONCE):
             if stop.is_set():
                 return

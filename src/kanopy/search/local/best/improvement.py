@@ -189,13 +189,13 @@ class Improvement:
     def stretches(self, work: Work, stage: float, progress: Progress) -> Iterator[None]:
         """Improve for a stage, stretch by stretch; each kind of change gets time by what it has lately gained. Nothing
         but where it stops depends on how much work there is in all."""
-        items, width = len(self.part.record), self.layout.boxes.tuples.shape[1]
+        items, lookups = len(self.part.record), self.layout.lookups
         begun = work.spent
         # More orders find more near pairs; what they cost grows with the table, so they depend on the time per row.
         per_row = stage / items
         orders = ORDERS // 2 if per_row < 5e-5 else ORDERS if per_row < 3e-4 else 2 * ORDERS
         if orders > self.orders:
-            work.spend(NEAR_SECONDS * WINDOW * self.layout.records * width * (orders - self.orders))
+            work.spend(NEAR_SECONDS * WINDOW * self.layout.records * lookups * (orders - self.orders))
             self.look_for_neighbours(orders, progress)
         kinds = self.kinds()
         work.spend(LAYING_SECONDS * items)
@@ -206,7 +206,8 @@ class Improvement:
         count = len(kinds)
         rate, share, credit = np.zeros(count), np.full(count, 1 / count), np.zeros(count)
         doublings = max(0.0, float(np.log2(items / 2000)))
-        per_box = [1e-9 * (once + more * doublings) * (4 + width) / 12 for once, more in (k.nanoseconds for k in kinds)]
+        columns = (4 + lookups) / 12
+        per_box = [1e-9 * (once + more * doublings) * columns for once, more in (k.nanoseconds for k in kinds)]
         seconds_per_step = np.zeros(count)
         slice_seconds = min(SLICE_SECONDS, whole / 40)
         points = iter((*NOTED, np.inf))
