@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kanopy._core.classes import Domain
 from kanopy._progress import Progress, Step
 from kanopy.privacy.models import KAnonymity
+from kanopy.search.local.best import starts
 from kanopy.search.local.best.best import Best
 from kanopy.search.local.best.cover import Covering, fold
 from kanopy.search.local.best.cover_kernel import ABSENT, best_box, tighten
@@ -138,9 +139,10 @@ def test_a_cover_can_be_stopped_and_keeps_the_best_so_far() -> None:
     assert np.bincount(found)[np.unique(found)].min() >= 30
 
 
-def test_best_covers_where_k_is_large_and_time_allows() -> None:
+def test_best_covers_where_k_is_large_and_a_program_has_too_many_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starts, "MOST_COMBINATIONS", 10)
     problem = Problem(table(400), [KAnonymity(COVER_FROM)])
     stages: list[str] = []
     found = Best(budget_seconds=0.5).solve(problem, Progress(lambda step: stages.append(step.stage)))
-    assert "covering" in stages
+    assert "covering" in stages and "choosing boxes" not in stages
     assert found.recoding.classes.smallest >= COVER_FROM
