@@ -123,7 +123,7 @@ class Improvement:
             Kind(lambda heat, n: anneal(joins, part, near, k, heat, n, random, LOGS, stats), 1 / 2, 256, (10, 9)),
             Kind(
                 lambda heat, n: dissolve(joins, part, journal, near, k, heat, n, random, LOGS, stats), 1 / 64, 4,
-                (35, 3), True,
+                (18, 2), True,
             ),
             Kind(
                 lambda heat, n: widen(

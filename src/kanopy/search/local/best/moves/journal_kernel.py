@@ -132,8 +132,8 @@ def cheapest_home(
         target = fresh
     most = len(part.size)
     few = most <= FEW
-    # Where all classes are asked, few of them are looked at closely.
-    part.state[WORK] += 2 + (most >> 3 if few else near.shape[1])
+    # Where all classes are asked, those count that are looked at closely.
+    part.state[WORK] += 2 + (most >> 5 if few else near.shape[1])
     seen = -1
     for i in range(-1, most - 1 if few else near.shape[1]):
         if few:
@@ -149,6 +149,8 @@ def cheapest_home(
             seen = c
         # A row pays at least the weight of the class it joins.
         if part.weight[c] < best and part.size[c] >= k and c != home and c != fresh:
+            if few:
+                part.state[WORK] += 1
             w = joint_weight(joins, part.box, c, joins.cells, t)
             rise = (part.size[c] + 1) * w - part.size[c] * part.weight[c]
             if rise < best:

@@ -168,6 +168,7 @@ def reopen(
                 one = draw(random, entries)
                 two = draw(random, entries)
                 w = joint_weight(joins, look.box, one, look.box, two)
+                part.state[WORK] += 1
                 e = trial_at
             if w >= part.weight[a]:
                 continue
