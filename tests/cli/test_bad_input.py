@@ -339,3 +339,10 @@ def test_the_same_errors_in_python() -> None:
         front_door({"a": ["x", "y", "y"]}, Job(quasi=["a"], k=2, hierarchies={"a": tree}))
     assert caught.value.best is not None and caught.value.best.suppressed_rows == 1
     assert any("33.4%" in line for line in caught.value.advice)
+
+
+def test_k_is_written_either_way(shell: Shell) -> None:
+    shell.write("people.csv", "age,sex\n" + "".join(f"{30 + i % 2},f\n" for i in range(8)))
+    for spelled in ("-k", "--k"):
+        assert shell("anonymize", "people.csv", "-q", "age,sex", spelled, "4", "-o", f"{spelled}.csv").status == 0
+    assert (shell.folder / "-k.csv").read_bytes() == (shell.folder / "--k.csv").read_bytes()

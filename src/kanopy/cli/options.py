@@ -70,7 +70,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
     "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
     "repeats": (TEXT, "Equal labels of one list are published once (the default) or each."),
-    "k": (int | None, "Rows that must share each published combination.", "-k"),
+    "k": (int | None, "Rows that must share each published combination.", "--k", "-k"),
     "suppress": (TEXT, "Rows that may be suppressed, e.g. 2%."),
     "hierarchies": (FILE, "A folder with hierarchies: <column>.csv or files ending in _<column>.csv."),
     "metric": (TEXT, METRIC_HELP),
