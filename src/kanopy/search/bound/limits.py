@@ -168,9 +168,13 @@ def number_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Numbered:
 
 def distinct_boxes(boxes: Boxes, heads: Ints, levels: Ints) -> Longs:
     """Which boxes are left when each is named once, those of equal levels side by side."""
-    first = number_boxes(boxes, heads, levels).first
-    by_levels: Longs = first[np.argsort(number_rows(levels[first]).number, kind="stable")]
-    return by_levels
+    first: Longs = number_boxes(boxes, heads, levels).first
+    return first[by_levels(levels[first])]
+
+
+def by_levels(levels: Ints) -> Longs:
+    """The order of boxes in which those of equal levels stand side by side."""
+    return np.argsort(number_rows(levels).number, kind="stable")
 
 
 def _neighbours(of_entry: Longs, record: Ints) -> tuple[Longs, Longs]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kanopy._arrays import Floats, Ints, Longs
-from kanopy._core.numbering import Numbered, number_rows
+from kanopy._core.numbering import number_rows
 from kanopy._progress import Progress
 from kanopy.search.bound.certificate import stretches
-from kanopy.search.bound.limits import count_inside, number_boxes, records_inside
+from kanopy.search.bound.limits import by_levels, count_inside, number_boxes, records_inside
 from kanopy.search.local.best.choice_kernel import WORK, Choice, choose, lighten, make_choice
 from kanopy.search.local.best.moves.anneal_kernel import LOGS
 from kanopy.search.local.boxes import Layout, box_levels, class_runs
@@ -36,19 +36,18 @@ class BoxChoice:
         self.random = np.random.default_rng(seed).integers(1, 2**63, 1).astype(np.uint64)
         self.stats = np.zeros(4, np.int64)
 
-    def add(self, class_of: Ints) -> tuple[Numbered, Longs]:
-        """Take the boxes of classes in; equal numbers for equal boxes, those of the classes first, and where those
-        now stand that were the first of their number."""
+    def add(self, class_of: Ints) -> Longs:
+        """Take the boxes of classes in, none of them twice; returns which box each class has."""
         layout = self.layout
         order, starts = class_runs(class_of)
         levels, weights = box_levels(layout.boxes, layout.record_of_item[order], starts)
         heads = np.concatenate([layout.record_of_item[order[starts]], self.heads])
         levels, weights = np.concatenate([levels, self.levels]), np.concatenate([weights, self.weights])
         numbered = number_boxes(layout.boxes, heads, levels)
-        by_levels = np.argsort(number_rows(levels[numbered.first]).number, kind="stable")
-        once = numbered.first[by_levels]
+        listed = by_levels(levels[numbered.first])
+        once = numbered.first[listed]
         self.heads, self.levels, self.weights = heads[once], np.ascontiguousarray(levels[once]), weights[once]
-        return numbered, by_levels
+        return np.argsort(listed)[numbered.number[: len(starts)]]
 
     def search(self, class_of: Ints, work: Work, progress: Progress, floor: float) -> tuple[Ints, BaseException | None]:
         """The best classes with boxes of these and of the classes given; and what interrupted the search, if so."""
@@ -86,8 +85,7 @@ class BoxChoice:
 
     def _opened(self, class_of: Ints, work: Work) -> Choice | None:
         """All boxes, those of the given classes open; nothing if they hold too many records."""
-        layout = self.layout
-        numbered, by_levels = self.add(class_of)
+        layout, box_of_class = self.layout, self.add(class_of)
         different = len(number_rows(self.levels).first)
         work.spend(LISTING_SECONDS * different * layout.records)
         if work.over:
@@ -100,9 +98,7 @@ class BoxChoice:
         lengths = held[by_weight]
         record = record[stretches(start[by_weight], lengths)]
         start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        place = np.zeros(len(held), np.int32)
-        place[by_levels[by_weight]] = np.arange(len(held), dtype=np.int32)
         order, starts = class_runs(class_of)
         home = np.full(len(class_of), -1, np.int32)
-        home[order] = np.repeat(place[numbered.number[: len(starts)]], np.diff(np.append(starts, len(order))))
+        home[order] = np.repeat(np.argsort(by_weight)[box_of_class], np.diff(np.append(starts, len(order))))
         return make_choice(self.weights[by_weight], start, record, layout.first, home, self.k)

@@ -68,9 +68,7 @@ class Starts:
         if layout.stratum.any():
             return best
         if self.prices is None and per_row >= PRICES_SECONDS_PER_ROW:
-            found = self.by_prices(best, work.part(PRICES_SHARE * stage), progress)
-            if self.choice is not None:
-                return found
+            best = self.by_prices(best, work.part(PRICES_SHARE * stage), progress)
         if self.choice is not None:
             return best
         if k < FROM_ROUNDS and per_row < LITTLE_SECONDS_PER_ROW:
@@ -113,7 +111,7 @@ class Starts:
         prices.run(work.seconds, PRICES_PASSES)
         if work.cut or prices.own_passes < 2:
             return best
-        self.choice = BoxChoice(layout, k, self.seed, *self._chosen(prices))
+        self.choice = BoxChoice(layout, k, self.seed, *self._suggested(prices))
         self.choice.add(best)
         of_item = np.full(len(layout.rows), -1, np.int32)
         record = prices.priced.record_of_tuple[problem.domain.tuple_of_row[layout.rows]]
@@ -130,7 +128,7 @@ class Starts:
                 classes += 1
         return _with_the_rest_merged(problem, layout, of_item, k, progress, work)
 
-    def _chosen(self, prices: Prices) -> tuple[Ints, Ints, Floats]:
+    def _suggested(self, prices: Prices) -> tuple[Ints, Ints, Floats]:
         """The boxes that the program chooses a part of: a record, levels and the weight of each."""
         layout, pool = self.layout, prices.pool
         found, of_cut = np.unique(pool.box, return_inverse=True)

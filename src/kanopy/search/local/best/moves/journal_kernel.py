@@ -109,17 +109,6 @@ def commit(part: Partition, journal: Journal) -> None:
 
 
 @helper
-def worth_filled(gain: float, taken: int, spare: int, spare_paid: float, weight: float, k: int) -> float:
-    """What rows would gain in a new class of that weight: `gain` of those that pay less there, of which `taken` are too
-    few for k, so the missing ones come from the `spare` rows of other classes; very negative if these are too few."""
-    if taken >= k:
-        return gain
-    if taken + spare < k:
-        return -1e300
-    return gain - (k - taken) * (weight - spare_paid / spare)
-
-
-@helper
 def cheapest_home(
     joins: Joins, part: Partition, near: IntRows, k: int, t: int, home: int, fresh: int, random: Words
 ) -> tuple[float, int]:

@@ -18,7 +18,6 @@ from kanopy.search.local.best.moves.journal_kernel import (
     settle,
     touch,
     undo,
-    worth_filled,
 )
 from kanopy.search.local.best.partition_kernel import WORK, Partition, new_class
 from kanopy.search.local.joins_kernel import OWN, Joins, copy_box, draw, join, joint_weight, own_weight
@@ -123,7 +122,12 @@ def _worth(look: Look, e: int, rows: int, weight: float, k: int) -> float:
             elif look.spare[r] != 0:
                 spare += 1
                 spare_paid += look.paid[r]
-    return worth_filled(gain, taken, spare, spare_paid, weight, k)
+    if taken >= k:
+        return gain
+    if taken + spare < k:
+        return -1e300
+    # The missing rows come from classes where they pay less.
+    return gain - (k - taken) * (weight - spare_paid / spare)
 
 
 @kernel(makes_arrays=False)
