@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, near_miss, some
@@ -11,6 +13,52 @@ if TYPE_CHECKING:
 
     from kanopy._arrays import Longs, Mask
     from kanopy._table.frames import Restore
+
+
+@dataclass(frozen=True)
+class ReadingRules:
+    """What a job says of how its table is read, apart from everything else that it says.
+
+    >>> from kanopy._job.job import Job
+    >>> job = Job(quasi="age", skip_rows=1, column_tokens={"age": "99", "pay": "?"}, k=7)
+    >>> ReadingRules.of(job).of_columns(["age", "sex"])
+    ReadingRules(skip_rows=1, missing_tokens=(), column_tokens={'age': ('99',)}, decimals={})
+    """
+
+    skip_rows: int = 0
+    missing_tokens: tuple[str, ...] = ()
+    column_tokens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decimals: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, job: Any) -> ReadingRules:
+        """Those of a job, or of one for masking, which has fewer."""
+        return cls(**{name: getattr(job, name) for name in cls.__dataclass_fields__ if hasattr(job, name)})
+
+    def of_columns(self, names: Collection[str]) -> ReadingRules:
+        """Those that are about a table with these columns: a population, a release, a part of the table."""
+        own = {name: tokens for name, tokens in self.column_tokens.items() if name in names}
+        signs = {name: sign for name, sign in self.decimals.items() if name in names}
+        return replace(self, column_tokens=own, decimals=signs)
+
+    def of_records(self) -> ReadingRules:
+        """Those for a table without rows below its header that are no records."""
+        return replace(self, skip_rows=0)
+
+
+def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None) -> pl.DataFrame:
+    """The records of a table, a frame or where one is, as `anonymize` reads them: by what the job says of that.
+
+    Parts of an index that have a role are columns. `rules` take the place of the job's own.
+
+    >>> from kanopy._job.job import Job
+    >>> read_records({"age": ["years", "41", "99"]}, Job(quasi="age", skip_rows=1, missing_tokens="99")).rows()
+    [('41',), (None,)]
+    """
+    from kanopy._table.frames import to_polars, without_index
+
+    frame, way_back = to_polars(without_index(data, job.roles)[0])
+    return as_said(frame, way_back, rules or job)[0]
 
 
 def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFrame, Restore]:

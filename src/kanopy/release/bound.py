@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kanopy._job.job import Job
+from kanopy._errors import JobError
+from kanopy._job.given import generalizing_job
 from kanopy._kinds import as_seconds
 from kanopy._progress import Callback, Progress
+from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:
+    from kanopy._job.given import JobSource
     from kanopy.search.bound.bound import Bound
 
 
 def lower_bound(
     data: Any,
-    job: Job,
+    job: JobSource,
     *,
     passes: int | None = None,
     budget: float | str | None = None,
@@ -35,6 +38,12 @@ def lower_bound(
     """
     from kanopy.search.bound.bound import lower_bound as bound_of_problem
 
+    job = generalizing_job(job, "A bound")
+    if job.algorithm in MASKING_NAMES:
+        raise JobError(
+            f"A bound is about hierarchies, and {job.algorithm!r} substitutes answers by meaning. Name an "
+            "algorithm that generalizes, such as 'best'."
+        )
     seconds = None if budget is None else as_seconds(budget, "time for the bound")
     tell = Progress(progress)
     prepared = prepare(data, job, population=population, progress=tell, generalize=True)

@@ -17,7 +17,7 @@ from kanopy._job.inputs import (
     with_classes,
 )
 from kanopy._job.job import Job
-from kanopy._job.reading import as_said
+from kanopy._job.reading import ReadingRules, as_said
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH
 from kanopy.masking.names import MASKING_NAMES
@@ -341,9 +341,7 @@ def _population(given: Any, job: Job) -> pl.DataFrame | None:
     if source is None:
         raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
     people, way_back = to_polars(source)
-    named = {name: own for name, own in job.column_tokens.items() if name in people.columns}
-    written = {name: sign for name, sign in job.decimals.items() if name in people.columns}
-    people, _ = as_said(people, way_back, job.replaced(column_tokens=named, decimals=written, skip_rows=0))
+    people, _ = as_said(people, way_back, ReadingRules.of(job).of_records().of_columns(people.columns))
     _require(job.quasi, people, "population")
     return people[list(job.quasi)]
 

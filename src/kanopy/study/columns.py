@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanopy._job.job import Job
-from kanopy._job.reading import as_said
+from kanopy._job.reading import ReadingRules, read_records
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Plain
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -68,10 +68,9 @@ def look_at_columns(frame: pl.DataFrame, job: Job, progress: Progress = SILENT) 
 def column_under(frame: pl.DataFrame, name: str, job: Job) -> Column:
     """A column as hierarchies see it under a job: missing ones known, numbers read."""
     from kanopy._table.column import typed_column
-    from kanopy._table.frames import to_polars
     from kanopy.hierarchy.column import column_of
 
-    read = as_said(*to_polars(frame[[name]]), _about(job, [name]))[0]
+    read = read_records(frame[[name]], job, rules=ReadingRules.of(job).of_columns([name]))
     return typed_column(read[name], missing_tokens=job.missing_tokens) or column_of([], name=name)
 
 
@@ -85,12 +84,11 @@ def people_under(frame: pl.DataFrame, name: str, tree: Hierarchy, job: Job) -> d
     {(0, 'Bonn'): 1, (0, 'Ulm'): 2, (1, '*'): 2}
     """
     from kanopy._core.units import Units
-    from kanopy._table.frames import to_polars
     from kanopy._table.grouping import units_of
     from kanopy.engine.local import LocalEngine
 
     names = list(dict.fromkeys([name, *job.unit]))
-    read = as_said(*to_polars(frame[names]), _about(job, names))[0]
+    read = read_records(frame[names], job, rules=ReadingRules.of(job).of_columns(names))
     units = Units(units_of(read, job.unit, job.missing_tokens)[0], 1, "people")
     found = LocalEngine().count(read, {name: tree}, missing_tokens=job.missing_tokens, unknown="suppress").domain
     encoded, kept = found.hierarchies[0], found.tuple_of_row >= 0
@@ -101,15 +99,6 @@ def people_under(frame: pl.DataFrame, name: str, tree: Hierarchy, job: Job) -> d
         counts = units.people(nodes, encoded.node_count)
         people |= {(level, encoded.label(int(node))): int(counts[node]) for node in encoded.nodes_at(level)}
     return people
-
-
-def _about(job: Job, names: Sequence[str]) -> Job:
-    """Only what a job says about how some columns are read."""
-    return Job(
-        quasi=names[:1], skip_rows=job.skip_rows, missing_tokens=job.missing_tokens,
-        column_tokens={each: tokens for each, tokens in job.column_tokens.items() if each in names},
-        decimals={each: sign for each, sign in job.decimals.items() if each in names},
-    )  # fmt: skip
 
 
 def small_histogram(column: Column, bars: int = BARS) -> tuple[tuple[int, ...], str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._job.guess import guess_job
 from kanopy._job.inputs import resolve_hierarchies
 from kanopy._job.job import Job
-from kanopy._job.reading import as_said
+from kanopy._job.reading import read_records
 from kanopy._progress import Callback, Progress
 from kanopy._table import datasets
 from kanopy.app.bench.bench import Bench, job_of
@@ -59,9 +59,7 @@ def build_columns(
 
 
 def _built(frame: pl.DataFrame, job: Job) -> dict[str, str]:
-    from kanopy._table.frames import to_polars
-
-    built = resolve_hierarchies(as_said(*to_polars(frame), job)[0], job)
+    built = resolve_hierarchies(read_records(frame, job), job)
     return {name: hierarchy_json(tree) + "\n" for name, tree in built.items()}
 
 

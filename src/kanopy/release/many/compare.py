@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
+from kanopy._job.given import generalizing_job
 from kanopy._job.job import Job
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
@@ -24,6 +25,7 @@ from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm
 
 if TYPE_CHECKING:
     from kanopy._core.classes import Domain
+    from kanopy._job.given import JobSource
     from kanopy.masking.job import MaskJob
 
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {"mondrian": ({"strict": True},), "xu": ({"direction": "top-down"},)}
@@ -124,9 +126,9 @@ class Comparison(Short):
 
 def compare(
     data: Any,
-    job: Job,
+    job: JobSource,
     *,
-    algorithms: Sequence[str] = ("all",),
+    algorithms: str | Sequence[str] = ("all",),
     budget: float | str | None = None,
     population: Any = None,
     progress: Callback | None = None,
@@ -143,7 +145,9 @@ def compare(
     [('optimal', 2), ('datafly', 2)]
     """
     tell = Progress(progress)
+    job = generalizing_job(job, "A comparison of algorithms")
     seconds = None if budget is None else as_seconds(budget)
+    algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
     prepared = prepare(data, job, population=population, progress=tell, generalize=True)
     entries: list[Entry] = []
@@ -222,7 +226,7 @@ def _entry(
         asked = job.replaced(algorithm=name, parameters=parameters, pseudonymize=())
         own: Job | MaskJob = asked
         if masks:
-            prepared = prepare(prepared.frame, asked)
+            prepared = prepare(prepared.frame, asked.replaced(skip_rows=0))
             own = prepared.job
         else:
             _warm_up(prepared.domain, asked)

@@ -18,8 +18,10 @@ import numpy as np
 
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
+from kanopy._job.given import generalizing_job
 from kanopy._job.inputs import SEARCHES_OVER_LEVELS, chosen_automatically
 from kanopy._job.job import Job
+from kanopy._job.reading import read_records
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
 from kanopy._shown import Short
@@ -29,6 +31,7 @@ from kanopy.release.run import run
 
 if TYPE_CHECKING:
     from kanopy._core.classes import Domain
+    from kanopy._job.given import JobSource
     from kanopy.privacy.models import Model, ModelSource
     from kanopy.release.result import Result
     from kanopy.search.problem import Problem
@@ -113,12 +116,12 @@ class Exploration(Short):
 
 def explore(
     data: Any,
-    job: Job,
+    job: JobSource,
     *,
     ks: Sequence[int],
     limits: Sequence[float | str] | None = None,
     models: Sequence[Sequence[ModelSource]] | None = None,
-    algorithms: Sequence[str] | None = None,
+    algorithms: str | Sequence[str] | None = None,
     population: Any = None,
     progress: Callback | None = None,
     state: str | Path | None = None,
@@ -134,6 +137,8 @@ def explore(
     [(2, 0.2, True), (3, 0.2, True)]
     """
     tell = Progress(progress)
+    job = generalizing_job(job, "A map of risk and loss")
+    algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     grid = _grid(job, ks, limits, models, algorithms)
     pools = _Pools(data, job, grid, population, tell)
     domain = pools.first.prepared.domain
@@ -224,10 +229,9 @@ class _Pools:
         self._pools: dict[str, _Pool] = {}
         self._known: dict[tuple[int, float, bool], _Pool] = {}
         self._chosen = any(chosen_automatically(job.hierarchies.get(name)) for name in job.quasi)
-        self._data = data
+        self._records = read_records(data, job)
         case = grid[0]
         self.first = self._pool(case, case.ks[0], case.limits[0])
-        self._data = self.first.prepared.frame
 
     @property
     def judged(self) -> int:
@@ -250,8 +254,10 @@ class _Pools:
     def _pool(self, case: _Case, k: int, limit: float) -> _Pool:
         key = (k, limit, case.job.algorithm in SEARCHES_OVER_LEVELS)
         if key not in self._known:
-            job = case.job.replaced(k=k, suppress=limit, models=self._models)
-            prepared = prepare(self._data, job, population=self._population, progress=self._tell, generalize=True)
+            job = case.job.replaced(
+                k=k, suppress=limit, models=self._models, skip_rows=0
+            )  # skipped when they were read
+            prepared = prepare(self._records, job, population=self._population, progress=self._tell, generalize=True)
             pool = _Pool(prepared, self._tell)
             self._known[key] = self._pools.setdefault(_fingerprint(prepared.domain, job), pool)
         return self._known[key]

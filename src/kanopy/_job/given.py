@@ -1,0 +1,64 @@
+"""A job in any of the forms in which functions take one: itself, a job file, or the plain data of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kanopy._errors import JobError
+from kanopy._job.job import Job
+from kanopy._job.job_file import SETTINGS
+from kanopy._parameters import parameters_of
+
+if TYPE_CHECKING:
+    from kanopy.masking.job import MaskJob
+
+    JobSource: TypeAlias = Job | MaskJob | str | os.PathLike[str] | Mapping[str, Any]
+    """What says what to publish: a `Job`, a `MaskJob`, the path of a job file, or its content as a dictionary."""
+
+
+def as_job(source: JobSource) -> Job | MaskJob:
+    """The job itself, whatever form it was given in.
+
+    >>> as_job({"k": 3, "columns": {"age": {"role": "quasi-identifier"}}}).quasi
+    ('age',)
+    >>> as_job(["age", "sex"])
+    Traceback (most recent call last):
+    kanopy._errors.JobError: A job is a Job, a MaskJob, the path of a job file or a dictionary, not a list. Name ...
+    """
+    from kanopy.masking.job import MaskJob
+
+    if isinstance(source, (Job, MaskJob)):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return Job.read(Path(source))
+    if isinstance(source, Mapping):
+        arguments = [name for name in source if name in parameters_of(Job) and name not in (*SETTINGS, "columns")]
+        if arguments:
+            raise JobError(
+                f"A dictionary is read like a job file, which has no {arguments[0]!r}: columns stand under 'columns', "
+                "each with its role. For arguments of Job, write Job(**dictionary)."
+            )
+        return Job.from_dict(source)
+    raise JobError(
+        f"A job is a Job, a MaskJob, the path of a job file or a dictionary, not a {type(source).__name__}. Name "
+        "quasi-identifiers with quasi=…."
+    )
+
+
+def generalizing_job(source: JobSource, what: str) -> Job:
+    """The job for something that only generalization has; one for masking is refused, `what` says what has no use.
+
+    >>> from kanopy import MaskJob
+    >>> generalizing_job(MaskJob(text="why"), "A bound")
+    Traceback (most recent call last):
+    kanopy._errors.JobError: A bound is about hierarchies, and a MaskJob substitutes answers by meaning. Give a Job ...
+    """
+    job = as_job(source)
+    if isinstance(job, Job):
+        return job
+    raise JobError(
+        f"{what} is about hierarchies, and a MaskJob substitutes answers by meaning. Give a Job that generalizes."
+    )
