@@ -7,8 +7,9 @@ import pytest
 
 from kanopy._table import datasets
 from kanopy._table.guessing.guess import guess_roles
+from kanopy._table.guessing.pointing import distinct_values, more_values, why_pointing
 from kanopy._table.guessing.structure import keys_of_people
-from kanopy._table.roles import Role, identifying_column
+from kanopy._table.roles import Role
 
 
 @pytest.mark.parametrize(
@@ -121,8 +122,44 @@ def test_logarithms_are_no_degrees_of_places() -> None:
 
 
 def test_yes_and_no_point_at_nobody() -> None:
-    assert identifying_column(pl.Series("fin", [0, 1] * 20)) is None
-    assert identifying_column(pl.Series("name", ["Ann", "Bob"])) == "a person's name"
+    assert verdict("fin", [0, 1] * 20) is None and verdict("email", ["yes", None] * 20) is None
+    assert verdict("name", ["Ann", "Bob"]) == "its name speaks of a person's name"
+    assert verdict("q7", [None] * 40 + ["ann@example.org"]) == "it holds an e-mail address"
+
+
+def verdict(name: str, values: list[object]) -> str | None:
+    return why_pointing(name, distinct_values(pl.Series(values)))
+
+
+TELLING = {
+    "mail": ([f"v{i % 7}" for i in range(300)] + ["ann@example.org"], "an e-mail address"),
+    "phone": ([*range(100)] * 3 + ["+34 600 123 456"], "a telephone number"),
+    "number": (["a", "b"] * 50 + [str(10**19 + i) for i in range(200)], "a text of their own"),
+    "names": (["Anna Weber", "Hans Koch", "Maria Klein", "Peter Wolf", "Claire Moreau"] * 20, "names of people"),
+    "words": (["ale", "nuts", "rye"] * 100, None),
+    "measure": ([i / 7 for i in range(300)], None),
+    "measure as text": ([str(i / 7) for i in range(300)], None),
+    "counts": ([1.0, 2.0, None] * 50, None),
+    "1.5 and 1.50": (["1.5", "1.50", "2"], None),
+    "lists": ([[1], [2]] * 20, "not looked through"),
+}
+
+
+@pytest.mark.parametrize("kind", TELLING)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_holds_a_column_back_depends_on_its_values_not_on_their_order(kind: str, seed: int) -> None:
+    values, wanted = TELLING[kind]
+    column = pl.Series([None if each is None else str(each) for each in values] if kind == "phone" else values)
+    said = why_pointing("zq", distinct_values(column))
+    assert said == wanted if wanted is None else wanted in str(said)
+    again = column.sample(fraction=1, shuffle=True, seed=seed)
+    assert why_pointing("zq", distinct_values(again)) == said
+    if not column.dtype.is_nested():
+        table = None
+        for at in range(0, len(again), 37):
+            table = more_values(table, again[at : at + 37])
+        assert why_pointing("zq", table) == said
+        assert why_pointing("zq", distinct_values(column, 2) if column.n_unique() > 2 else None) is not None
 
 
 def test_a_measure_is_no_key_of_people() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from kanopy._arrays import Ints, Longs
 
+    Distinct = Callable[[Sequence[str]], Mapping[str, pl.DataFrame | None]]
+    """The different values of some columns, as `why_pointing` takes them."""
+
 MOST_LEVELS = 8
 FINEST_PARTS = 512
 ROWS_TO_JUDGE = 20_000
@@ -28,28 +31,39 @@ SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
 
 def assign_roles(
-    frame: pl.DataFrame, given: Mapping[str, str], hierarchies: Iterable[str] = (), rest: str = LEAVE_OUT
+    frame: pl.DataFrame,
+    given: Mapping[str, str],
+    hierarchies: Iterable[str] = (),
+    rest: str = LEAVE_OUT,
+    distinct: Distinct | None = None,
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The role of every column, and what to tell the user about it; `hierarchies` are the columns that have one.
 
-    Columns without a given role stay at home. Where `rest` says to publish them, only those do that say whose row it
-    is. What is published as it is and looks as if others may know it is named.
+    Columns without a given role stay at home. Where `rest` says to publish them, only those do of which neither the
+    name nor any value says whose row it is: `distinct` gives all their different values where the frame is but a part
+    of the table. What is published as it is and looks as if others may know it is named.
     """
-    from kanopy._table.roles import identifying_column
+    from kanopy._table.guessing.pointing import distinct_values, why_pointing
+    from kanopy._table.roles import identifying_name
 
     absent = [name for name in given if name not in frame.columns]
     if absent:
         raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], frame.columns)}")
-    roles: dict[str, str] = {}
-    meanings: dict[str, str | None] = {}
-    for name in frame.columns:
-        if name not in given:
-            meanings[name] = identifying_column(frame[name])
-            unnamed = Role.UNDECIDED if rest == LEAVE_OUT else Role.INSENSITIVE
-            roles[name] = str(Role.IDENTIFIER if meanings[name] else unnamed)
-        else:
-            roles[name] = given[name]
-    notes = _left_out(roles, meanings, rest)
+    unnamed = [name for name in frame.columns if name not in given]
+    reasons: dict[str, str | None]
+    if rest == LEAVE_OUT:
+        reasons = {name: identifying_name(name) for name in unnamed}
+    elif distinct is None:
+        reasons = {name: why_pointing(name, distinct_values(frame[name])) for name in unnamed}
+    else:
+        values = distinct(unnamed) if unnamed else {}
+        reasons = {name: why_pointing(name, values[name]) for name in unnamed}
+    otherwise = Role.UNDECIDED if rest == LEAVE_OUT else Role.INSENSITIVE
+    roles = {
+        name: given[name] if name in given else str(Role.IDENTIFIER if reasons[name] else otherwise)
+        for name in frame.columns
+    }
+    notes = _left_out(roles, reasons, rest)
     unused = [name for name in hierarchies if name not in frame.columns]
     if unused:
         hint = near_miss(unused[0], frame.columns)
@@ -61,10 +75,9 @@ def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest
     """What is said of columns that stay at home though nobody called them identifiers."""
     if rest != LEAVE_OUT:
         return [
-            f"The column {name!r} was left out: its name speaks of {meaning}. "
-            "Name it insensitive in the job to publish it all the same."
-            for name, meaning in meanings.items()
-            if meaning is not None
+            f"The column {name!r} was left out: {reason}. Name it insensitive in the job to publish it all the same."
+            for name, reason in meanings.items()
+            if reason is not None
         ] + _undecided([name for name, role in roles.items() if role == Role.UNDECIDED])
     unnamed = [f"{name!r} ({meaning})" if meaning else repr(name) for name, meaning in meanings.items()]
     notes = _undecided([name for name, role in roles.items() if role == Role.UNDECIDED and name not in meanings])
@@ -90,15 +103,15 @@ def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
         return []
     from kanopy._table.guessing.company import UNSURE
     from kanopy._table.guessing.guess import guess_roles
-    from kanopy._table.roles import identifying_column
+    from kanopy._table.guessing.pointing import distinct_values, why_pointing
 
     some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
     looks, alone = [], []
     for guess in guess_roles(some_rows):
         if guess.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) and guess.certainty != UNSURE:
             looks.append(f"{guess.column!r} ({guess.role}: {guess.reason.partition(';')[0]})")
-        elif (meaning := identifying_column(some_rows[guess.column])) is not None:
-            looks.append(f"{guess.column!r} (its name speaks of {meaning})")
+        elif (reason := why_pointing(guess.column, distinct_values(some_rows[guess.column]))) is not None:
+            looks.append(f"{guess.column!r} ({reason})")
         elif guess.alone:
             alone.append(guess.column)
     notes = []

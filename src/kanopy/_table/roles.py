@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import polars as pl
+from typing import Any
 
 RECORD_NUMBER = "a record number"
 
@@ -65,7 +62,6 @@ def settle_roles(job: Any, fields: Iterable[str], may_be_hashed: Iterable[str]) 
     object.__setattr__(job, "identifiers", (*job.identifiers, *(name for name in strangers if name not in roles)))
 
 
-FEWEST_TO_JUDGE, YES_AND_NO = 20, 2
 HOUSEHOLD_WORDS = frozenset(
     {"household", "households", "hh", "hhid", "hhnr", "hid", "haushalt", "hogar", "menage", "db"}
 )
@@ -92,22 +88,3 @@ def identifying_name(name: str) -> str | None:
 
     spoken = [each.meaning for each in meanings_of(name)[:1]]
     return next((each.says for each in spoken if each.role == Role.IDENTIFIER and each.says != RECORD_NUMBER), None)
-
-
-def identifying_column(column: pl.Series) -> str | None:
-    """What makes a column point at people: its name, or the name of a record number with nearly unique values.
-
-    >>> import polars as pl
-    >>> identifying_column(pl.Series("id", [1, 2, 3])), identifying_column(pl.Series("id", [1, 1, 1, 2]))
-    ('a record number', None)
-    """
-    from kanopy._table.guessing.names import meanings_of
-
-    if len(column) >= FEWEST_TO_JUDGE and not column.dtype.is_nested() and column.rename("").n_unique() <= YES_AND_NO:
-        return None  # yes and no point at nobody, whatever the name says
-    meaning = identifying_name(column.name)
-    if meaning is None and any(each.meaning.says == RECORD_NUMBER for each in meanings_of(column.name)[:1]):
-        rows = len(column) - column.null_count()
-        if rows > 1 and not column.dtype.is_nested() and column.rename("").drop_nulls().n_unique() > 0.5 * rows:
-            meaning = RECORD_NUMBER
-    return meaning

@@ -78,6 +78,9 @@ class EngineAfar(Protocol):
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows."""
 
+    def distinct(self, columns: Sequence[str], most: int = ...) -> dict[str, pl.DataFrame | None]:
+        """Per column all its different values, as in `kanopy.engine.contract`."""
+
     def released(self, asked: Statements) -> AbstractContextManager[tuple[list[str], str]]:
         """The release that pieces in the place make: its columns, and its name there while the block looks at it."""
 

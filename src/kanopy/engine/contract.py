@@ -22,6 +22,7 @@ import polars as pl
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.column import as_labels
+from kanopy._table.guessing.pointing import MOST_VALUES
 
 if TYPE_CHECKING:
     from kanopy.engine.afar import EngineAfar
@@ -169,6 +170,10 @@ class Engine(Protocol):
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
         """The different rows of some columns, with how often each occurs in `ROWS`."""
+
+    def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
+        """Per column all its different values (`value`) with how often each occurs (`count`); `None` for more than
+        `most`. What decides whether a column may leave looks at these, never at some of the rows."""
 
     def afar(self, columns: Sequence[str]) -> AbstractContextManager[EngineAfar]:
         """The same table where not even the different rows of some columns come here (`kanopy.engine.afar`)."""

@@ -15,6 +15,7 @@ import polars as pl
 
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
+from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
@@ -116,6 +117,10 @@ class DatabaseEngine:
         if not table.height:
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
         return table.with_columns(table[ROWS].cast(pl.Int64))
+
+    def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
+        """The different values of some columns; of those with too many none is used."""
+        return sql.distinct(self._source, self.schema, columns, self.connection.dialect, most, self._fetch)
 
     def _coded(self, asked: str, columns: Sequence[str], most: int | None = None) -> pl.DataFrame:
         """The answer to a query of different rows: each value of a column travels once, and in rows its number."""

@@ -21,6 +21,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
+from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
 from kanopy.engine.afar import CELLS, GROUPS, Solve
@@ -145,6 +146,11 @@ class SparkEngine:
         if not table.height:
             raise DataError("The table has columns but no records. Give one with at least one record.")
         return table.with_columns(table[ROWS].cast(pl.Int64))
+
+    def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
+        """The different values of some columns, by one aggregation each; of those with too many none is used."""
+        self.frame.createOrReplaceTempView(SOURCE)
+        return sql.distinct(SOURCE, self.schema, columns, sql.SPARK, most, self.ask)
 
     @contextlib.contextmanager
     def write(self, recoded: Recoded) -> Iterator[Seen]:

@@ -48,7 +48,7 @@ class Spilled:
                 "The different rows do not fit in memory, and DuckDB keeps them on disk: pip install 'kanopy[duckdb]'."
             ) from None
         self.engine, self.columns = engine, list(columns)
-        self.schema, self.head = engine.schema, engine.head
+        self.schema, self.head, self.distinct = engine.schema, engine.head, engine.distinct
         self.published = None if engine.sink is None else getattr(engine.sink, "target", None)
         self._folder = tempfile.TemporaryDirectory(prefix="kanopy-", ignore_cleanup_errors=True)
         try:

@@ -14,6 +14,8 @@ import polars as pl
 
 from kanopy._errors import MissingDependency
 from kanopy._table.databases import quoted
+from kanopy._table.guessing.pointing import COUNT as COUNTED
+from kanopy._table.guessing.pointing import VALUE, distinct_values
 from kanopy.engine.contract import ROWS, Recoded, Seen
 
 COUNT = "kanopy_rows"
@@ -171,6 +173,25 @@ def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> st
     names = [f"{dialect.name(name)}{collate} as {dialect.name(name)}" for name in columns]
     by = ", ".join(str(place + 1) for place in range(len(names)))
     return f"select {', '.join(names)}, count(*) as {COUNT} from {source} s group by {by}"
+
+
+def distinct(
+    source: str,
+    schema: pl.Schema,
+    columns: Sequence[str],
+    dialect: Dialect,
+    most: int,
+    ask: Callable[[str], pl.DataFrame],
+) -> dict[str, pl.DataFrame | None]:
+    """Per column its different values with how often each occurs, or `None` where there are more than `most`."""
+    found: dict[str, pl.DataFrame | None] = {}
+    for name in columns:
+        values = distinct_values(pl.Series([], dtype=schema[name]))
+        if not schema[name].is_nested():  # lists and maps cannot be grouped everywhere, and are not looked through
+            values = ask(f"select * from ({count_statement(source, [name], dialect)}) c limit {most + 1}")
+            values.columns = [VALUE, COUNTED]
+        found[name] = None if values is None or values.height > most else values
+    return found
 
 
 def small_type(largest: int) -> str:

@@ -18,6 +18,7 @@ import polars as pl
 
 from kanopy._arrays import Ints
 from kanopy._errors import DataError
+from kanopy._table.guessing.pointing import MOST_VALUES, distinct_values, more_values
 from kanopy._table.streams.scans import BATCH_ROWS, Scan
 from kanopy._table.streams.sinks import Sink
 from kanopy.engine.contract import Recoded, Seen, most_different, require_few
@@ -83,6 +84,18 @@ class StreamEngine:
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
         self._counted = counted
         return counted.tally.frame(columns)
+
+    def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
+        """The different values of some columns in one pass; of those with too many none is kept."""
+        found: dict[str, pl.DataFrame | None] = {}
+        for batch in self.scan.batches(columns):
+            said = self.said(batch)
+            for name in columns:
+                if name not in found:
+                    found[name] = distinct_values(said[name], most)
+                elif (known := found[name]) is not None:
+                    found[name] = more_values(known, said[name], most)
+        return found or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
 
     def afar(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
         """The same table with the columns that decide on disk, where not even its different rows fit in memory."""

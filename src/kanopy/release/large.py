@@ -19,6 +19,7 @@ from kanopy._job.inputs import about_people, assign_roles, target_of
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import Callback, Clock, Progress
+from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, units_for
 from kanopy.release.result import Result
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, Recoded
     from kanopy.search.solution import Solution
-
-HEAD_ROWS = 200_000
-"""So many rows say what the columns look like."""
 
 
 def not_large(job: Any) -> str | None:
@@ -139,7 +137,7 @@ class _Held:
     def __init__(self, engine: Engine) -> None:
         self.recoded: Recoded | None = None
         self.schema, self.source, self.notes = engine.schema, engine.source, engine.notes
-        self.head, self.count, self.afar = engine.head, engine.count, engine.afar
+        self.head, self.count, self.afar, self.distinct = engine.head, engine.count, engine.afar, engine.distinct
 
     @contextmanager
     def write(self, recoded: Recoded) -> Iterator[Any]:
@@ -202,8 +200,8 @@ def _prepared(
         absent = [name for name in (*job.roles, *key_columns(job)) if name not in columns]
         if absent:
             raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], columns)}")
-        head = engine.head(HEAD_ROWS)
-        roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest)
+        head = engine.head(ROWS_FOR_KEYS)
+        roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest, engine.distinct)
         raw = engine.count(key_columns(job)) if counts is None else counts
         rows_of = raw[ROWS].to_numpy().astype(np.int64)
         raw = raw.drop(ROWS)

@@ -139,7 +139,7 @@ def _unit(frame: pl.DataFrame, values: Mapping[str, Values], found: Mapping[str,
         and FEWEST_UNITS <= values[name].distinct <= MOST_UNITS * values[name].rows
         and values[name].rows == frame.height
         and not HOUSEHOLD_WORDS & set(words_of(name))
-        and not _about_places(name)
+        and not about_places(name)
         and hangs_on(frame, name, values)
     ]
     return max(keys, key=lambda name: values[name].distinct, default=None)
@@ -181,7 +181,7 @@ def _guess(frame: pl.DataFrame, name: str, values: Mapping[str, Values]) -> Gues
     if seen.free_text or (seen.length > LONG_TEXT and seen.text and not seen.dates and seen.distinct > 50):
         reason = f"is free text ({seen.length:.0f} characters on average): it may say anything about a person"
         return Guess(name, Role.IDENTIFIER, reason, None, SURE)
-    if (seen.full_names or _first_names(seen)) and not _about_places(name):
+    if (seen.full_names or _first_names(seen)) and not about_places(name):
         return Guess(name, Role.IDENTIFIER, f"its values look like names of people; {shape}", None, LIKELY)
     for meaning in spoken:
         guess = _by_name(frame, name, seen, meaning, values, shape)
@@ -331,7 +331,7 @@ def _can_be_time(meaning: Meaning, name: str, seen: Values) -> bool:
     return any(part in name.lower() for part in PARTS_OF_DATES) or not isinstance(high, float) or high >= 1000
 
 
-def _about_places(name: str) -> bool:
+def about_places(name: str) -> bool:
     """Whether a word of the name speaks of what others may know and is no word for people: a place, an employer."""
     words = [word for word in words_of(name) if word not in lexicon().people]
     return any(each.role == Role.QUASI_IDENTIFIER for word in words for each in lexicon().index.get(word, ()))
@@ -339,7 +339,7 @@ def _about_places(name: str) -> bool:
 
 def _names_people(name: str, seen: Values) -> bool:
     """Whether the values of a column of names can be those of people: not of places or employers, not a few codes."""
-    if _about_places(name):
+    if about_places(name):
         return False
     return seen.rows < 200 or seen.distinct >= FEW_VALUES
 

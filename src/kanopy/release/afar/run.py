@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import DataError, JobError, some
-from kanopy._job.inputs import MOST_LEVELS, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
+from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from kanopy._table.encode import EncodedColumn
     from kanopy.engine.afar import EngineAfar
     from kanopy.hierarchy.hierarchy import Hierarchy
-
-HEAD_ROWS = 20_000
 
 
 def why_not_afar(job: Job) -> str | None:
@@ -80,7 +78,8 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
 
     with clock.stage("count"):
         tell("counting where the table lies")
-        roles, notes = assign_roles(engine.head(HEAD_ROWS), job.roles, job.hierarchies, job.rest)
+        some_rows = engine.head(ROWS_TO_JUDGE)
+        roles, notes = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
         place = engine.place
         asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
         afar = Afar(place, engine.table, job.quasi, asked_of)
