@@ -43,6 +43,10 @@ class JobError(InputError):
     """The job asks for something contradictory or out of range."""
 
 
+class NotAvailable(JobError):
+    """Something needs all rows in memory, and the engine that made the release left them where they are."""
+
+
 class MissingDependency(InputError):
     """An optional library is needed for what was asked; the message says how to install it."""
 

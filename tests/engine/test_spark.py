@@ -23,10 +23,10 @@ from kanopy import Job
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, read_files, spark_session
-from kanopy.release.afar.result import ResultAfar
 from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.pushdown.result import PushdownResult
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
-from tests.engine.test_afar import CUTS, FEW, IN_PARTS, OVER_LEVELS
+from tests.engine.test_pushdown import CUTS, FEW, IN_PARTS, OVER_LEVELS
 
 pytest.importorskip("pyspark", reason="pip install 'kanopy[spark]'")
 needs_java = pytest.mark.skipif(
@@ -144,7 +144,7 @@ def test_more_different_rows_than_fit_stay_on_the_cluster(
     frame = session.createDataFrame(people().to_arrow()).repartition(3)
     found: Any = anonymize_where_it_is(SparkEngine(frame, f"{tmp_path}/release"), wanted)
     meant, release = kanopy.anonymize(people(), wanted), pl.read_parquet(f"{tmp_path}/release/*.parquet")
-    assert isinstance(found, ResultAfar) and release.columns == meant.frame.columns
+    assert isinstance(found, PushdownResult) and release.columns == meant.frame.columns
     if name not in IN_PARTS:
         assert found.levels == meant.levels and found.score == pytest.approx(meant.score, rel=1e-12)
         assert as_texts(release) == as_texts(meant.frame)

@@ -396,7 +396,7 @@ class Job(Declared):
             for name in ROLES
         }
         if field != "quasi":
-            for name in ("hierarchies", "min_levels", "max_levels", "weights"):
+            for name in ("hierarchies", "min_levels", "max_levels", "weights", "separators"):
                 changes[name] = {each: value for each, value in getattr(self, name).items() if each != column}
         changes["pseudonymize"] = [each for each in self.pseudonymize if each != column or field == "identifiers"]
         return self.replaced(**changes)

@@ -78,6 +78,7 @@ def anonymize(
     where = choose_engine(data, output, wanted, asked, rows_needed=bool(given["report"] or given["target"] or proof))
     if emit_sql is not None or where != "memory":
         from kanopy.cli.large import emit_statement, publish_large
+        from kanopy.release.pushdown.result import PushdownResult
 
         if proof:
             raise JobError("--bound needs all rows in memory. Leave it out, or use --engine memory.")
@@ -91,7 +92,7 @@ def anonymize(
                 master=master, counts=counts,
             )  # fmt: skip
             _keep_inside(given["mapping"], solution)
-            show = _show_release if hasattr(result, "prepared") else _show_afar
+            show = _show_pushdown if isinstance(result, PushdownResult) else _show_release
             emit(result.summary(), lambda out: show(out, result, output, None))
         return
     run = functools.partial(release_of, bound=proof)
@@ -258,7 +259,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
 
 
-def _show_afar(out: Any, result: Any, output: str | None, report: Path | None) -> None:
+def _show_pushdown(out: Any, result: Any, output: str | None, report: Path | None) -> None:
     """A release whose different rows stayed where they are: what was counted on it there."""
     from rich.text import Text
 

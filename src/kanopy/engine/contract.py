@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from kanopy._table.column import as_labels
 from kanopy._table.guessing.pointing import MOST_VALUES
 
 if TYPE_CHECKING:
-    from kanopy.engine.afar import EngineAfar
+    from kanopy.engine.pushdown import PushdownEngine
 
 ROWS = "\0rows"
 """The column that says how many rows are like this one."""
@@ -154,6 +154,14 @@ class Engine(Protocol):
     """Whether rows pass by here, so that what a job says of every value can be done to them."""
 
     @property
+    def target(self) -> str | None:
+        """Where the release goes; `None` where it stays a frame of the engine, or nothing is written."""
+
+    @property
+    def remote(self) -> Any:
+        """The release as a frame of the engine once it is there, where the engine has frames."""
+
+    @property
     def schema(self) -> pl.Schema:
         """The columns, with the types that they have when the table is read into memory."""
 
@@ -175,8 +183,8 @@ class Engine(Protocol):
         """Per column all its different values (`value`) with how often each occurs (`count`); `None` for more than
         `most`. What decides whether a column may leave looks at these, never at some of the rows."""
 
-    def afar(self, columns: Sequence[str]) -> AbstractContextManager[EngineAfar]:
-        """The same table where not even the different rows of some columns come here (`kanopy.engine.afar`)."""
+    def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[PushdownEngine]:
+        """The same table where not even the different rows of some columns come here (`kanopy.engine.pushdown`)."""
 
     def write(self, recoded: Recoded) -> AbstractContextManager[Seen]:
         """Write the release and count what was written. It is published when the block ends well, else nothing is."""

@@ -19,10 +19,10 @@ from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
-from kanopy.engine.afar import DatabasePlace
 from kanopy.engine.connections import connected, is_database
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
 from kanopy.engine.publishing import counted_again
+from kanopy.engine.pushdown import DatabasePlace
 from kanopy.engine.statements import PAIRS, PIECES, Statements
 
 COUNTED = "kanopy_counted"
@@ -42,7 +42,7 @@ class DatabaseEngine:
     [(29, 1), (41, 2)]
     """
 
-    name, reads_batches = "database", False
+    name, reads_batches, remote = "database", False, None
     notes: tuple[str, ...] = ()
 
     def __init__(
@@ -55,6 +55,7 @@ class DatabaseEngine:
             self._ordered = query is None
             self.fetched = 0  # bytes that came from there
             self.output: str | None = None
+            self.target = sink.target if sink is not None else output and shown_address(output)
             if output is not None:
                 self.output = self._target(address, output, overwrite)
         except BaseException:
@@ -213,7 +214,7 @@ class DatabaseEngine:
                 with contextlib.suppress(Exception):
                     own.run("rollback")
 
-    def afar(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
+    def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
         """The table where not even its different rows come here."""
         if self.sink is not None:
             raise DataError(
@@ -226,11 +227,6 @@ class DatabaseEngine:
     def place(self) -> DatabasePlace:
         """Where statements about the table are run."""
         return DatabasePlace(self.connection, self._fetch)
-
-    @property
-    def published(self) -> str | None:
-        """The table of the release."""
-        return self.output
 
     def _fetch(self, query: str) -> pl.DataFrame:
         with self._told():

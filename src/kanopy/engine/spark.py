@@ -24,8 +24,8 @@ from kanopy._errors import DataError, MissingDependency
 from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
-from kanopy.engine.afar import CELLS, GROUPS, Solve
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
+from kanopy.engine.pushdown import CELLS, GROUPS, Solve
 from kanopy.engine.statements import PAIRS, PIECES, Statements
 
 LEAST_JAVA = 17
@@ -112,14 +112,14 @@ def told() -> Iterator[None]:
 
 
 class SparkEngine:
-    """A frame of Spark; its release is the frame `published`, also written to the folder `output` if one is named."""
+    """A frame of Spark; its release is the frame `remote`, also written to the folder `output` if one is named."""
 
     name, reads_batches, source, table = "spark", False, "a Spark table", SOURCE
     notes: tuple[str, ...] = ()
 
     def __init__(self, frame: Any, output: str | None = None) -> None:
         self.frame, self.output, self.session = frame, output, frame.sparkSession
-        self.published: Any = None
+        self.target, self.remote = output, None
         if output is not None:
             self._files, self._path = _file_system(self.session, output)
             if self._files.exists(self._path):
@@ -189,13 +189,13 @@ class SparkEngine:
                 if not files.rename(place, self._path):
                     raise DataError(f"{self.output} could not get its name. Nothing was published.")
                 published, aside = self.session.read.parquet(str(self.output)), None
-            self.published = published
+            self.remote = published
         finally:
             if aside is not None:
                 files, place = _file_system(self.session, aside)
                 files.delete(place, True)
 
-    def afar(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
+    def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
         """The frame where not even its different rows come to the driver."""
         return contextlib.nullcontext(self)
 
@@ -204,10 +204,6 @@ class SparkEngine:
         """Where statements about the frame are run."""
         self.frame.createOrReplaceTempView(SOURCE)
         return SparkPlace(self)
-
-    def restore(self, frame: pl.DataFrame, kept: Any = None) -> Any:
-        """The release as a frame of Spark."""
-        return self.published
 
     def ask(self, query: str) -> pl.DataFrame:
         """The answer of the cluster."""
@@ -221,7 +217,7 @@ class SparkEngine:
 
 
 class SparkPlace:
-    """Statements about tables whose different rows stay on the cluster (`kanopy.engine.afar`)."""
+    """Statements about tables whose different rows stay on the cluster (`kanopy.engine.pushdown`)."""
 
     dialect = sql.SPARK
 

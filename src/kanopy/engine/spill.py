@@ -20,9 +20,9 @@ import polars as pl
 from kanopy._errors import DataError, MissingDependency
 from kanopy._table.column import emptied
 from kanopy._table.streams.scans import BATCH_ROWS
-from kanopy.engine.afar import DatabasePlace
 from kanopy.engine.contract import Recoded
 from kanopy.engine.publishing import changed, texts
+from kanopy.engine.pushdown import DatabasePlace
 from kanopy.engine.statements import Statements
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Spilled:
             ) from None
         self.engine, self.columns = engine, list(columns)
         self.schema, self.head, self.distinct = engine.schema, engine.head, engine.distinct
-        self.published = None if engine.sink is None else getattr(engine.sink, "target", None)
+        self.name, self.source, self.target, self.remote = engine.name, engine.source, engine.target, None
         self._folder = tempfile.TemporaryDirectory(prefix="kanopy-", ignore_cleanup_errors=True)
         try:
             with self._told():

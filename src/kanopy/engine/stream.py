@@ -47,7 +47,7 @@ class StreamEngine:
     [('41', 2), ('29', 1)]
     """
 
-    name, reads_batches = "stream", True
+    name, reads_batches, remote = "stream", True, None
 
     def __init__(self, table: Scan, sink: Sink | None = None, said: Said | None = None, skip: int = 0) -> None:
         self.scan, self.sink, self.said = table, sink, said or (lambda frame: frame)
@@ -59,6 +59,11 @@ class StreamEngine:
     def schema(self) -> pl.Schema:
         """The columns with their types."""
         return self.scan.schema
+
+    @property
+    def target(self) -> str | None:
+        """The file, folder or table of the release."""
+        return None if self.sink is None else self.sink.target
 
     @property
     def source(self) -> str:
@@ -97,7 +102,7 @@ class StreamEngine:
                     found[name] = more_values(known, said[name], most)
         return found or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
 
-    def afar(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
+    def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
         """The same table with the columns that decide on disk, where not even its different rows fit in memory."""
         from kanopy.engine.spill import Spilled
 

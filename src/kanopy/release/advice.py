@@ -15,7 +15,7 @@ from kanopy._errors import KanopyError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
 from kanopy._shown import Plain
-from kanopy.release.prepare import Prepared, make_problem, prepare
+from kanopy.release.prepare import Prepared, generalizable, make_problem
 from kanopy.report.words import MOST_LOST
 
 if TYPE_CHECKING:
@@ -150,15 +150,14 @@ def _without(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
 
 def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
-    if prepared.rows_of is not None:  # the other columns are not here
-        return
     job = advised(job, settings)
     built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
     kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     try:
-        fresh = prepare(
-            prepared.frame, job.replaced(hierarchies={**job.hierarchies, **kept}), population=prepared.population
-        )
+        fresh = generalizable(
+            prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
+            prepared.units, prepared.multiplicity,
+        )  # fmt: skip
     except KanopyError:
         return
     yield from _loss_of(make_problem(fresh.domain, job), job, change, option, settings)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import as_said
 from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
+from kanopy.engine.distinct import DistinctRows
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, units_for
 from kanopy.release.result import Result
@@ -86,12 +87,11 @@ def anonymize_where_it_is(
     try:
         raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
     except TooManyKinds:
-        from kanopy.release.afar.run import anonymize_afar, require_afar
+        from kanopy.release.pushdown.run import anonymize_by_pushdown, require_pushdown
 
-        require_afar(job, most_different())
-        with engine.afar(key_columns(job)) as there:
-            # It has all that can be known of a release whose rows nobody has seen together, under the same names.
-            return cast("Result", anonymize_afar(there, job, most_different(), clock, tell))
+        require_pushdown(job, most_different())
+        with engine.pushdown(key_columns(job)) as there:
+            return anonymize_by_pushdown(there, job, most_different(), clock, tell)
     with clock.stage("search"):
         found = search(prepared, job, tell)
         piece, prepared, found = _pieces(prepared, found)
@@ -106,8 +106,10 @@ def anonymize_where_it_is(
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
         plain = job.replaced(pseudonymize=())
         verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
+    assert prepared.multiplicity is not None
+    left = prepared.multiplicity if kept is None else prepared.multiplicity[kept]
     return Result(
-        published=published,
+        records=DistinctRows(published, left),
         job=job,
         found=found,
         verification=verification,
@@ -115,9 +117,10 @@ def anonymize_where_it_is(
         about_suppressed=told,
         clock=clock,
         prepared=prepared,
-        kept=kept,
         private_notes=remarks,
         published_population=None if background is None else background.population,
+        output=engine.target,
+        remote=engine.remote,
     )
 
 
@@ -132,12 +135,16 @@ def recode_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple
 class _Held:
     """An engine that counts and keeps what it is given to write."""
 
-    name, reads_batches = "held", False
+    reads_batches = False
+    target: str | None = None
+    remote: Any = None
 
     def __init__(self, engine: Engine) -> None:
+        self.name = engine.name
         self.recoded: Recoded | None = None
         self.schema, self.source, self.notes = engine.schema, engine.source, engine.notes
-        self.head, self.count, self.afar, self.distinct = engine.head, engine.count, engine.afar, engine.distinct
+        self.head, self.count, self.distinct = engine.head, engine.count, engine.distinct
+        self.pushdown = engine.pushdown
 
     @contextmanager
     def write(self, recoded: Recoded) -> Iterator[Any]:
@@ -222,8 +229,8 @@ def _prepared(
     notes = (*engine.notes, *notes, *about, *people)
     known = population if population is not None else job.population
     named = shown_address(source or engine.source)
-    back = getattr(engine, "restore", restore)
-    return raw, kind, Prepared(frame, job, roles, notes, named, back, table, known, rows_of)
+    records = DistinctRows(frame, rows_of)
+    return raw, kind, Prepared(records, job, roles, notes, named, restore, table, known, engine=engine.name)
 
 
 def _of_columns(job: Job, columns: list[str]) -> Job:
@@ -254,7 +261,7 @@ def pieces_of(recoding: Recoding, domain: Domain) -> tuple[Ints, Longs, Ints] | 
 def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
     """The kind of every piece, and all that follows by piece instead of by row."""
     table = prepared.table
-    assert isinstance(table, Generalizable) and prepared.rows_of is not None
+    assert isinstance(table, Generalizable)
     recoding, domain = found.recoding, table.domain
     pieces = pieces_of(recoding, domain)
     if pieces is None:
@@ -264,8 +271,8 @@ def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
     domain = domain.of_rows(kind_of_piece, rows)
     columns = tuple(column.of_rows(kind_of_piece) for column in table.counted.columns)
     counted = replace(table.counted, domain=domain, columns=columns)
-    frame = prepared.frame[kind_of_piece]
-    prepared = replace(prepared, frame=frame, table=replace(table, counted=counted), rows_of=rows)
+    records = DistinctRows(prepared.values[kind_of_piece], rows)
+    prepared = replace(prepared, records=records, table=replace(table, counted=counted))
     return kind_of_piece, prepared, replace(found, recoding=recoding)
 
 
@@ -288,9 +295,9 @@ def _recoded(
         labels = labels[place]
     hashed = set(job.pseudonymize)
     leaving = [name for name in engine.schema.names() if name in hashed or name not in prepared.at_home]
-    assert prepared.rows_of is not None
+    assert prepared.multiplicity is not None
     recoded = Recoded(
-        keys, kind, prepared.rows_of, labels, gone, tuple(leaving), tuple(empty), drop,
+        keys, kind, prepared.multiplicity, labels, gone, tuple(leaving), tuple(empty), drop,
         job.unit if prepared.units is not None else (),
     )  # fmt: skip
     if drop and gone.all():
@@ -305,7 +312,7 @@ def _with_every_row(
     prepared: Prepared, found: Solution, published: pl.DataFrame, kept: Mask | None
 ) -> tuple[Prepared, Solution, pl.DataFrame, Mask | None]:
     """A row for every row of the table, for what counts people or sampling weights; else all by piece, as it is."""
-    table, rows_of = prepared.table, prepared.rows_of
+    table, rows_of = prepared.table, prepared.multiplicity
     assert isinstance(table, Generalizable) and rows_of is not None
     if table.domain.units is None and table.domain.survey is None:
         return prepared, found, published, kept
@@ -314,7 +321,7 @@ def _with_every_row(
     columns = tuple(column.of_rows(rows) for column in table.counted.columns)
     counted = replace(table.counted, domain=replace(table.domain.of_rows(rows), rows_of=None), columns=columns)
     recoding = replace(found.recoding, group_of_row=found.recoding.group_of_row[rows], rows_of=None)
-    every = replace(prepared, frame=prepared.frame[rows], table=replace(table, counted=counted), rows_of=None)
+    every = replace(prepared, records=prepared.values[rows], table=replace(table, counted=counted))
     return every, replace(found, recoding=recoding), published[left], None if kept is None else kept[rows]
 
 

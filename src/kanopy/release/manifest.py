@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from kanopy._job.job import Job
 from kanopy._job.job_file import without_values
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.release.prepare import Generalizable
 
 if TYPE_CHECKING:
-    from kanopy.release.afar.result import ResultAfar
     from kanopy.release.result import Result
 
 MANIFEST_FORMAT = "kanopy-manifest"
@@ -56,14 +56,14 @@ def find_manifest(release: Path) -> dict[str, Any] | None:
     return None
 
 
-def manifest_json(result: Result | ResultAfar, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
     """What was done, with which parameters and versions, and what was verified: no value of the table in it.
 
     `files` maps roles such as "input" and "output" to the name of a file and where it lies; checksums are recorded.
     """
     from kanopy import __version__
 
-    job, domain = result.job, result.domain
+    job, table = result.job, result.prepared.table
     summary = result.summary()
     versions = {"kanopy": __version__, "python": platform.python_version()}
     for library in LIBRARIES:
@@ -88,7 +88,11 @@ def manifest_json(result: Result | ResultAfar, files: Mapping[str, tuple[str, Pa
         "files": {role: {"name": name, "sha256": checksum(path)} for role, (name, path) in (files or {}).items()},
         "hierarchies": {
             name: {"values": h.size, "levels": h.height + 1, "sha256": _hierarchy_checksum(h)}
-            for name, h in (zip(domain.names, domain.hierarchies, strict=True) if domain is not None else ())
+            for name, h in (
+                zip(table.domain.names, table.domain.hierarchies, strict=True)
+                if isinstance(table, Generalizable)
+                else ()
+            )
         },
         "result": {key: summary[key] for key in RESULT_KEYS if key in summary},
         "verified": {

@@ -31,8 +31,8 @@ def mapping_table(result: Result) -> pl.DataFrame:
     for name, originals, published, before, after in _columns(result):
         cell = before * len(published) + after
         used, number, counts = np.unique(cell, return_inverse=True, return_counts=True)
-        if result.prepared.rows_of is not None:
-            counts = np.bincount(number.reshape(-1), result.prepared.rows_of).astype(np.int64)
+        if (multiplicity := result.prepared.multiplicity) is not None:
+            counts = np.bincount(number.reshape(-1), multiplicity).astype(np.int64)
         found["column"] += [name] * len(used)
         found["original"] += [originals[i] for i in (used // len(published)).tolist()]
         found["published"] += [published[i] for i in (used % len(published)).tolist()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
+from kanopy._errors import DataError, JobError, NotAvailable, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import (
     about_index,
     about_people,
@@ -20,6 +20,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, as_said
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH
+from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Substitutable:
 class Prepared:
     """A table ready for `run`. `job` is the job as it will run: an ordinary one, or one for masking."""
 
-    frame: pl.DataFrame
+    records: pl.DataFrame | DistinctRows | RowsElsewhere
+    """The rows; where an engine counted them, its distinct rows in the columns that decide something."""
     job: Job | MaskJob
     roles: Mapping[str, str]
     notes: tuple[str, ...]
@@ -89,16 +91,34 @@ class Prepared:
     restore: Restore
     table: Generalizable | Substitutable
     population: Any = None
-    rows_of: Longs | None = None
-    """For how many rows of the table each row of the frame stands, where an engine counted them; it then has only the
-    columns that decide something."""
     lists: Lists | None = None
-    """Lists in cells that were taken apart: the frame has a row per element then."""
+    """Lists in cells that were taken apart: there is a row per element then."""
+    engine: str = "memory"
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows, where they are in memory."""
+        if isinstance(self.records, (DistinctRows, RowsElsewhere)):
+            raise NotAvailable(
+                f"This needs all rows of {self.source} in memory; the engine {self.engine!r} left them where they are. "
+                "Use the engine 'memory'."
+            )
+        return self.records
+
+    @property
+    def values(self) -> pl.DataFrame:
+        """The rows, or the distinct rows that stand for `multiplicity` rows each: for whoever counts both."""
+        return self.records.distinct if isinstance(self.records, DistinctRows) else self.frame
+
+    @property
+    def multiplicity(self) -> Longs | None:
+        """For how many rows of the table each of `values` stands; `None`: for itself."""
+        return self.records.multiplicity if isinstance(self.records, DistinctRows) else None
 
     @property
     def rows(self) -> int:
         """All rows of the table."""
-        return self.frame.height if self.rows_of is None else int(self.rows_of.sum())
+        return self.records.rows if isinstance(self.records, (DistinctRows, RowsElsewhere)) else self.records.height
 
     @property
     def at_home(self) -> list[str]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._core.units import ALL, KNOWN_ALL
-from kanopy._errors import JobError
+from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock
+from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
     from kanopy.release.advice import Advice
+    from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
@@ -36,34 +38,77 @@ MASKING_LOSSES = ("dm", "dm_per_record", "c_avg", "ic_loss", "lm", "ncp")
 MASKING_METRIC = "semantic_quality"
 
 
+@dataclass(frozen=True, eq=False)
+class PublishedRows:
+    """The published rows as they were verified, one per element where lists are protected; which of the original rows
+    they are (`None`: all), and which of these stands where, if they were shuffled."""
+
+    frame: pl.DataFrame
+    kept: Mask | None = None
+    order: Longs | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A verified release.
+    """A verified release, whatever engine made it.
 
     `data` is the published table, of the same kind as the table that came in; `report` holds numbers and pages;
-    `solution` says how a release was found that generalizes, `evaluation` what a masking did to meaning.
+    `solution` says how a release was found that generalizes, `evaluation` what a masking did to meaning. An engine
+    other than memory leaves the published rows where it wrote them (`output`): what needs them here (`data` but on
+    Spark, `frame`, `write`, `report`) raises `NotAvailable`, which says where they are.
     """
 
-    published: pl.DataFrame
-    """The published rows, as they were verified: one per element where lists are protected."""
+    records: PublishedRows | DistinctRows | RowsElsewhere
+    """What is here of the release: its rows, or what an engine counted on it."""
     job: Job | MaskJob
-    found: Solution | Masked
+    found: Solution | Masked | PushdownSolution
     verification: Verification
     notes: tuple[str, ...]
     clock: Clock
     prepared: Prepared
     bound: Bound | None = None
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
-    kept: Mask | None = None
-    """Which original rows are in the release (`None`: all)."""
     private_notes: tuple[str, ...] = ()
     """Those of the notes that name values of the table: for the steward, not for pages that are handed on."""
-    order: Longs | None = None
-    """Which of these rows stands where in the release, if they were shuffled."""
     about_suppressed: tuple[str, ...] = ()
     """Which values of sensitive columns suppressed rows are published with."""
     published_population: pl.DataFrame | None = None
     """The labels that the release would publish for the people of the population, where a model compares with it."""
+    output: str | None = None
+    """Where an engine wrote the release."""
+    remote: Any = None
+    """The release as a frame of the engine, where it has such frames."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that made the release."""
+        return self.prepared.engine
+
+    @property
+    def rows_here(self) -> PublishedRows:
+        """The published rows; raises `NotAvailable` where an engine left them where it wrote them."""
+        if isinstance(self.records, PublishedRows):
+            return self.records
+        there = "on its cluster: they are the frame `result.data`" if self.output is None else f"in {self.output}"
+        raise NotAvailable(
+            f"The rows of this release are not in memory: the engine {self.engine!r} left them {there}. Use them "
+            "there, or make the release with the engine 'memory'."
+        )
+
+    @property
+    def published(self) -> pl.DataFrame:
+        """The published rows, as they were verified: one per element where lists are protected."""
+        return self.rows_here.frame
+
+    @property
+    def kept(self) -> Mask | None:
+        """Which original rows are in the release (`None`: all)."""
+        return self.rows_here.kept
+
+    @property
+    def order(self) -> Longs | None:
+        """Which of these rows stands where in the release, if they were shuffled."""
+        return self.rows_here.order
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -72,8 +117,8 @@ class Result:
 
     @property
     def data(self) -> Any:
-        """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, …)."""
-        return self.prepared.restore(*self._rolled)
+        """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, Spark, …)."""
+        return self.prepared.restore(*self._rolled) if self.remote is None else self.remote
 
     @cached_property
     def _rolled(self) -> tuple[pl.DataFrame, Mask | Longs | None]:
@@ -231,22 +276,25 @@ class Result:
     def figures(self) -> dict[str, Any]:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
         classes over published rows, or those of people where people are counted."""
-        published = self.rows - self.suppressed
-        highest = 1 / self.smallest_class if self.smallest_class else 0.0
-        average = self.classes / published if published else 0.0
-        if self.prepared.units is not None and self.solution is not None:
+        solution = self.solution
+        found = self._figures(solution is not None and solution.optimal)
+        if self.prepared.units is not None and solution is not None:
             from kanopy.metrics.risk.class_sizes import risk
 
-            classes = self.prepared.domain.counted_classes(self.solution.recoding)
+            classes = self.prepared.domain.counted_classes(solution.recoding)
             people = risk(classes.sizes, (), fitting=classes.fitting)
-            highest, average = people.highest_prosecutor, people.average_prosecutor
+            found |= {"highest_risk": people.highest_prosecutor, "average_risk": people.average_prosecutor}
+        return found
+
+    def _figures(self, optimal: bool) -> dict[str, Any]:
+        published = self.rows - self.suppressed
         return {
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             "suppressed": self.suppressed,
-            "highest_risk": highest,
-            "average_risk": average,
-            "optimal": self.solution is not None and self.solution.optimal,
+            "highest_risk": 1 / self.smallest_class if self.smallest_class else 0.0,
+            "average_risk": self.classes / published if published else 0.0,
+            "optimal": optimal,
             "levels": self.levels,
         }
 
@@ -417,8 +465,8 @@ class Result:
         job = reusable_job(self).replaced(unknown=unknown)
         return anonymize(rows, job, progress=progress, key=key, population=self.prepared.population)
 
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+    def _repr_html_(self) -> str | None:
+        return self.report._repr_html_() if isinstance(self.records, PublishedRows) else None
 
     def __repr__(self) -> str:
         return (

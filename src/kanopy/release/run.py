@@ -14,7 +14,7 @@ from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare
-from kanopy.release.result import Result
+from kanopy.release.result import PublishedRows, Result
 from kanopy.study import ends
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def run(
             published = frame[np.argsort(order)]
         verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
     result = Result(
-        published=frame,
+        records=PublishedRows(frame, kept, order),
         job=job,
         found=found,
         verification=verification,
@@ -157,9 +157,7 @@ def run(
         clock=clock,
         bound=proved,
         prepared=prepared,
-        kept=kept,
         private_notes=remarks,
-        order=order,
         published_population=None if background is None else background.population,
     )
     if prepared.lists is not None and isinstance(job, Job):
@@ -224,7 +222,7 @@ def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
             "Every row would be suppressed and left out: nothing is left to publish.",
             advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )
-    return LocalEngine().apply(prepared.frame, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
+    return LocalEngine().apply(prepared.values, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
 
 
 def without_values(
@@ -297,7 +295,7 @@ def second_opinion(
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
         remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
         least = getattr(job, "least_rows", job.k)
-        shown = ends.exposed_ends(prepared.frame, published, names, least, prepared.rows_of, prepared.units)
+        shown = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
         remarks += ends.told(shown)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
     _verify_job(prepared, job, found, published, kept)
@@ -317,18 +315,18 @@ def _verify(
     from kanopy.verify.verify import verify, verify_swapped
 
     identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
-    names, rows_of = prepared.names, prepared.rows_of
+    names, rows_of = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
     if isinstance(found, Masked):
         tokens = job.missing_tokens
         only_frequent = _verify_answers(prepared, job, published)
         if not found.guarantees_k:
             return verify_swapped(
-                prepared.frame, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
+                prepared.values, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
             )
         # Nothing is suppressed: an answer that reads * is an answer like any other.
         groups = len(np.unique(found.published, axis=0))
-        claims = {"rows": prepared.frame.height, "suppressed_rows": 0, "classes": groups}
+        claims = {"rows": prepared.values.height, "suppressed_rows": 0, "classes": groups}
     else:
         assert isinstance(job, Job)
         recoding = found.recoding
@@ -344,7 +342,7 @@ def _verify(
         if (everybody := _whose(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
-            require_fixed(prepared.frame, published, names, everybody, claims["gone"], kept)
+            require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
         claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
@@ -356,7 +354,7 @@ def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bo
     if job.targets == "any" or not isinstance(table := prepared.table, Substitutable):
         return False
     texts = [column.name for column in table.columns if column.is_text and column.name in job.text]
-    verify_answers(prepared.frame, published, prepared.names, job.k, texts=texts, terms=table.terms, allowed=job.allow)
+    verify_answers(prepared.values, published, prepared.names, job.k, texts=texts, terms=table.terms, allowed=job.allow)
     return True
 
 
@@ -378,9 +376,9 @@ def _verify_job(
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
             metric=getattr(job, "metric", ""),
             score=found.score if levels is not None and getattr(job, "metric", "") in RECOUNTED else None,
-            rows_of=prepared.rows_of,
+            rows_of=prepared.multiplicity,
         )
-    verify_job(job, prepared.frame, published, claims)
+    verify_job(job, prepared.values, published, claims)
 
 
 def shuffled(frame: pl.DataFrame, seed: int) -> Longs:
@@ -429,7 +427,7 @@ def _whose(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | No
     if units is None:
         return None
     lists = prepared.lists
-    columns = prepared.frame[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
+    columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
     columns = columns if kept is None else columns.filter(pl.Series(kept))
     known, once = None if units.known == ALL else units.known, lists is not None and lists.once
     return Whose(columns, known, units.called, job.missing_tokens, once)
@@ -449,7 +447,7 @@ def verified_labels(
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.verify.labels import verify_labels
 
-    original = prepared.frame if kept is None else prepared.frame.filter(pl.Series(kept))
+    original = prepared.values if kept is None else prepared.values.filter(pl.Series(kept))
     groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     return verify_labels(original, published, names, groups, given=given, missing_tokens=job.missing_tokens)
@@ -469,7 +467,7 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
 
     if not job.models:
         return None
-    frame, table = prepared.frame, prepared.table
+    frame, table = prepared.values, prepared.table
     needed = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
     if isinstance(found, Masked) or not isinstance(table, Generalizable):
         return Background(frame[needed])
@@ -493,5 +491,5 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
     whose = _whose(prepared, job) if isinstance(job, Job) else None
     return Background(
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
-        original_units=None if whose is None else whose.units, original_rows_of=prepared.rows_of,
+        original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,
     )  # fmt: skip

@@ -14,7 +14,6 @@ from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
     from kanopy.masking.job import MaskJob
-    from kanopy.release.afar.result import ResultAfar
     from kanopy.release.result import Result
 
 FORMAT = "kanopy-solution"
@@ -38,7 +37,7 @@ def check_reusable(job: Job | MaskJob) -> None:
         )
 
 
-def solution_json(result: Result | ResultAfar) -> str:
+def solution_json(result: Result) -> str:
     """The solution as JSON: the job, the hierarchies as they were (with original values: keep it inside), and the level
     of each quasi-identifier."""
     from kanopy.hierarchy.files.json_format import hierarchy_json

@@ -27,6 +27,7 @@ class Sink(Protocol):
     """Takes a release piece by piece, can be asked for what it took, and publishes it at the end or leaves nothing."""
 
     as_text: bool
+    target: str
 
     def writing(self, frames: Frames, schema: pl.Schema) -> Any:
         """A block in which all is written and can be read (`LazyFrame`); published when it ends well."""

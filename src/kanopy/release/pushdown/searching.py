@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kanopy._arrays import Ints, Longs, Mask
     from kanopy._table.encode import EncodedColumn
-    from kanopy.engine.afar import Afar
+    from kanopy.engine.pushdown import DistinctTable
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.search.clustering.measure import Measure
     from kanopy.search.judge import LevelJudgement
@@ -47,12 +47,12 @@ def known_columns(
     return domain
 
 
-class JudgeAfar:
+class PushdownJudge:
     """Judges candidates by counting them where the table lies. Of the classes of a candidate, models look at how many
     rows have each value: that comes here, about `most` lines at once."""
 
-    def __init__(self, problem: Problem, afar: Afar, most: int) -> None:
-        self.problem, self.afar, self.most = problem, afar, most
+    def __init__(self, problem: Problem, table: DistinctTable, most: int) -> None:
+        self.problem, self.table, self.most = problem, table, most
 
     def evaluate(self, levels: tuple[int, ...], /, ceiling: float = math.inf) -> LevelJudgement:
         """Judge one candidate."""
@@ -61,7 +61,7 @@ class JudgeAfar:
 
         problem = self.problem
         problem.judged += 1
-        found = self.afar.count(levels, problem.k, problem.max_suppressed_rows)
+        found = self.table.count(levels, problem.k, problem.max_suppressed_rows)
         sums = np.zeros(len(levels))
         for j, (codes, rows) in enumerate(found.small):
             sums[j] = float((rows * problem.costs[j].extras[levels[j]][codes]).sum())
@@ -98,7 +98,7 @@ class JudgeAfar:
         for place, column in enumerate(problem.evidence.sensitive):
             models = [model for model in problem.models if column.name in model.sensitive]
             width, own = len(column.values), 0
-            for cells in self.afar.cells(levels, problem.k, len(levels) + place, width, self.most):
+            for cells in self.table.cells(levels, problem.k, len(levels) + place, width, self.most):
                 rows = cells["n"].cast(pl.Int64).to_numpy()
                 classes_of = cells.select(pl.col(code).cast(pl.Int64) for code in codes)
                 number, first, _ = number_rows(classes_of.to_numpy().astype(np.int32))
@@ -119,31 +119,33 @@ class JudgeAfar:
         return found, least
 
 
-def best_levels(afar: Afar, problem: Problem, most: int, progress: Progress) -> tuple[LevelJudgement, pl.DataFrame]:
+def best_levels(
+    table: DistinctTable, problem: Problem, most: int, progress: Progress
+) -> tuple[LevelJudgement, pl.DataFrame]:
     """The best full-domain candidate and those of its classes that are not small but unsafe. Every candidate that is
     looked at is one aggregation where the table lies, and another where models look at values."""
     from kanopy.search.full_domain.optimal import search_elsewhere
 
     problem.require_nesting()
-    afar.levels([[h.level(level).codes for level in range(h.height + 1)] for h in problem.domain.hierarchies])
-    judge = JudgeAfar(problem, afar, most)
+    table.levels([[h.level(level).codes for level in range(h.height + 1)] for h in problem.domain.hierarchies])
+    judge = PushdownJudge(problem, table, most)
     best = search_elsewhere(problem, judge, progress)
-    afar.group(best.levels)
+    table.group(best.levels)
     return best, judge.unsafe(best.levels)[0]
 
 
-def cut_until_parts_fit(afar: Afar, measure: Measure, problem: Problem, most: int, progress: Progress) -> int:
+def cut_until_parts_fit(table: DistinctTable, measure: Measure, problem: Problem, most: int, progress: Progress) -> int:
     """Cut the table as Mondrian does until no part has more than `most` kinds of rows; returns how many there are.
 
     All parts that are too large are cut in one round. A cut falls between values, and both sides would be safe as one
     class each: they keep k rows, and every model holds for them.
     """
     parts = 1
-    while large := afar.large_parts(most):
+    while large := table.large_parts(most):
         progress("cutting where the table lies", None, f"{parts:,} parts")
         cuts = []
         for part, columns in large.items():
-            found = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, afar, problem, part))
+            found = best_cut(columns, measure, problem.k, functools.partial(_safe_cuts, table, problem, part))
             if found is None:
                 raise DataError(
                     f"A part of the table has more than {most:,} different rows and cannot be cut so that both sides "
@@ -151,12 +153,12 @@ def cut_until_parts_fit(afar: Afar, measure: Measure, problem: Problem, most: in
                     "KANOPY_MOST_DIFFERENT say that more fit."
                 )
             cuts.append((part, *found))
-        afar.cut(cuts)
+        table.cut(cuts)
         parts += len(cuts)
     return parts
 
 
-def _safe_cuts(afar: Afar, problem: Problem, part: int, axis: int, places: Ints) -> Mask:
+def _safe_cuts(table: DistinctTable, problem: Problem, part: int, axis: int, places: Ints) -> Mask:
     """Behind which places of a column a part can be cut so that the models hold for both sides, each as one class."""
     from kanopy._core.histograms import histogram
     from kanopy.search.evidence import LARGEST_HISTOGRAM
@@ -168,7 +170,7 @@ def _safe_cuts(afar: Afar, problem: Problem, part: int, axis: int, places: Ints)
                 f"{problem.domain.names[axis]!r} has {len(places):,} values, {column.name!r} {len(column.values):,}: "
                 "too many to look at together. Round one of them."
             )
-        found = afar.beside(part, axis, problem.domain.width + number)
+        found = table.beside(part, axis, problem.domain.width + number)
         at = np.searchsorted(places, found["c"].to_numpy())
         counts = histogram(at, found["s"].to_numpy(), len(places), len(column.values), found["n"].to_numpy())
         left = np.cumsum(counts, axis=0)

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, some
+from kanopy._errors import DataError, JobError, shown_address, some
 from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
-from kanopy.release.afar.opinion import differs, models_hold, true_labels, verified
-from kanopy.release.afar.result import ResultAfar
-from kanopy.release.afar.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
-from kanopy.release.prepare import make_problem
+from kanopy.engine.distinct import RowsElsewhere
+from kanopy.release.prepare import Generalizable, Prepared, make_problem
+from kanopy.release.pushdown.opinion import differs, models_hold, true_labels, verified
+from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
+from kanopy.release.pushdown.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
 from kanopy.search.algorithms import algorithm_class
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 
     from kanopy._core.classes import Sensitive
     from kanopy._table.encode import EncodedColumn
-    from kanopy.engine.afar import EngineAfar
+    from kanopy.engine.pushdown import PushdownEngine
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 
-def why_not_afar(job: Job) -> str | None:
+def why_not_pushdown(job: Job) -> str | None:
     """Why a job needs the different rows of its table on one machine, or `None`.
 
-    >>> why_not_afar(Job(quasi=["age"], k=2)), why_not_afar(Job(quasi=["age"], k=2, unit=["patient"]))
+    >>> why_not_pushdown(Job(quasi=["age"], k=2)), why_not_pushdown(Job(quasi=["age"], k=2, unit=["patient"]))
     (None, 'people are counted row by row')
     """
     for model in job.models:
@@ -59,21 +60,22 @@ def why_not_afar(job: Job) -> str | None:
     return None
 
 
-def require_afar(job: Job, most: int) -> None:
+def require_pushdown(job: Job, most: int) -> None:
     """Refuse a job that needs the different rows of its table on one machine, which are more than `most`."""
-    if (why := why_not_afar(job)) is not None:
+    if (why := why_not_pushdown(job)) is not None:
         # Every person is a row of its own there, however coarse the other columns are.
         what = "Make it one row per person first" if job.unit else "Name fewer or coarser columns"
         raise JobError(f"The table has more than {most:,} different rows, and {why}. {what}, or let "
                        "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
 
 
-def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: Progress) -> ResultAfar:
+def anonymize_by_pushdown(engine: PushdownEngine, job: Job, most: int, clock: Clock, tell: Progress) -> PushdownResult:
     """Find, write and verify the release of a table whose different rows, more than `most`, stay where they are."""
     import polars as pl
 
-    from kanopy.engine.afar import Afar
     from kanopy.engine.contract import Recoded
+    from kanopy.engine.local import Counted
+    from kanopy.engine.pushdown import DistinctTable
     from kanopy.engine.statements import Statements
 
     with clock.stage("count"):
@@ -82,26 +84,26 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
         roles, notes = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
         place = engine.place
         asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
-        afar = Afar(place, engine.table, job.quasi, asked_of)
-        columns, rows_of, hierarchies = _columns(afar, job, most)
-        named = [_named(afar, job, name, most) for name in asked_of]
+        table = DistinctTable(place, engine.table, job.quasi, asked_of)
+        columns, rows_of, hierarchies = _columns(table, job, most)
+        named = [_named(table, job, name, most) for name in asked_of]
         sensitive = [column for column, _, _ in named]
     try:
         with clock.stage("search"):
             known = known_columns([column for column, _ in columns], rows_of, sensitive)
             problem = make_problem(known, job, by_tuples=True)
-            found, parts = _found(afar, job, columns, named, problem, most, tell)
+            found, parts = _found(table, job, columns, named, problem, most, tell)
         with clock.stage("apply"):
             drop = job.suppressed_rows == "drop"
-            rows, gone, lost = afar.meant(drop)
-            empty = _emptied(afar, job, roles, sensitive, gone) if gone and not drop else []
+            rows, gone, lost = table.meant(drop)
+            empty = _emptied(table, job, roles, sensitive, gone) if gone and not drop else []
             leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
             own = [
                 name for name, level in zip(job.quasi, () if found is None else found.levels, strict=False)
                 if level == 0 and not gone
             ]  # fmt: skip
             labels = {name: engine.schema[name] if name in own else pl.String() for name in job.quasi}
-            keys = pl.DataFrame(schema={name: engine.schema[name] for name in afar.columns})
+            keys = pl.DataFrame(schema={name: engine.schema[name] for name in table.columns})
             nothing = np.zeros(0, np.int64)
             recoded = Recoded(
                 keys, nothing.astype(np.int32), nothing, pl.DataFrame(schema=labels), nothing.astype(np.bool_), leaving,
@@ -116,29 +118,41 @@ def anonymize_afar(engine: EngineAfar, job: Job, most: int, clock: Clock, tell: 
                 tell("verifying where it was written")
                 if list(published) != list(leaving) or rows != int(rows_of[0].sum()):
                     raise differs("its columns or rows")
-                verification, squares = verified(afar, job, release, own, rows, gone, drop)
-                models_hold(afar, asked, job, release, named, verification, most)
-                pairs = true_labels(afar, asked, job, [column for column, _ in columns])
+                verification, squares = verified(table, job, release, own, rows, gone, drop)
+                models_hold(table, asked, job, release, named, verification, most)
+                pairs = true_labels(table, asked, job, [column for column, _ in columns])
     finally:
         place.forget()
     told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
     if empty:
         few = f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
         told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
-    levels = None if found is None else dict(zip(job.quasi, found.levels, strict=True))
-    losses = {"loss": lost / rows} if found is None else {job.metric: found.score}
-    at_home = tuple(name for name in engine.schema.names() if name not in leaving)
-    return ResultAfar(
-        engine.published, job, verification, levels, losses, rows, gone, found is not None, problem.judged, parts,
-        pairs, (*notes, *told), clock, known, hierarchies, at_home, squares,
+    solution = PushdownSolution(
+        job.algorithm, None if found is None else found.levels,
+        {"loss": lost / rows} if found is None else {job.metric: found.score}, gone, found is not None, problem.judged,
+        parts, pairs, squares,
+    )  # fmt: skip
+    notes, encoded = (*notes, *told), tuple(column for column, _ in columns)
+    elsewhere = RowsElsewhere(rows)
+    prepared = Prepared(
+        elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,
+        Generalizable(Counted(known, encoded), hierarchies), engine=engine.name,
+    )  # fmt: skip
+    return PushdownResult(
+        elsewhere, job, solution, verification, notes, clock, prepared, output=engine.target,
+        remote=engine.remote,
     )  # fmt: skip
 
 
-def _named(afar: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Series, Hierarchy | None]:
+def _nowhere(frame: pl.DataFrame, kept: Any = None) -> Any:
+    raise AssertionError("rows that are elsewhere are not restored")
+
+
+def _named(table: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Series, Hierarchy | None]:
     """A column that a model names, from its values alone; these, and its hierarchy if it has one."""
     from kanopy.engine.local import sensitive_column
 
-    values, rows = _values(afar, name, most)
+    values, rows = _values(table, name, most)
     hierarchy = None
     if name in job.hierarchies:
         hierarchy = resolve_hierarchy(
@@ -147,14 +161,14 @@ def _named(afar: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Ser
     return sensitive_column(values, hierarchy, rows), values, hierarchy
 
 
-def _values(afar: Any, name: str, most: int) -> tuple[pl.Series, Any]:
-    found = afar.values(name, most)
+def _values(table: Any, name: str, most: int) -> tuple[pl.Series, Any]:
+    found = table.values(name, most)
     if found.height > most:
         raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
     return found[name], found[found.columns[1]].to_numpy()
 
 
-def _emptied(afar: Any, job: Job, roles: Any, sensitive: list[Sensitive], gone: int) -> list[str]:
+def _emptied(table: Any, job: Job, roles: Any, sensitive: list[Sensitive], gone: int) -> list[str]:
     """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class."""
     from kanopy._core.classes import Classes
     from kanopy.privacy.models import failing
@@ -165,7 +179,7 @@ def _emptied(afar: Any, job: Job, roles: Any, sensitive: list[Sensitive], gone: 
         wrong = gone < job.least_rows
         if name in known and not wrong:
             place, column = known[name]
-            found = afar.gone(place)
+            found = table.gone(place)
             counts = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
             alone = Classes(np.array([gone]), histograms={name: counts[None]}, facts={name: column.facts})
             wrong = any(bool(failing(model, alone).any()) for model in job.models if name in model.sensitive)
@@ -181,14 +195,14 @@ def _how(found: Any, parts: int, job: Job) -> str:
 
 
 def _columns(
-    afar: Any, job: Job, most: int
+    table: Any, job: Job, most: int
 ) -> tuple[list[tuple[EncodedColumn, pl.Series]], list[Any], dict[str, Hierarchy]]:
     """Every column by itself: its values, how many rows have each, and the hierarchy that they make."""
     from kanopy._table.encode import encode_column
 
     columns, rows_of, hierarchies = [], [], {}
     for name in job.quasi:
-        values, rows = _values(afar, name, most)
+        values, rows = _values(table, name, most)
         levels = MOST_LEVELS if job.algorithm in SEARCHES_OVER_LEVELS else None
         hierarchy = resolve_hierarchy(
             name, job.hierarchies.get(name), values, job.missing_tokens, job.least_rows, levels, rows
@@ -207,20 +221,20 @@ def _columns(
     return columns, rows_of, hierarchies
 
 
-def _found(afar: Any, job: Job, columns: Any, named: Any, problem: Any, most: int, tell: Progress) -> tuple[Any, int]:
+def _found(table: Any, job: Job, columns: Any, named: Any, problem: Any, most: int, tell: Progress) -> tuple[Any, int]:
     """Make the pieces where the table lies: the levels found, or `None`; and how many parts there were."""
     import polars as pl
 
     encoded = [column for column, _ in columns]
     others = [(values, column.code_of_row) for column, values, _ in named]
     if algorithm_class(job.algorithm).recoding == "full-domain":
-        afar.encode([*((values, column.codes) for column, values in columns), *others])
-        best, unsafe = best_levels(afar, problem, most, tell)
+        table.encode([*((values, column.codes) for column, values in columns), *others])
+        best, unsafe = best_levels(table, problem, most, tell)
         labels = [
             pl.Series(column.labels_at(level), dtype=pl.String)
             for column, level in zip(encoded, best.levels, strict=True)
         ]
-        afar.label_levels(best.levels, labels, problem.k, unsafe)
+        table.label_levels(best.levels, labels, problem.k, unsafe)
         return best, 1
     from kanopy.search.clustering.measure import make_measure
 
@@ -230,8 +244,8 @@ def _found(afar: Any, job: Job, columns: Any, named: Any, problem: Any, most: in
         place_of = np.full(column.hierarchy.size, -1, np.int32)
         place_of[leaves] = np.arange(len(leaves), dtype=np.int32)
         places.append((values, place_of[column.codes]))
-    afar.encode([*places, *others])
-    parts = cut_until_parts_fit(afar, measure, problem, most, tell)
+    table.encode([*places, *others])
+    parts = cut_until_parts_fit(table, measure, problem, most, tell)
     missing = tuple(
         None if column.missing_leaf is None else column.hierarchy.values[column.missing_leaf] for column in encoded
     )
@@ -240,5 +254,5 @@ def _found(afar: Any, job: Job, columns: Any, named: Any, problem: Any, most: in
     plain = job.replaced(hierarchies={})
     tell("searching part by part")
     sensitive = tuple(column for column, _, _ in named)
-    afar.solve(SolvePart(plain, tuple(job.quasi), hierarchies, measure.leaf_at, missing, sensitive))
+    table.solve(SolvePart(plain, tuple(job.quasi), hierarchies, measure.leaf_at, missing, sensitive))
     return None, parts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def verified(
-    afar: Any, job: Job, release: str, own: list[str], rows: int, gone: int, drop: bool
+    table: Any, job: Job, release: str, own: list[str], rows: int, gone: int, drop: bool
 ) -> tuple[Verification, int]:
     """The second opinion on the classes of the release, counted where it was written; and their sizes squared.
 
@@ -26,7 +26,7 @@ def verified(
     """
     from kanopy.verify.verify import Verification
 
-    seen, starred, classes, least, squares = afar.classes(release, own)
+    seen, starred, classes, least, squares = table.classes(release, own)
     if seen != rows - (gone if drop else 0) or starred < (0 if drop else gone):
         raise differs("the published combinations")
     hidden = 0 if drop else gone
@@ -44,7 +44,7 @@ def verified(
 
 
 def models_hold(
-    afar: Any, asked: Any, job: Job, release: str, named: Any, verification: Verification, most: int
+    table: Any, asked: Any, job: Job, release: str, named: Any, verification: Verification, most: int
 ) -> None:
     """The second opinion on what models promise of every class, counted on the release; raises if one does not hold.
 
@@ -61,17 +61,17 @@ def models_hold(
             original_rows_of=column.rows_of,
         )  # fmt: skip
         classes = 0
-        for cells in afar.published_cells(asked, release, name, most, stars=not hidden):
+        for cells in table.published_cells(asked, release, name, most, stars=not hidden):
             classes += _looked_at(cells, job.quasi, name, models, known)
         if hidden and name in asked.recoded.columns:
-            classes += _stars(afar, asked, job, place, name, models, known)
+            classes += _stars(table, asked, job, place, name, models, known)
         if classes != verification.classes:
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
 
 
-def _stars(afar: Any, asked: Any, job: Job, place: int, name: str, models: Any, known: Any) -> int:
+def _stars(table: Any, asked: Any, job: Job, place: int, name: str, models: Any, known: Any) -> int:
     """Rows that show only `*`: suppressed ones that keep their values, and a class of others, which is counted."""
-    found = afar.stars(place)
+    found = table.stars(place)
     of_class = found.filter(found["gone"] == 0)
     if name not in asked.recoded.emptied:
         _looked_at(found.filter(found["gone"] == 1).drop("gone"), [], name, models, known)
@@ -103,7 +103,7 @@ def _looked_at(cells: pl.DataFrame, quasi: Any, name: str, models: Any, known: A
     return int(seen.count)
 
 
-def true_labels(afar: Any, asked: Any, job: Job, columns: list[EncodedColumn]) -> dict[str, pl.DataFrame]:
+def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) -> dict[str, pl.DataFrame]:
     """The second opinion on every pair of a value and a label, counted where the release was made."""
     import functools
     from pathlib import Path
@@ -115,7 +115,7 @@ def true_labels(afar: Any, asked: Any, job: Job, columns: list[EncodedColumn]) -
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
     pairs = {}
     for name, column in zip(job.quasi, columns, strict=True):
-        found = afar.place.ask(asked.pairs_of(name))
+        found = table.place.ask(asked.pairs_of(name))
         found.columns = ["o", "l", "n"]
         above = {name: functools.partial(labels_above, column.hierarchy)}
         before, after = found.select(name=found["o"]), found.select(name=found["l"])

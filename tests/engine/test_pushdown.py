@@ -16,12 +16,12 @@ import kanopy
 from kanopy import Job
 from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.sources import read_table
-from kanopy.engine import afar, spill
+from kanopy.engine import pushdown, spill
 from kanopy.engine.contract import most_different
 from kanopy.engine.database import DatabaseEngine
 from kanopy.privacy.models import failing
-from kanopy.release.afar.result import ResultAfar
 from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.pushdown.result import PushdownResult
 from kanopy.release.where import open_engine
 from kanopy.verify.regroup import Background, published_classes
 from tests.engine.jobs import as_texts, people
@@ -89,13 +89,13 @@ def there(kind: str, folder: Path, job: Job, request: pytest.FixtureRequest) -> 
 
 @pytest.mark.parametrize("kind", PLACES)
 @pytest.mark.parametrize("name", OVER_LEVELS)
-def test_candidates_counted_afar_give_the_same_release(
+def test_candidates_counted_in_place_give_the_same_release(
     name: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     job = Job(**OVER_LEVELS[name], hierarchies=CUTS)
     with there(kind, tmp_path, job, request) as (engine, out):
         found = anonymize_where_it_is(engine, job)
-    assert isinstance(found, ResultAfar)
+    assert isinstance(found, PushdownResult)
     meant = kanopy.anonymize(str(tmp_path / "people.csv") if kind == "csv" else people(), job)
     assert found.levels == meant.levels and found.suppressed == meant.suppressed
     assert found.score == pytest.approx(meant.score, rel=1e-12)
@@ -107,13 +107,13 @@ def test_candidates_counted_afar_give_the_same_release(
 
 @pytest.mark.parametrize("kind", PLACES)
 @pytest.mark.parametrize("name", IN_PARTS)
-def test_parts_solved_afar_keep_the_promise(
+def test_parts_solved_in_place_keep_the_promise(
     name: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     job = Job(**IN_PARTS[name])
     with there(kind, tmp_path, job, request) as (engine, out):
         found: Any = anonymize_where_it_is(engine, job)
-    assert found.parts > 1
+    assert found.pushdown.parts > 1
     release = read_table(out)
     sizes = release.group_by(job.quasi).len()
     gone = pl.all_horizontal(pl.col(name).cast(pl.String) == "*" for name in job.quasi).fill_null(False)
@@ -127,7 +127,7 @@ def test_parts_solved_afar_keep_the_promise(
     # Cut first along the costliest columns, parts lose about what the whole does.
     meant = kanopy.anonymize(people(), job)
     assert found.losses["loss"] == pytest.approx(meant.losses["loss"], rel=0.25)
-    assert found.summary()["parts"] == found.parts
+    assert found.summary()["parts"] == found.pushdown.parts
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_is_written_beside_a_release(tmp_path: Path) -> None:
     job = Job(**OVER_LEVELS["diverse"], hierarchies=CUTS)
     with open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job) as engine:
         found = anonymize_where_it_is(engine, job)
-    assert isinstance(found, ResultAfar)
+    assert isinstance(found, PushdownResult)
     meant = kanopy.anonymize(people(), job)
     told, other = (json.loads(result.manifest()) for result in (found, meant))
     for key in ("job", "hierarchies", "verified", "proved_optimal", "beside_others"):
@@ -217,9 +217,11 @@ def test_a_wrong_release_is_not_published(
     kind: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     name = "diverse" if fault == "an unsafe class" else "suppressing"
-    job, label = Job(**OVER_LEVELS[name], hierarchies=CUTS), afar.Afar.label_levels
+    job, label = Job(**OVER_LEVELS[name], hierarchies=CUTS), pushdown.DistinctTable.label_levels
 
-    def wrong(self: afar.Afar, levels: Any, labels: Any, k: int, unsafe: pl.DataFrame | None = None) -> None:
+    def wrong(
+        self: pushdown.DistinctTable, levels: Any, labels: Any, k: int, unsafe: pl.DataFrame | None = None
+    ) -> None:
         if fault == "an unsafe class":
             assert unsafe is not None and unsafe.height
             label(self, levels, labels, k)
@@ -228,7 +230,7 @@ def test_a_wrong_release_is_not_published(
         else:
             label(self, levels, [labels[0].shuffle(seed=1), *labels[1:]], k)
 
-    monkeypatch.setattr(afar.Afar, "label_levels", wrong)
+    monkeypatch.setattr(pushdown.DistinctTable, "label_levels", wrong)
     with there(kind, tmp_path, job, request) as (engine, out), pytest.raises(VerificationFailed):
         anonymize_where_it_is(engine, job)
     if kind == "sqlite":

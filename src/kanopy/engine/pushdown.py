@@ -11,7 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -56,7 +56,7 @@ class Place(Protocol):
         """Let go of a table that was kept there, or of all."""
 
 
-class EngineAfar(Protocol):
+class PushdownEngine(Protocol):
     """An engine that also works where not even the different rows come here."""
 
     @property
@@ -72,8 +72,20 @@ class EngineAfar(Protocol):
         """Where statements about the table are run."""
 
     @property
-    def published(self) -> object:
-        """The release, once it is there."""
+    def name(self) -> str:
+        """How options call the engine."""
+
+    @property
+    def source(self) -> str:
+        """What the table is called."""
+
+    @property
+    def target(self) -> str | None:
+        """Where the release goes."""
+
+    @property
+    def remote(self) -> Any:
+        """The release as a frame of the engine, once it is there."""
 
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows."""
@@ -97,7 +109,7 @@ class Counts:
     small: tuple[tuple[Longs, Longs], ...] = ()
 
 
-class Afar:
+class DistinctTable:
     """The kinds of rows of a table, in its place. `quasi` are the columns that decide, `others` those that models name,
     whose numbers come after theirs."""
 
