@@ -18,8 +18,15 @@ from threading import Event
 from typing import Generic, TypeVar
 
 
+LEAST_SECONDS = 1e-5
+"""What an iteration of a search is charged for at least: so long an ordinary machine takes to find nothing to do."""
+
+
 class Work:
     """What a search may spend, and what it has spent so far, in seconds of an ordinary machine.
+
+    Every loop that lasts while something is left ends: who asks twice whether everything is spent (`over`, `need`), and
+    has spent nothing in between, is charged for the iteration.
 
     >>> work = Work(2.0)
     >>> work.spend(0.5)
@@ -27,18 +34,29 @@ class Work:
     (1.5, 0.25, False)
     >>> Work(None).left
     inf
+    >>> idle, iterations = Work(0.001), 0
+    >>> while not idle.over:
+    ...     iterations += 1
+    >>> iterations <= 101
+    True
     """
 
     def __init__(self, seconds: float | None, whole: Work | None = None) -> None:
         self.seconds = math.inf if seconds is None else seconds
         self.spent = 0.0
         self.whole = whole
+        self._last_seen = -1.0
+        """What was spent when somebody last asked whether everything is."""
 
     def spend(self, seconds: float) -> None:
         """Charge for something done."""
         self.spent += seconds
         if self.whole is not None:
             self.whole.spend(seconds)
+
+    def spend_up_to(self, seconds: float) -> None:
+        """Charge for what was done since the beginning, where that is counted elsewhere."""
+        self.spend(max(0.0, seconds - self.spent))
 
     @property
     def left(self) -> float:
@@ -47,18 +65,24 @@ class Work:
 
     @property
     def over(self) -> bool:
-        """Whether everything is spent, here or in the whole that this is a part of."""
+        """Whether everything is spent, here or in the whole that this is a part of.
+
+        To be asked once per iteration of a search, by the one thread that spends: it is charged if it did not spend.
+        """
+        if self.spent <= self._last_seen:
+            self.spend(LEAST_SECONDS)
+        self._last_seen = self.spent
         return self.spent >= self.seconds or self.cut
 
     @property
     def cut(self) -> bool:
-        """Whether the whole is spent."""
-        return self.whole is not None and self.whole.over
+        """Whether the whole is spent; may be asked at any time."""
+        return self.whole is not None and (self.whole.spent >= self.whole.seconds or self.whole.cut)
 
     @property
     def done(self) -> float:
         """The share that is spent."""
-        return min(1.0, self.spent / self.seconds)
+        return min(1.0, self.spent / self.seconds) if self.seconds > 0.0 else 1.0
 
     @property
     def share(self) -> float | None:
@@ -98,8 +122,13 @@ def so_far(measure: str, score: float, floor: float = 0.0) -> str:
     'loss 0.2500, at least 0.2000 (gap 20.0%)'
     >>> so_far("discernibility", 2153939)
     'discernibility 2,153,939'
+
+    Of a loss of nothing there is no gap to tell.
+
+    >>> so_far("loss", 0.0, 0.2)
+    'loss 0.0000'
     """
-    if floor <= 0.0:
+    if floor <= 0.0 or score <= 0.0:
         return f"{measure} {figure(score)}"
     least = min(floor, score)
     return f"{measure} {figure(score)}, at least {figure(least, down=True)} (gap {1.0 - least / score:.1%})"

@@ -186,9 +186,9 @@ class ManyColumns:
         return self.best
 
     def over(self) -> bool:
-        """Tell where the search is; whether its work is over."""
+        """Tell where the search is; whether its work is over, or everything is judged."""
         self.tell()
-        return self.work.over or self.cut
+        return self.work.over or self.cut or len(self.seen) >= self.lattice.size
 
     def tell(self) -> None:
         """Tell where the search is."""
@@ -306,7 +306,7 @@ class ManyColumns:
 
         def tasks() -> Iterator[Callable[[], Reopening | Proof]]:
             bounded = False
-            while not self.over() and idle < IDLE and len(self.seen) < self.lattice.size:
+            while not self.over() and idle < IDLE:
                 if stale >= patience and not bounded:
                     bounded = True
                     yield from (partial(self.proved, proof) for proof in self.proofs())

@@ -142,7 +142,7 @@ class _Search:
         """Evaluate one candidate and remember it if it is the best."""
         judgement = self.judge_one.evaluate(levels, ceiling_of(self.best))
         if self.limited:
-            self.work.spend(self.problem.work_seconds - self.begun - self.work.spent)
+            self.work.spend_up_to(self.problem.work_seconds - self.begun)
         if judgement.feasible and judgement.better_than(self.best):
             self.best = judgement
         return judgement
@@ -160,7 +160,7 @@ class _ByWalking(_Search):
         def visit() -> None:
             self.best = walk.best
             self.report(progress, self.lattice.size - problem.judged, walk.floor)
-            self.work.spend(problem.work_seconds - self.begun - self.work.spent)
+            self.work.spend_up_to(problem.work_seconds - self.begun)
             self.work.need()
 
         try:

@@ -45,7 +45,7 @@ class Samarati(Algorithm):
         if not best.feasible:
             raise no_solution(problem)
         first, whole = low, True
-        while low < high and work.left > 0:
+        while low < high and not work.over:
             middle = (low + high) // 2
             stratum = order[edges[middle - first] : edges[middle - first + 1]]
             here: LevelJudgement | None = None
@@ -55,8 +55,8 @@ class Samarati(Algorithm):
                 judgement = problem.evaluate(lattice.levels(int(number)))
                 if judgement.feasible and judgement.better_than(here):
                     here = judgement
-                work.spend(problem.work_seconds - work.spent)
-                if work.left <= 0:
+                work.spend_up_to(problem.work_seconds)
+                if work.over:
                     break
             if here is not None:
                 best, high, whole = here, middle, done + 1 == len(stratum)

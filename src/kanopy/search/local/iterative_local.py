@@ -78,9 +78,7 @@ class IterativeLocal(Algorithm):
             for number in range(1, self.rounds + 1):
                 if self.budget_seconds is not None:
                     stops.append((partition_cost(layout, rounds.with_the_rest(rounds.classes)), rounds.classes))
-                    work.spend(
-                        rounds.work_seconds + STOP_SECONDS_PER_CELL * number * layout.boxes.tuples.size - work.spent
-                    )
+                    work.spend_up_to(rounds.work_seconds + STOP_SECONDS_PER_CELL * number * layout.boxes.tuples.size)
                 if work.over:
                     notes.append(used_up("all rounds were done", rounds.judged))
                     rounds.publish_together()

@@ -100,7 +100,7 @@ class TopDownSpecialization(Algorithm):
             progress("specializing", 0.0, search.standing)
             while not work.over and search.step():
                 progress("specializing", max(work.done, min(1.0, search.steps / inner)), search.standing)
-                work.spend(search.work_seconds - work.spent)
+                work.spend_up_to(search.work_seconds)
             if work.over:
                 notes.append(used_up("nothing could be specialized any more", search.judged))
         except (Cancelled, KeyboardInterrupt):
