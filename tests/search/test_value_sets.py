@@ -111,3 +111,24 @@ def algorithm_kind(name: str) -> str:
     from kanopy.search.algorithms import algorithm_class
 
     return algorithm_class(name).recoding
+
+
+@pytest.mark.parametrize("name", ["bayardo-agrawal", "li-sps", "li-gsps", "li-gops"])
+def test_all_values_below_several_tops_are_listed_and_not_called_suppressed(name: str) -> None:
+    tree = Hierarchy.from_rows([[letter, "ab" if letter in "ab" else "cd"] for letter in "abcd"], name="letter")
+    assert len(tree.roots) == 2
+    table = pl.DataFrame({"letter": ["a", "a", "b", "c"] if name in ("bayardo-agrawal", "li-sps") else ["a", "a", "b"]})
+    job = Job(quasi=["letter"], k=3, hierarchies={"letter": tree}, algorithm=name, parameters={"steps": 5})
+    result = kanopy.anonymize(table, job)
+    assert result.frame["letter"].unique().to_list() == (["{a, b, c}"] if table.height == 4 else ["ab"])
+    assert result.score == pytest.approx(2 / 3 if table.height == 4 else 1 / 3)
+
+
+def test_the_top_is_named_as_the_hierarchy_names_it() -> None:
+    """Where levels do not nest, all values were called `*`, whatever the name of the one group above them."""
+    rows = [["a", "ab", "x", "any"], ["b", "ab", "y", "any"], ["c", "c", "y", "any"]]
+    crossing = Hierarchy.from_rows(rows, name="letter", require_nesting=False)
+    assert not crossing.nested
+    column = ValueColumn("letter", crossing, np.arange(3, dtype=np.int32), None)
+    assert column.label([0, 1, 2], spans=False) == ("any", -1)
+    assert column.share([0, 1, 2], spans=False) == 1.0

@@ -463,7 +463,7 @@ class Fitting:
             least = domain.rows / domain.hierarchies[j].size
             held = float((kept * self.shares[j][codes[j]]).sum()) + suppressed
             loss += float(self.weights[j]) * (held - least) / max(domain.rows - least, 1e-9)
-        return loss
+        return max(0.0, loss)  # where nothing is lost, sums of shares may be rounded to less than nothing
 
 
 def _quantiles(scale: Scale, parts: int) -> Longs:

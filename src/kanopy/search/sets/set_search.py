@@ -80,7 +80,8 @@ class SetJudge:
     def share(self, j: int, count: int) -> float:
         """What publishing a set of `count` values costs a row in column `j`."""
         column = self.table.columns[j]
-        covered = 1.0 if count == column.size and count > 1 else count / column.hierarchy.size
+        everything = 1 < count == column.size and column.top is not None
+        covered = 1.0 if everything else count / column.hierarchy.size
         return float(self.coefficients[j] * covered)
 
     def shares(self, j: int, sets: Sequence[Set]) -> Floats:

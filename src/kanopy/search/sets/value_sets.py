@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs, says_missing
+from kanopy._arrays import Floats, Ints, Longs, says_missing
 from kanopy._core.classes import Domain
 from kanopy._core.local_recoding import LocalRecoding
 from kanopy._core.numbering import number_rows
@@ -49,9 +49,13 @@ class ValueColumn:
         return len(self.leaves)
 
     @cached_property
-    def single_root(self) -> int:
-        """The one root of the hierarchy, or -1."""
-        return int(self.hierarchy.roots[0]) if self.hierarchy.nested and len(self.hierarchy.roots) == 1 else -1
+    def top(self) -> tuple[str, int] | None:
+        """The label above all values, and its node (-1 where levels do not nest); nothing if there are several tops."""
+        hierarchy = self.hierarchy
+        if hierarchy.nested:
+            return (hierarchy.label(root := int(hierarchy.roots[0])), root) if len(hierarchy.roots) == 1 else None
+        labels = hierarchy.labels_at(hierarchy.height)
+        return (labels[0], -1) if len(labels) == 1 else None
 
     @cached_property
     def spot(self) -> Longs:
@@ -85,14 +89,15 @@ class ValueColumn:
         return not np.isnan(self.numbers[list(positions)]).any()
 
     def share(self, positions: Sequence[int], *, spans: bool) -> float:
-        """The share of the domain that a set of values covers; a set of all values that occur covers everything.
+        """The share of the domain that a set of values covers; a set of all values that occur covers everything, if the
+        hierarchy has one top.
 
         A set counts the values it lists. With `spans` a run of numbers is an interval and also counts the values of
         the domain between its ends that do not occur.
         """
         if len(positions) == 1:
             return 1 / self.hierarchy.size
-        if len(positions) == self.size:
+        if len(positions) == self.size and self.top is not None:
             return 1.0
         if spans and self.is_run(positions):
             return float(self.spot[positions[-1]] - self.spot[positions[0]] + 1) / self.hierarchy.size
@@ -101,16 +106,15 @@ class ValueColumn:
     def label(self, positions: Sequence[int], *, spans: bool) -> tuple[str, int]:
         """What a set of values publishes, and the hierarchy node behind it (-1 if there is none).
 
-        One value is itself, all values are the top; a set that a node of the hierarchy holds exactly has its label;
-        neighbouring numbers are an interval; anything else is listed.
+        One value is itself, all values are the top if there is one; a set that a node of the hierarchy holds exactly
+        has its label; neighbouring numbers are an interval; anything else is listed.
         """
         hierarchy = self.hierarchy
         if len(positions) == 1:
             leaf = int(self.leaves[positions[0]])
             return hierarchy.label(leaf), leaf
-        if len(positions) == self.size:
-            root = self.single_root
-            return (hierarchy.label(root), root) if root >= 0 else (SUPPRESSED_LABEL, -1)
+        if len(positions) == self.size and self.top is not None:
+            return self.top
         node = self.exact_nodes.get(tuple(positions))
         if node is not None:
             return hierarchy.label(node), node
