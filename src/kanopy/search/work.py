@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Generic, TypeVar
 
-
 LEAST_SECONDS = 1e-5
 """What an iteration of a search is charged for at least: so long an ordinary machine takes to find nothing to do."""
 
