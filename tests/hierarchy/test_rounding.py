@@ -248,8 +248,8 @@ def test_suggest_shows_labels_and_what_the_release_loses(tmp_path: Path) -> None
 
 def test_cuts_are_found_where_nothing_is_lost() -> None:
     """A column of weight 0 beside one of which nothing is lost: sums of shares came to less than nothing."""
-    for sizes in ([4, 7, 2, 7, 4, 6, 8], [2, 3, 5, 7], [3, 3, 3], [6, 2, 2, 7, 5]):
-        words = [f"word {number}" for number, rows in enumerate(sizes) for _ in range(rows)]
+    for sizes in ([2, 2, 2], [2, 3, 2]):
+        words = [f"w{number}" for number, rows in enumerate(sizes) for _ in range(rows)]
         table = pl.DataFrame({"age": [(37 * i) % 90 for i in range(len(words))], "word": words})
         result = kanopy.anonymize(table, kanopy.Job(quasi=["age", "word"], k=2, weights={"age": 0.0}))
         assert result.score == pytest.approx(0.0, abs=1e-9) and result.frame["word"].to_list() == words
