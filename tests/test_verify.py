@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kanopy
 from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import KAnonymity
 from kanopy.verify.verify import Verification, regroup, verify
@@ -80,3 +82,17 @@ def test_numbers_and_names_used_inside() -> None:
 def test_an_empty_release() -> None:
     frame = frame_of([]).cast(pl.Enum(["*"]))
     assert verify(frame, ["x", "y"], [KAnonymity(2)], rows=0, suppressed_rows=0, classes=0).classes == 0
+
+
+@pytest.mark.parametrize(
+    "values", [[True, False, None, True], [1, 2, None, 1], [dt.date(2024, 1, 1), None, None, None]]
+)
+def test_all_rows_suppressed_beside_a_sensitive_column_of_any_type(values: list[object]) -> None:
+    """The library keeps the type of a column without rows where labels are wanted."""
+    table = pl.DataFrame({"age": [1, 2, 3, 4], "ill": values})
+    job = kanopy.Job(
+        quasi=["age"], k=2, sensitive=["ill"], suppress=1.0, missing="suppress",
+        hierarchies={"age": {"method": "suppress"}}, max_levels={"age": 0}, models=["l-distinct:ill:2"],
+    )  # fmt: skip
+    result = kanopy.anonymize(table, job)
+    assert result.verification.suppressed_rows == result.frame.height == 4

@@ -264,7 +264,7 @@ def test_without_a_common_top_guided_sets_stay_apart() -> None:
     with pytest.raises(NoSolution, match="leaves 1 rows") as caught:
         LiGSPS().solve(problem)
     assert any("one top" in line for line in caught.value.advice)
-    assert LiSPS().solve(problem).recoding.labels == (("*",),)
+    assert LiSPS().solve(problem).recoding.labels == (("{a, b, c}",),)
 
 
 @every

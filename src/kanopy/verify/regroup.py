@@ -95,9 +95,8 @@ def labels_of_values(series: pl.Series, missing: str = MISSING_LABEL) -> pl.Seri
         return plain.fill_null(missing).replace("", missing).alias(series.name)
     different = plain.unique()
     labels = [missing if value is None or value != value else canonical_label(value) for value in different.to_list()]
-    return plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String).alias(
-        series.name
-    )
+    found = plain.replace_strict(different, pl.Series(labels, dtype=pl.String), return_dtype=pl.String)
+    return found.cast(pl.String).alias(series.name)  # a column without rows would keep its type
 
 
 def column_facts(

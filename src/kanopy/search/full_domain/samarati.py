@@ -56,7 +56,7 @@ class Samarati(Algorithm):
                 if judgement.feasible and judgement.better_than(here):
                     here = judgement
                 work.spend_up_to(problem.work_seconds)
-                if work.over:
+                if work.left <= 0:
                     break
             if here is not None:
                 best, high, whole = here, middle, done + 1 == len(stratum)
