@@ -23,7 +23,8 @@ test-slow: $(READY)-test ## run the long tests
 
 fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
-	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --people
+	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what people
+	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what engines
 
 mutants: $(READY)-test ## put known faults into a copy of the source: does a test notice each? (tests/mutations.toml)
 	@$(BIN)/python tools/mutate $(FAULTS)

@@ -141,25 +141,27 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
     if value is None or label is None:
         return value is None and (label is None or _says_missing(str(label)))
     text = str(label).lower() if isinstance(label, bool) else str(label)
-    if _text(value) == text:
+    if text_of(value) == text:
         return True
     if text.startswith("{") and text.endswith("}"):
         items = [*text[1:-1].split(", "), *re.findall('"([^"]*)"', text)]
-        return any(_text(value) == item or _in_range(value, item.replace(" - ", "–")) is True for item in items)
+        return any(text_of(value) == item or _in_range(value, item.replace(" - ", "–")) is True for item in items)
+    if isinstance(value, str) and "T" in value and (moment := _moment(value)) is not None:
+        return is_true(moment, label, above)  # as files of text keep it
     if isinstance(value, dt.datetime) and len(text) >= 10 and value.isoformat().startswith(text):
         return True  # its day, its hour, its minute
     inside = _in_range(value, text)
     if inside is not None:
         return inside
     first, dash, last = text.partition("–")
-    if dash and len({_shape(code) for code in (first, last, _text(value))}) == 1 and "0" in _shape(first):
-        return first <= _text(value) <= last
-    if text.count(STAR) == 1 and text.endswith(STAR) and _text(value).startswith(text[:-1]):
+    if dash and len({_shape(code) for code in (first, last, text_of(value))}) == 1 and "0" in _shape(first):
+        return first <= text_of(value) <= last
+    if text.count(STAR) == 1 and text.endswith(STAR) and text_of(value).startswith(text[:-1]):
         return True
     if STAR in text:
         pattern = "".join("." if letter == STAR else re.escape(letter) for letter in text)
-        return re.fullmatch(pattern, _text(value)) is not None
-    return above is not None and text in above(_text(value))
+        return re.fullmatch(pattern, text_of(value)) is not None
+    return above is not None and text in above(text_of(value))
 
 
 def _shape(code: str) -> str:
@@ -172,7 +174,7 @@ def _says_missing(label: str) -> bool:
     return "(missing)" in label.strip("{}").split(", ")
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dt.datetime):

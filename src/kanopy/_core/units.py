@@ -74,6 +74,8 @@ class Units:
     """What units are called in sentences."""
     once: bool = False
     """Whether a unit shows every group once, however many of its rows are in it: traces are sets then."""
+    named: int | None = None
+    """So many units, the first, have a name by which they are in order; the others are one row each. `None`: all."""
 
     @cached_property
     def rows_of(self) -> Longs:

@@ -73,7 +73,7 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
     """
     import numpy as np
 
-    from kanopy._table.column import column_values, emptied
+    from kanopy._table.column import emptied
     from kanopy._table.guessing.written import written_numbers
 
     decimals, own = getattr(job, "decimals", {}), getattr(job, "column_tokens", {})
@@ -96,10 +96,24 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
     for name, column in zip(frame.columns, frame.get_columns(), strict=True):
         tokens = (*job.missing_tokens, *own.get(name, ()))
         if tokens and not column.dtype.is_nested():
-            gone = column_values(column, missing_tokens=tokens, strip=True).codes < 0
-            if int(gone.sum()) > column.null_count():
+            gone = _says_missing(column, {token.strip() for token in tokens})
+            if gone.any():
                 column = emptied(column, gone)
         if name in decimals:
             column = written_numbers(column, decimals[name])
         changed.append(column)
     return frame.with_columns(changed), way_back
+
+
+def _says_missing(column: pl.Series, tokens: set[str]) -> Mask:
+    """Which values are a token but for spaces around it; a blank text is none unless a token is blank itself."""
+    import numpy as np
+
+    from kanopy._table.column import column_values, is_text
+
+    values = column_values(column)
+    named = [label.strip() in tokens for label in values.labels]
+    # The empty text has no label of its own: it is missing wherever labels are looked at, and published as it is.
+    empty = "" in tokens and is_text(column)
+    gone = np.append(np.array(named, np.bool_), empty)[values.codes]
+    return np.asarray(gone & column.is_not_null().to_numpy(), np.bool_)

@@ -48,9 +48,46 @@ def read_duckdb(path: Path, table: str | None, query: str | None) -> Read:
             names, notes = distinct_names(list(answer.columns))
             if notes:
                 answer = connection.sql(f"select * from (\n{statement}\n) as answer({', '.join(map(quoted, names))})")
-            return answer.pl(), notes
+            return duckdb_frame(answer), notes
     except duckdb.Error as error:
         raise refused(str(path), error) from None
+
+
+def duckdb_frame(answer: Any) -> pl.DataFrame:
+    """An answer of DuckDB as a frame; its intervals are durations.
+
+    >>> import duckdb
+    >>> duckdb_frame(duckdb.sql("select interval 31 hours as spent, 2 as visits")).rows()
+    [(datetime.timedelta(days=1, seconds=25200), 2)]
+    """
+    if not any(str(kind) == "INTERVAL" for kind in answer.types):
+        found: pl.DataFrame = answer.pl()
+        return found
+    table = answer.to_arrow_table()
+    return pl.DataFrame([_duckdb_column(name, table.column(i)) for i, name in enumerate(table.column_names)])
+
+
+def duckdb_batch(batch: Any) -> pl.DataFrame:
+    """A part of an answer, as `duckdb_frame` reads the whole."""
+    return pl.DataFrame([_duckdb_column(name, batch.column(i)) for i, name in enumerate(batch.schema.names)])
+
+
+def _duckdb_column(name: str, values: Any) -> pl.Series:
+    """A column of an answer; months have no length, so an interval that has some is no duration."""
+    if str(values.type) != "month_day_nano_interval":
+        series = pl.from_arrow(values)
+        assert isinstance(series, pl.Series)
+        return series.rename(name)
+    parts = [None if each is None else (each.months, each.days, each.nanoseconds) for each in values.to_pylist()]
+    if strange := [part for part in parts if part is not None and part[0]]:
+        raise DataError(
+            f"The column {name!r} holds intervals of months, e.g. {some([f'{part[0]} months' for part in strange])}: "
+            f"a month has no fixed length. Convert it in the query: cast({name} as text)."
+        )
+    day = 86_400_000_000
+    return pl.Series(
+        name, [None if part is None else part[1] * day + part[2] // 1000 for part in parts], pl.Int64
+    ).cast(pl.Duration("us"))
 
 
 def read_sqlite(path: Path, table: str | None, query: str | None) -> Read:

@@ -163,6 +163,8 @@ def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence
     >>> numbers, alone = units_of(pl.DataFrame({"patient": ["a", "b", None, "a", None]}), ["patient"])
     >>> numbers.tolist(), alone
     ([0, 1, 2, 0, 3], 2)
+
+    Units are numbered by their values, in order, and after them the rows that stand alone.
     """
     from kanopy._table.column import column_values
 
@@ -172,7 +174,7 @@ def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence
     # Rows that do not say whose they are get a number of their own in one more column.
     alone = np.where(missing, np.cumsum(missing), 0).astype(np.int32)
     known = [np.where(missing, 0, column).astype(np.int32) for column in codes]
-    return numbering.number_rows([*known, alone]).number, int(missing.sum())
+    return numbering.number_rows([alone, *known], ascending=True).number, int(missing.sum())
 
 
 def without_unit(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence[str] = ()) -> Mask:

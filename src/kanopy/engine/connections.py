@@ -13,7 +13,16 @@ import polars as pl
 import polars.selectors as cs
 
 from kanopy._errors import DataError, MissingDependency, shown_address
-from kanopy._table.databases import arrow_frame, listed_tables, quoted, refused, split_postgres, sqlite_frame
+from kanopy._table.databases import (
+    arrow_frame,
+    duckdb_batch,
+    duckdb_frame,
+    listed_tables,
+    quoted,
+    refused,
+    split_postgres,
+    sqlite_frame,
+)
 from kanopy._table.sources import KINDS, POSTGRES, split_source
 from kanopy._table.streams.scans import BATCH_ROWS
 from kanopy.engine import statements as sql
@@ -77,8 +86,7 @@ class DuckDB:
 
     def fetch(self, query: str) -> pl.DataFrame:
         """The answer to a query."""
-        found: pl.DataFrame = self._own.sql(query).pl()
-        return found
+        return duckdb_frame(self._own.sql(query))
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         """Make a temporary table."""
@@ -90,9 +98,7 @@ class DuckDB:
         """The answer to a query, piece by piece."""
         answer: Any = self._own.sql(query)
         for batch in answer.to_arrow_reader(BATCH_ROWS):
-            found = pl.from_arrow(batch)
-            assert isinstance(found, pl.DataFrame)
-            yield found
+            yield duckdb_batch(batch)
 
     def append(self, name: str, frame: pl.DataFrame, *, first: bool) -> None:
         """More rows of a table, which the `first` of them make."""

@@ -79,6 +79,8 @@ class Recoded:
     emptied: tuple[str, ...] = ()
     drop: bool = False
     unit: tuple[str, ...] = ()
+    said: pl.DataFrame | None = None
+    """The keys as the job reads them, where some values mean missing: so they are published."""
 
     @property
     def quasi(self) -> list[str]:
@@ -111,7 +113,7 @@ class Recoded:
         left, gone = pl.Series(self.left), pl.Series(self.gone[self.left])
         columns = {name: self.labels[name].filter(left) for name in self.quasi}
         for name in self.shown[len(columns) :]:
-            column = self.keys[name].filter(left)
+            column = (self.keys if self.said is None else self.said)[name].filter(left)
             if name in self.emptied:
                 column = pl.select(pl.when(~gone).then(column.rename(""))).to_series().alias(name)
             columns[name] = column

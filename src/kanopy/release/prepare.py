@@ -266,7 +266,8 @@ def units_for(
             )
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
-    found = Units(of_row, job.known_rows, called(job.unit), lists is not None and lists.once)
+    named = None if lists is not None else int(of_row.max()) + 1 - alone
+    found = Units(of_row, job.known_rows, called(job.unit), lists is not None and lists.once, named)
     rows = frame.height if rows_of is None else int(rows_of.sum())
     said, longest = some(job.unit), int(np.bincount(of_row, rows_of).max())
     if alone == rows:

@@ -199,18 +199,21 @@ class Algorithm(Declared):
 
         Where the search finds none although the most general release is within the limits, that is the answer.
         """
+        from kanopy.search.in_order import in_order
         from kanopy.search.release import most_general
 
         self.about.require(self.name, problem)
         by_people = problem.domain.units is not None and self.recoding == "local"
+        ordered = in_order(problem, by_rows=self.recoding in ("local", "cell"))
+        problem = ordered.problem
         try:
             if by_people:
                 from kanopy.search.local_people import solve_by_people
 
-                return solve_by_people(self, problem, progress)
-            return self.search(problem, progress)
+                return ordered.back(solve_by_people(self, problem, progress))
+            return ordered.back(self.search(problem, progress))
         except NoSolution as reason:
-            return most_general(self.name, self.recoding, problem, reason)
+            return ordered.back(most_general(self.name, self.recoding, problem, reason))
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """What `solve` does once the problem is known to be one for this algorithm."""

@@ -46,7 +46,7 @@ class KMember(Algorithm):
     about = About(
         does="grows one class after the other from a far-away row, always by the row that adds least loss",
         source="Byun, Kamra, Bertino, Li 2006; Campan, Cooper, Truta 2011",
-        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False, row_order=True,
+        attributes="hierarchies that nest; numbers without a hierarchy", suppresses=False,
         units=True, seeded=True,
     )  # fmt: skip
 

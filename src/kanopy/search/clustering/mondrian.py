@@ -45,7 +45,7 @@ class Mondrian(Algorithm):
     about = About(
         does="cuts the table in two, again and again, while both sides keep k rows",
         source="LeFevre, DeWitt, Ramakrishnan 2006", attributes="hierarchies that nest; numbers without a hierarchy",
-        suppresses=False, row_order=True, units=True,
+        suppresses=False, units=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

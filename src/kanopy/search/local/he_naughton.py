@@ -68,7 +68,7 @@ class HeNaughton(Algorithm):
     name, recoding = "he-naughton", "local"
     about = About(
         does="starts with all rows at the top and makes one column of one part finer at a time, where that gains most",
-        source="He, Naughton 2009", suppresses=False, row_order=True, anytime=True,
+        source="He, Naughton 2009", suppresses=False, anytime=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

@@ -72,7 +72,7 @@ class Xu(Algorithm):
     name, recoding = "xu", "local"
     about = About(
         does="merges the groups whose union loses least, or splits the table between rows that are far apart",
-        source="Xu, Wang, Pei, Wang, Shi, Fu 2006", suppresses=False, row_order=True, seeded=True,
+        source="Xu, Wang, Pei, Wang, Shi, Fu 2006", suppresses=False, seeded=True,
     )  # fmt: skip
 
     def search(self, problem: Problem, progress: Progress) -> Solution:

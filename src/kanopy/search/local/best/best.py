@@ -62,7 +62,7 @@ class Best(Algorithm):
     name, recoding = "best", "local"
     about = About(
         does="merges rows bottom-up, then improves the classes until its time is up", source="Kanopy",
-        search="greedy, then annealed", lowers="loss", models="rows", row_order=True, units=True, seeded=True,
+        search="greedy, then annealed", lowers="loss", models="rows", units=True, seeded=True,
         anytime=True,
     )  # fmt: skip
 

@@ -1,0 +1,32 @@
+"""Random jobs on every engine: each publishes what memory does. `make fuzz` runs as many as one likes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.fuzz.engines import DIFFER, compare
+from tests.fuzz.watchdog import watched
+
+JOBS = 480
+BLOCK = 60
+QUICK = 60
+"""So many are tried each time; the others with the long tests."""
+BLOCKS = [start if start < QUICK else pytest.param(start, marks=pytest.mark.slow) for start in range(0, JOBS, BLOCK)]
+
+
+@pytest.mark.parametrize("start", BLOCKS)
+def test_every_engine_publishes_what_memory_does(start: int) -> None:
+    ends: Counter[str] = Counter()
+    for seed in range(start, start + BLOCK):
+        with watched():
+            try:
+                ends[compare(seed)] += 1
+            except Exception as error:
+                raise AssertionError(f"the job of number {seed}: {error!r}") from error
+    assert ends["released"] > 0.3 * BLOCK, ends
+
+
+def test_no_algorithm_differs_between_engines() -> None:
+    assert not DIFFER
