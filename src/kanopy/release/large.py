@@ -298,7 +298,7 @@ def _recoded(
     assert prepared.multiplicity is not None
     recoded = Recoded(
         keys, kind, prepared.multiplicity, labels, gone, tuple(leaving), tuple(empty), drop,
-        job.unit if prepared.units is not None else (), said=prepared.frame,
+        job.unit if prepared.units is not None else (), said=prepared.values,
     )  # fmt: skip
     if drop and gone.all():
         raise NoSolution(
