@@ -199,21 +199,26 @@ class Algorithm(Declared):
 
         Where the search finds none although the most general release is within the limits, that is the answer.
         """
-        from kanopy.search.in_order import in_order
+        from kanopy._core.order import in_order
         from kanopy.search.release import most_general
 
         self.about.require(self.name, problem)
         by_people = problem.domain.units is not None and self.recoding == "local"
-        ordered = in_order(problem, by_rows=self.recoding in ("local", "cell"))
-        problem = ordered.problem
+        # No release depends on the order of the rows: ties are settled in an order of values.
+        by_rows = self.recoding in ("local", "cell")
+        ordered = in_order(problem.domain, problem.evidence.sensitive, by_rows=by_rows)
+        if ordered.domain is not problem.domain:
+            problem = problem.changed(domain=ordered.domain)
         try:
             if by_people:
                 from kanopy.search.local_people import solve_by_people
 
-                return ordered.back(solve_by_people(self, problem, progress))
-            return ordered.back(self.search(problem, progress))
+                found = solve_by_people(self, problem, progress)
+            else:
+                found = self.search(problem, progress)
         except NoSolution as reason:
-            return ordered.back(most_general(self.name, self.recoding, problem, reason))
+            found = most_general(self.name, self.recoding, problem, reason)
+        return replace(found, recoding=ordered.back(found.recoding))
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """What `solve` does once the problem is known to be one for this algorithm."""

@@ -1,4 +1,4 @@
-"""The same problem with its tuples and rows in an order of their own: no release depends on the order of a table.
+"""Tuples and rows in an order of their own: no release depends on the order of a table.
 
 Ties are settled by what comes first. What comes first is settled here, by values alone: tuples ascend by their codes;
 rows ascend by whose they are, by their tuple, and by what models look at. Rows that agree in all of this are alike, and
@@ -8,60 +8,63 @@ is the same whatever the order of the rows, whichever engine counted them, and h
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
+from kanopy._core.classes import Domain, Recoding, Sensitive
 from kanopy._core.numbering import number_keys, number_rows
 
-if TYPE_CHECKING:
-    from kanopy._core.classes import Domain, Recoding
-    from kanopy.search.problem import Problem
-    from kanopy.search.solution import Solution
 
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """A domain in its own order, and the way back: which row of the table every row was, and what kind it is of."""
 
-class Ordered(NamedTuple):
-    """A problem in its own order, and the way back: which row of the table every row was, and what kind it is of."""
-
-    problem: Problem
+    domain: Domain
     row: Longs | None = None
     kind: Ints | None = None
 
-    def back(self, found: Solution) -> Solution:
-        """What was found, in the order of the table."""
+    def back(self, recoding: Recoding) -> Recoding:
+        """The groups of a recoding for the rows of the table, those of a kind by ascending group."""
         if self.row is None or self.kind is None:
-            return found
-        return replace(found, recoding=_in_table_order(found.recoding, self.row, self.kind))
+            return recoding
+        width = len(recoding.codes) + 1
+        cells = self.kind.astype(np.int64) * width + recoding.group_of_row + 1
+        if (np.diff(cells) < 0).any():
+            cells.sort()
+        group_of_row = np.empty_like(recoding.group_of_row)
+        group_of_row[self.row] = cells % width - 1
+        return replace(recoding, group_of_row=group_of_row)
 
 
-def in_order(problem: Problem, *, by_rows: bool) -> Ordered:
-    """A problem in its own order; `by_rows` where the search may put rows of one tuple into different groups.
+def in_order(domain: Domain, looked_at: Sequence[Sensitive] = (), *, by_rows: bool = True) -> Ordered:
+    """A domain in its own order; `looked_at` are the columns that models look at.
 
-    >>> from kanopy.search.example import letters
-    >>> problem = in_order(letters("bab"), by_rows=True).problem
-    >>> problem.domain.tuples[problem.domain.tuple_of_row].tolist()
+    Without `by_rows`, for searches that publish the rows of one tuple alike, rows stay where they are.
+
+    >>> from kanopy.hierarchy.hierarchy import Hierarchy
+    >>> ordered = in_order(Domain.of_column("letter", "bab", Hierarchy.flat(["a", "b"]))).domain
+    >>> ordered.tuples[ordered.tuple_of_row].tolist()
     [[0], [1], [1]]
     """
-    domain = problem.domain
     if domain.__dict__.get("in_order"):
-        return Ordered(problem)
+        return Ordered(domain)
     domain = _with_ascending_tuples(domain)
     row = kind = None
     if by_rows or domain.units is not None:
-        kind = _kinds(problem, domain)
+        kind = _kinds(domain, looked_at)
+        row = np.arange(len(kind))
         if (np.diff(kind) < 0).any():
             row = np.argsort(kind, kind="stable")
             kind = kind[row]
-        else:
-            row = np.arange(len(kind))
-        domain = domain.of_rows(row, None if domain.rows_of is None else domain.rows_of[row])
+            domain = domain.of_rows(row, None if domain.rows_of is None else domain.rows_of[row])
         if domain.units is not None:
             numbers = number_keys(domain.units.of_row.astype(np.int64)).number
             domain = replace(domain, units=replace(domain.units, of_row=numbers, named=None))
     domain.__dict__["in_order"] = True
-    return Ordered(problem.changed(domain=domain), row, kind)
+    return Ordered(domain, row, kind)
 
 
 def _with_ascending_tuples(domain: Domain) -> Domain:
@@ -79,10 +82,10 @@ def _with_ascending_tuples(domain: Domain) -> Domain:
     return moved
 
 
-def _kinds(problem: Problem, domain: Domain) -> Ints:
+def _kinds(domain: Domain, looked_at: Sequence[Sensitive]) -> Ints:
     """The kind of every row: rows of one kind are alike in all that a search looks at."""
-    columns = [domain.tuple_of_row + 1, *(column.code_of_row for column in problem.evidence.sensitive)]
-    sizes = [len(domain.tuples) + 1, *(len(column.values) for column in problem.evidence.sensitive)]
+    columns = [domain.tuple_of_row + 1, *(column.code_of_row for column in looked_at)]
+    sizes = [len(domain.tuples) + 1, *(len(column.values) for column in looked_at)]
     if domain.survey is not None:
         weights = np.unique(domain.survey.weight_of_row, return_inverse=True)[1].astype(np.int32)
         columns, sizes = [*columns, weights], [*sizes, int(weights.max(initial=0)) + 1]
@@ -92,14 +95,3 @@ def _kinds(problem: Problem, domain: Domain) -> Ints:
         last = units.count if units.named is None else units.named
         columns, sizes = [np.minimum(units.of_row, last), *columns], [last + 1, *sizes]
     return number_rows(columns, sizes, ascending=True).number
-
-
-def _in_table_order(recoding: Recoding, row: Longs, kind: Ints) -> Recoding:
-    """The groups of a recoding for the rows of the table, those of a kind by ascending group."""
-    width = len(recoding.codes) + 1
-    cells = kind.astype(np.int64) * width + recoding.group_of_row + 1
-    if (np.diff(cells) < 0).any():
-        cells.sort()
-    group_of_row = np.empty_like(recoding.group_of_row)
-    group_of_row[row] = cells % width - 1
-    return replace(recoding, group_of_row=group_of_row)
