@@ -76,8 +76,8 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     allowed = math_floor(job.suppress * everybody.height) + start - dropped
     assert allowed >= 0, "too many rows left out"
     shown = [tuple("(missing)" if label is None else str(label) for label in row) for row in labels]
-    lost = [(frame[name].is_null() & table[name].is_not_null()).to_list() for name in ("ill", "pay")]
-    emptied = [any(each) for each in zip(*lost, strict=True)]
+    lost = {name: (frame[name].is_null() & table[name].is_not_null()).to_list() for name in ("ill", "pay")}
+    emptied = [any(each) for each in zip(*lost.values(), strict=True)]
     classes, hidden = classes_of(shown, allowed, emptied)
     assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
     columns = {name: typed[name].to_list() for name in ("ill", "pay", "guard")}
@@ -91,7 +91,7 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
             f"{name} was changed: {[p for p in zip(before, after, strict=True) if p[0] != p[1]][:3]}"
         )
     for name in ("ill", "pay"):
-        bare = [i for i in hidden if frame[name][i] is not None]
+        bare = [i for i in hidden if not lost[name][i]]
         if bare:
             about = {model: value for model, value in case.models.items() if name in MODELS[model][1].split(":")}
             alone = broken_models({(): [rows[i] for i in bare]}, about, columns, job.k)
