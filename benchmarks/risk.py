@@ -73,9 +73,9 @@ def main() -> None:
                 peer,
             )
         )  # type: ignore[misc]
-        whole = best(lambda f=frame, n=names: assess_risk(f, n, largest_subset=0, sampling_fraction=0.01))  # type: ignore[misc]
+        whole = best(lambda f=frame, n=names: assess_risk(f, quasi=n, largest_subset=0, sampling_fraction=0.01))  # type: ignore[misc]
         lines.append((f"assess_risk with population models, {kind}", whole, "group_by", peer))
-        lines.append((f"check, {kind}", best(lambda f=frame, n=names: check(f, n)), "group_by", peer))  # type: ignore[misc]
+        lines.append((f"check, {kind}", best(lambda f=frame, n=names: check(f, quasi=n)), "group_by", peer))  # type: ignore[misc]
     sizes = number_rows(frame, names).sizes
     lines.append(("Pitman, Zayatz, SNB", best(lambda: population_uniques(sizes, rows * 100)), "", None))
     coded = code_columns(frame, names)

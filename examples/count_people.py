@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     write_visits(table)
     by_rows = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, sensitive=["diagnosis"], identifiers=["patient"], k=5))
     owners = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, rest="publish", insensitive=["patient"], k=5)).data
-    seen = kanopy.check(owners, QUASI, unit="patient")
+    seen = kanopy.check(owners, quasi=QUASI, unit="patient")
     print(f"k = 5 rows: {by_rows.classes} classes, patients in the smallest: {seen.k}")
     for known in (1, 2):
         job = kanopy.Job(quasi=QUASI, sensitive=["diagnosis"], k=5, suppress="20%", unit="patient", known=known)

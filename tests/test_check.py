@@ -34,27 +34,27 @@ def test_agrees_with_counting(rows: list[tuple[str | None, int, str | None]]) ->
     assert found.highest_risk == 1 / found.k
     assert found.average_risk == pytest.approx(len(sizes) / len(rows))
     assert found.sensitive == {"rows": {"distinct": min(len(group) for group in secrets.values())}}
-    assert kanopy.check(frame.to_dicts(), "x,y", "rows") == found
+    assert kanopy.check(frame.to_dicts(), quasi="x,y", sensitive="rows") == found
 
 
 def test_suppressed_rows_form_no_class() -> None:
     table = {"x": ["*", "a", "a"], "y": ["*", "*", "*"]}
-    found = kanopy.check(table, ["x", "y"])
+    found = kanopy.check(table, quasi=["x", "y"])
     assert (found.k, found.classes, found.suppressed_rows) == (2, 1, 1)
-    everything = kanopy.check({"x": ["*", "*"], "s": ["u", "v"]}, "x", "s")
+    everything = kanopy.check({"x": ["*", "*"], "s": ["u", "v"]}, quasi="x", sensitive="s")
     assert (everything.k, everything.classes, everything.suppressed_rows) == (2, 1, 0)
     assert everything.sensitive == {"s": {"distinct": 2}}
 
 
 def test_what_it_refuses() -> None:
     with pytest.raises(DataError, match=r"no column 'agee'. Did you mean 'age'\?"):
-        kanopy.check({"age": [1]}, ["agee"])
+        kanopy.check({"age": [1]}, quasi=["agee"])
     with pytest.raises(DataError, match="at least one quasi-identifier"):
-        kanopy.check({"age": [1]}, [])
+        kanopy.check({"age": [1]}, quasi=[])
     with pytest.raises(JobError, match="names of columns"):
-        kanopy.check({"age": [1]}, [1])  # type: ignore[list-item]
+        kanopy.check({"age": [1]}, quasi=[1])  # type: ignore[list-item]
     with pytest.raises(DataError, match="no records"):
-        kanopy.check({"age": []}, ["age"])
+        kanopy.check({"age": []}, quasi=["age"])
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -76,7 +76,7 @@ def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: py
         }
     ).with_columns(pl.when(pl.arange(200) % 11 == 0).then(pl.lit("*")).otherwise(pl.col("zip", "age")).name.keep())
     models = make_models(["k:15", "l-distinct:ill:4", "t-equal:ill:0.1", "l-entropy:ill:3.5"])
-    found = kanopy.check(frame, ["zip", "age"], ["ill"], models=models)
+    found = kanopy.check(frame, quasi=["zip", "age"], sensitive=["ill"], models=models)
     classes, _ = published(frame, ["zip", "age"], models, Background(frame.select("ill")), without="*")
     assert found.classes == classes.count and found.k == classes.sizes.min()
     assert found.suppressed_rows == frame.filter((pl.col("zip") == "*") & (pl.col("age") == "*")).height
@@ -90,31 +90,31 @@ def test_numbered_classes_agree_with_grouped_labels(large: bool, monkeypatch: py
 def test_two_releases_give_away_together_what_neither_does_alone() -> None:
     one = pl.DataFrame({"age": ["2*", "2*", "3*", "3*", "*"], "id": list("abcde")})
     two = pl.DataFrame({"age": ["20-24", "20-24", "25-34", "25-34", "20-24"], "id": list("abdce"), "more": range(5)})
-    found = kanopy.check(one, "age", beside=two, models=["k:2"], beside_quasi=["age"])
+    found = kanopy.check(one, quasi="age", beside=two, models=["k:2"], beside_quasi=["age"])
     assert found.beside is not None
     assert (found.beside.joined_by, found.beside.rows, found.beside.classes) == ("row", 5, 3)
     assert (found.beside.unique_rows, found.beside.rows_below, found.beside.unique_alone) == (1, 1, 0)
     assert not found.holds and all(model.holds for model in found.models)
     mixed = two.drop("more").sample(fraction=1, shuffle=True, seed=1)
-    by_key = kanopy.check(one, "age", beside=mixed, key="id").beside
+    by_key = kanopy.check(one, quasi="age", beside=mixed, on="id").beside
     assert by_key is not None and (by_key.joined_by, by_key.classes, by_key.unique_rows) == ("id", 3, 1)
-    same = kanopy.check(one[:4], "age", beside=one[:4], models=["k:2"])
+    same = kanopy.check(one[:4], quasi="age", beside=one[:4], models=["k:2"])
     assert same.holds and same.to_dict()["beside"]["classes"] == 2
-    assert "beside" not in kanopy.check(one, "age").to_dict()
+    assert "beside" not in kanopy.check(one, quasi="age").to_dict()
 
 
 def test_what_only_the_earlier_release_tells_counts_too() -> None:
     """Ages with k = 2 and areas with k = 2 are four different people together."""
     one = pl.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39"], "ill": list("abcd")})
     two = pl.DataFrame({"area": ["n", "s", "n", "s"], "ill": list("abcd")})
-    found = kanopy.check(one, "age", beside=two).beside
+    found = kanopy.check(one, quasi="age", beside=two).beside
     assert found is not None and found.unique_rows == 4 and found.columns == ("age", "area")
 
 
 def test_ranges_that_overlap_say_more_together() -> None:
     one = pl.DataFrame({"age": ["[20, 30)"] * 4 + ["≥ 50"] * 2, "who": ["{a, b}"] * 6})
     two = pl.DataFrame({"age": ["[25, 40)"] * 4 + ["50–59"] * 2, "who": ["{b, c}"] * 2 + ["{a, b, c}"] * 4})
-    found = kanopy.check(one, ["age", "who"], beside=two).beside
+    found = kanopy.check(one, quasi=["age", "who"], beside=two).beside
     assert found is not None and found.narrowed == {"age": 4, "who": 2}
 
 
@@ -131,7 +131,7 @@ def test_shuffled_releases_are_never_said_to_give_away_less_than_they_do(
     rows = [(f"[{(age + 1) // 2 * 2 - 1}, {(age + 1) // 2 * 2}]", ill) for age, ill in people]
     random.shuffle(rows)
     earlier = pl.DataFrame(rows, schema=["age", "ill"], orient="row")
-    found = kanopy.check(new, "age", beside=earlier, in_order=False).beside
+    found = kanopy.check(new, quasi="age", beside=earlier, in_order=False).beside
     assert found is not None and found.joined_by == "values"
     real = []
     for age, _ in people:
@@ -145,9 +145,9 @@ def test_shuffled_releases_are_never_said_to_give_away_less_than_they_do(
 def test_shuffled_releases_that_publish_nothing_as_it_is_are_as_safe_as_alone() -> None:
     one = pl.DataFrame({"age": ["20-29"] * 3 + ["30-39"] * 3})
     two = pl.DataFrame({"age": ["25-34"] * 4 + ["20-24", "35-39"]})
-    found = kanopy.check(one, "age", beside=two, in_order=False).beside
+    found = kanopy.check(one, quasi="age", beside=two, in_order=False).beside
     assert found is not None and (found.smallest_class, found.unique_rows) == (1, 2)
-    assert kanopy.check(one, "age", models=["k:3"], beside=one, in_order=False).holds
+    assert kanopy.check(one, quasi="age", models=["k:3"], beside=one, in_order=False).holds
 
 
 def test_manifests_say_what_nobody_need_remember(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_manifests_say_what_nobody_need_remember(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
 def test_two_releases_are_counted_by_pairs_of_labels(pairs: list[tuple[int, int]]) -> None:
     frames = [pl.DataFrame({"a": [str(pair[side]) for pair in pairs]}) for side in (0, 1)]
-    found = kanopy.check(frames[0], "a", beside=frames[1]).beside
+    found = kanopy.check(frames[0], quasi="a", beside=frames[1]).beside
     sizes = Counter(pairs)
     assert found is not None and found.classes == len(sizes) and found.smallest_class == min(sizes.values())
     assert found.unique_rows == found.rows_below == sum(size == 1 for size in sizes.values())
@@ -201,4 +201,4 @@ def test_releases_that_cannot_be_joined_are_refused() -> None:
         ({"age": ["2*", "2*"]}, "id", "no column 'id'"),
     ):
         with pytest.raises(DataError, match=message):
-            kanopy.check(one, "age", beside=other, key=key)
+            kanopy.check(one, quasi="age", beside=other, on=key)

@@ -145,10 +145,10 @@ def test_no_folder_and_no_password_is_on_the_page(release, people):
 def test_numbers_are_those_of_risk_and_assess(people, release, page):
     quasi = ["town", "age", "pay"]
     found = release.full_report(sampling_fraction=0.1).findings
-    before = kanopy.assess_risk(people, quasi, sensitive=["ill"], sampling_fraction=0.1)
+    before = kanopy.assess_risk(people, quasi=quasi, sensitive=["ill"], sampling_fraction=0.1)
     assert found.before == before.to_dict()
-    after = kanopy.assess_risk(release.frame, quasi, sensitive=["ill"], sampling_fraction=0.1, largest_subset=0)
-    attacked = kanopy.assess_risk(people, quasi, released=release.frame, hierarchies=dict(release.hierarchies))
+    after = kanopy.assess_risk(release.frame, quasi=quasi, sensitive=["ill"], sampling_fraction=0.1, largest_subset=0)
+    attacked = kanopy.assess_risk(people, quasi=quasi, released=release.frame, hierarchies=dict(release.hierarchies))
     assert {**found.after, "attacks": []} == after.to_dict()
     assert found.after["attacks"] == attacked.to_dict()["attacks"]
     names = [*quasi, "ill"]

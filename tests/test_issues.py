@@ -184,7 +184,7 @@ def test_check_counts_a_missing_value_once() -> None:
     for gaps in ([None, "", None, ""], [None, float("nan"), float("nan"), None]):
         table = {"zip": ["1", "1", "2", "2"], "ill": gaps}
         assert kanopy.check(table, quasi=["zip"], sensitive=["ill"]).sensitive["ill"] == {"distinct": 1}
-        found = kanopy.assess_risk(table, ["zip"], sensitive=["ill"])
+        found = kanopy.assess_risk(table, quasi=["zip"], sensitive=["ill"])
         assert found.disclosure[0].certain_rows == 4
 
 
@@ -320,7 +320,7 @@ def test_column_names_are_no_patterns(name: str, tmp_path: Path) -> None:
     assert list(kept) == ["age", "ill", "pay"]
     assert kanopy.check(table, quasi=[name], sensitive=["age"], models=["l-distinct:age:2"]).k == 2
     assert kanopy.check(table, quasi=["age"], sensitive=[name]).sensitive[name] == {"distinct": 2}
-    assert kanopy.assess_risk(table, [name], population=table).sizes.highest_prosecutor == 0.5
+    assert kanopy.assess_risk(table, quasi=[name], population=table).sizes.highest_prosecutor == 0.5
     pl.DataFrame(table).write_csv(tmp_path / "a.csv")
     pl.DataFrame(table).write_parquet(tmp_path / "a.parquet")
     for file in ("a.csv", "a.parquet"):

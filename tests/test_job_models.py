@@ -101,13 +101,13 @@ def test_the_whole_flow_under_every_model(text: str, suppressed: str) -> None:
     assert text.split(":")[0] in {model.name for model in result.job.all_models}
     if text.split(":")[0] in {"l-distinct", "p-sensitive", "alpha-k", "l-entropy", "epsilon-m", "l-plus"}:
         # Models that need nothing but the release can be checked on it.
-        assert check(result.frame, JOB.quasi, models=[text]).holds
+        assert check(result.frame, quasi=JOB.quasi, models=[text]).holds
 
 
 @pytest.mark.parametrize("algorithm", ["k-member", "mondrian"])
 def test_clusterings_satisfy_sensitive_models(algorithm: str) -> None:
     result = anonymize(named(), JOB.replaced(algorithm=algorithm, models=["t-equal:ill:0.3", "l-distinct:ill:3"]))
-    assert check(result.frame, JOB.quasi, models=["t-equal:ill:0.3", "l-distinct:ill:3"]).holds
+    assert check(result.frame, quasi=JOB.quasi, models=["t-equal:ill:0.3", "l-distinct:ill:3"]).holds
 
 
 def test_the_second_opinion_refuses_unsafe_releases() -> None:
@@ -138,22 +138,30 @@ def test_closeness_compares_with_the_table_before_rows_were_dropped() -> None:
 
 def test_check_names_the_classes_that_fail() -> None:
     table = {"zip": ["1", "1", "2", "2", "*"], "ill": ["a", "b", "a", "a", "b"]}
-    (found,) = check(table, ["zip"], models=["l-distinct:ill:2"]).models
+    (found,) = check(table, quasi=["zip"], models=["l-distinct:ill:2"]).models
     assert not found.holds
+    assert (found.failing_classes, found.failing_rows, found.unguarded) == (2, 3, ("ill",))
+    assert found.examples == ({"zip": "*"}, {"zip": "2"})
+    alone, told = check(table, quasi=["zip"], models=["l-distinct:ill:2", "k:2"]).models
+    assert told == found and not alone.holds and alone.unguarded == ("ill",)
+    table["ill"][-1] = None  # as `anonymize` publishes too few suppressed rows
+    (found,) = check(table, quasi=["zip"], models=["l-distinct:ill:2"]).models
     assert (found.failing_classes, found.failing_rows, found.examples) == (1, 2, ({"zip": "2"},))
-    assert check(table, ["zip"], models=["l-distinct:ill:2", "k:2"]).to_dict()["models"][1]["holds"]
+    assert check(table, quasi=["zip"], models=["l-distinct:ill:2", "k:2"]).to_dict()["models"][0]["holds"]
     with pytest.raises(DataError, match="'sick'"):
-        check(table, ["zip"], models=["l-distinct:sick:2"])
-    with pytest.raises(DataError, match="the quasi-identifier"):
-        check(table, ["zip"], models=["l-distinct:zip:2"])
-    with pytest.raises(DataError, match="Give one"):
-        check(table, ["zip"], models=["k-map:3"])
+        check(table, quasi=["zip"], models=["l-distinct:sick:2"])
+    with pytest.raises(JobError, match="a quasi-identifier"):
+        check(table, quasi=["zip"], models=["l-distinct:zip:2"])
+    with pytest.raises(JobError, match="Give one"):
+        check(table, quasi=["zip"], models=["k-map:3"])
     with pytest.raises(DataError, match="fewer than the 5"):
-        check(table, ["zip"], models=["k-map:3"], population={"zip": ["1", "2"]})
-    mapped = check(table, ["zip"], models=["k-map:3"], population={"zip": ["1", "1", "1", "2", "2", "3"]}).models[0]
+        check(table, quasi=["zip"], models=["k-map:3"], population={"zip": ["1", "2"]})
+    mapped = check(table, quasi=["zip"], models=["k-map:3"], population={"zip": ["1", "1", "1", "2", "2", "3"]}).models[
+        0
+    ]
     assert mapped.failing_classes == 1
     with pytest.raises(JobError, match="has only 2"):
-        check(table, ["zip"], models=["l-distinct:ill:3"])
+        check(table, quasi=["zip"], models=["l-distinct:ill:3"])
 
 
 def test_population_is_checked() -> None:

@@ -81,6 +81,7 @@ MEANINGS = {
     "failing_classes": "classes that fail",
     "failing_rows": "their rows",
     "examples": "labels of the first of them, per column",
+    "unguarded": "sensitive columns whose values suppressed rows show though the model does not hold for them",
     # risk
     "quasi_identifiers": "the columns looked at",
     "quasi_identifiers_suggested": "whether these were suggested, not given",

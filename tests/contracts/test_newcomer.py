@@ -93,7 +93,7 @@ def test_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     result = kanopy.anonymize(PEOPLE, job)
     assert result.smallest_class == 2 and kanopy.Job.from_toml(job.to_toml()) == job
-    assert not kanopy.check({"a": [1, 1, 1]}, ["a"], models=["multiples:2"]).models[-1].holds
+    assert not kanopy.check({"a": [1, 1, 1]}, quasi=["a"], models=["multiples:2"]).models[-1].holds
 
 
 def test_an_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def eusilc() -> pl.DataFrame:
 @pytest.mark.parametrize("case", FIGURES["eusilc"], ids=lambda case: "-".join(case["keys"]))
 def test_eusilc(eusilc: pl.DataFrame, case: dict[str, Any], means: str) -> None:
     found = kanopy.assess_risk(
-        eusilc, case["keys"], weight=FIGURES["weight"], household=FIGURES["household"], missing_means=means,
+        eusilc, quasi=case["keys"], weight=FIGURES["weight"], household=FIGURES["household"], missing_means=means,
         largest_subset=0,
     )  # fmt: skip
     survey, wanted = found.answers.survey, case[means]
@@ -52,7 +52,7 @@ def test_eusilc(eusilc: pl.DataFrame, case: dict[str, Any], means: str) -> None:
 def test_exact_risk_is_close_to_the_approximation(eusilc: pl.DataFrame) -> None:
     keys = FIGURES["eusilc"][0]["keys"]
     usual, exact = (
-        kanopy.assess_risk(eusilc, keys, weight="rb050", exact=exact, largest_subset=0).answers.survey
+        kanopy.assess_risk(eusilc, quasi=keys, weight="rb050", exact=exact, largest_subset=0).answers.survey
         for exact in (False, True)
     )
     assert usual is not None and exact is not None
@@ -71,7 +71,9 @@ def test_a_release_of_eusilc_keeps_both_risks(eusilc: pl.DataFrame) -> None:
     found = kanopy.anonymize(eusilc, job)
     assert found.solution is not None and found.solution.optimal
     released = found.data.with_columns(eusilc["rb050"], eusilc["db030"])
-    survey = kanopy.assess_risk(released, keys, weight="rb050", household="db030", largest_subset=0).answers.survey
+    survey = kanopy.assess_risk(
+        released, quasi=keys, weight="rb050", household="db030", largest_subset=0
+    ).answers.survey
     assert survey is not None and survey.household is not None
     assert survey.highest <= 0.01 and survey.household.highest <= 0.02
     assert survey.expected_reidentifications < 24.67773 / 2
@@ -87,7 +89,7 @@ def test_dis_suda_scores_of_the_practice_guide() -> None:
     """Table 4.5 of the guide prints .0051, .0107, .0051 and .0088: with a sampling fraction of 1 %, and the scores that
     sdcMicro puts into the calibration (a set of s of n columns counts (2^(n-s) - 1)·s!·(n-s)!/n!)."""
     rows = dict(zip(EXAMPLE["columns"], map(list, zip(*EXAMPLE["rows"], strict=True)), strict=True))
-    found = kanopy.assess_risk(rows, EXAMPLE["columns"], suda=3, sampling_fraction=0.01)
+    found = kanopy.assess_risk(rows, quasi=EXAMPLE["columns"], suda=3, sampling_fraction=0.01)
     assert found.row_risks["suda_score"].tolist() == EXAMPLE["scores"]
     assert found.row_risks["dis_suda"].round(4).tolist() == [0, 0, 0.0051, 0, 0.0107, 0, 0.0051, 0.0088, 0, 0]
     share = {name: found.row_risks[f"suda_share_{name}"] for name in EXAMPLE["columns"]}
@@ -102,6 +104,6 @@ def test_large_tables_take_no_time() -> None:
     table = kanopy.datasets.adult().head(45_222)
     keys = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]
     begin = time.process_time()
-    found = kanopy.assess_risk(table, keys, suda=3, largest_subset=0)
+    found = kanopy.assess_risk(table, quasi=keys, suda=3, largest_subset=0)
     assert time.process_time() - begin < 5
     assert found.rows == 45_222 and found.answers.special is not None and found.answers.special.scores.max() > 0

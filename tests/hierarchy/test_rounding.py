@@ -131,7 +131,7 @@ def test_methods_of_papers_say_that_ends_are_values() -> None:
     found = kanopy.anonymize(table, job)
     assert any("'income' end at values that fewer than 5 rows have" in note for note in found.notes)
     assert not any("'age'" in note for note in found.notes)
-    risk = assess_risk(table, ["age", "income"], released=found.data, largest_subset=0)
+    risk = assess_risk(table, quasi=["age", "income"], released=found.data, largest_subset=0)
     assert [each.column for each in risk.exposed] == ["income"]
     assert risk.to_dict()["exposed_ends"][0]["ends"] == len(risk.exposed[0].ends) > 0
 

@@ -81,7 +81,14 @@ PEOPLE = {
 
 def test_the_whole_assessment() -> None:
     found = kanopy.assess_risk(
-        PEOPLE, ["age", "sex"], weight="w", household="h", missing_means="any", suda=2, every={1: 2}, threshold=0.01
+        PEOPLE,
+        quasi=["age", "sex"],
+        weight="w",
+        household="h",
+        missing_means="any",
+        suda=2,
+        every={1: 2},
+        threshold=0.01,
     )
     answers = found.answers
     assert answers.survey is not None and answers.survey.household is not None and answers.special is not None
@@ -103,7 +110,7 @@ def test_the_whole_assessment() -> None:
 
 def test_suppressed_rows_have_no_risk() -> None:
     table = pl.DataFrame({"a": ["x", "x", "*"], "b": ["y", "y", "*"], "w": [3.0, 4.0, 5.0], "h": [1, 2, 1]})
-    found = kanopy.assess_risk(table, ["a", "b"], weight="w", household="h", suda=1, every="1:2")
+    found = kanopy.assess_risk(table, quasi=["a", "b"], weight="w", household="h", suda=1, every="1:2")
     assert found.row_risks["individual_risk"][2] == found.row_risks["household_risk"][2] == 0
     assert found.row_risks["suda_score"].tolist() == [0, 0, 0] and not found.row_risks["unsafe_combination"].any()
     assert found.answers.survey is not None and found.answers.survey.represented == 7
@@ -136,11 +143,11 @@ def test_bad_input(given: dict[str, Any], kind: type[KanopyError], words: str) -
     table = {**PEOPLE, "w": given.pop("w", PEOPLE["w"])}
     settings = {"weight": "w", "household": "h", **given}
     with pytest.raises(kind, match=words):
-        kanopy.assess_risk(table, ["age", "sex"], **settings)
+        kanopy.assess_risk(table, quasi=["age", "sex"], **settings)
 
 
 def test_weights_may_be_text() -> None:
     """Numbers of many digits stay text when a file is read."""
     text = {**PEOPLE, "w": ["100.0", "50", "10", "1.0"]}
-    by_text, by_number = (kanopy.assess_risk(table, ["age", "sex"], weight="w") for table in (text, PEOPLE))
+    by_text, by_number = (kanopy.assess_risk(table, quasi=["age", "sex"], weight="w") for table in (text, PEOPLE))
     assert by_text.to_dict() == by_number.to_dict()

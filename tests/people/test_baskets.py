@@ -240,11 +240,11 @@ def test_what_may_be_known_of_lists_is_measured_by_the_definition(seed: int, kno
     fits = holders(lists, known)
     for table in (pl.DataFrame({"bought": lists}), pl.DataFrame({"bought": [";".join(each) for each in lists]})):
         parted = {} if table["bought"].dtype == pl.List else {"bought": ";"}
-        looked = kanopy.check(table, "bought", models=["k:2"], known=known, separators=parted)
+        looked = kanopy.check(table, quasi="bought", models=["k:2"], known=known, separators=parted)
         assert (looked.rows, looked.units, looked.counted) == (12, 12, "records")
         assert looked.highest_risk == 1 / min(fits) and looked.unique_rows == fits.count(1)
         assert looked.holds == (min(fits) >= 2)
-        found = kanopy.assess_risk(table, ["bought"], known=known, separators=parted, largest_subset=1)
+        found = kanopy.assess_risk(table, quasi=["bought"], known=known, separators=parted, largest_subset=1)
         assert found.sizes.average_prosecutor == pytest.approx(sum(1 / each for each in fits) / 12)
         assert "records" in found.to_html() and found.rows == 12
 
@@ -262,9 +262,9 @@ def test_lists_are_assessed_element_by_element() -> None:
 
 def test_what_counts_rows_refuses_lists_with_what_to_do() -> None:
     with pytest.raises(JobError, match="only their elements are counted"):
-        kanopy.assess_risk(shop(), ["bought"], suda=2)
+        kanopy.assess_risk(shop(), quasi=["bought"], suda=2)
     with pytest.raises(JobError, match="nobody has more than"):
-        kanopy.check(shop(), "bought", known=40)
+        kanopy.check(shop(), quasi="bought", known=40)
     with pytest.raises(DataError, match="one row per element"):
         kanopy.assess_risk(shop())
 

@@ -67,8 +67,8 @@ def test_the_release_and_the_risk_say_that_ends_are_values_of_few_people() -> No
     released = kanopy.anonymize(table, Job(quasi=["age"], k=5, unit="patient", hierarchies=own, min_levels={"age": 1}))
     assert any("end at values that fewer than 5 people have" in note for note in released.notes)
     found = assess_risk(
-        table, ["age"], released=released.data.with_columns(table["patient"]), largest_subset=0, threshold=0.2,
+        table, quasi=["age"], released=released.data.with_columns(table["patient"]), largest_subset=0, threshold=0.2,
         unit=["patient"],
     )  # fmt: skip
     assert json.loads(json.dumps(found.to_dict()))["exposed_ends"] == [{"column": "age", "ends": 2, "fewer_than": 5}]
-    assert not assess_risk(table, ["age"], released=released.data, largest_subset=0, threshold=0.2).exposed
+    assert not assess_risk(table, quasi=["age"], released=released.data, largest_subset=0, threshold=0.2).exposed

@@ -52,7 +52,7 @@ def test_risks_are_means_over_people(seed: int, known: int | str) -> None:
     if known != "all" and int(known) > table["p"].value_counts()["count"].max():
         pytest.skip("nobody has so many rows")
     fits = fitting(table.select("a", "b").rows(), table["p"].to_list(), known)
-    found = kanopy.assess_risk(table, ["a", "b"], sensitive=["ill"], unit="p", known=known, largest_subset=2)
+    found = kanopy.assess_risk(table, quasi=["a", "b"], sensitive=["ill"], unit="p", known=known, largest_subset=2)
     sizes = {key: len(set(own["p"])) for key, own in table.group_by("a", "b")}
     assert found.sizes.rows == len(fits) == table["p"].n_unique()
     assert found.sizes.smallest_class == min(sizes.values()) and found.sizes.classes == len(sizes)
@@ -64,7 +64,7 @@ def test_risks_are_means_over_people(seed: int, known: int | str) -> None:
     for each in found.histogram:
         assert each.rows == sum(each.low <= own <= each.high for own in fits)
         assert each.classes == sum(each.low <= own <= each.high for own in sizes.values())
-    looked = kanopy.check(table, ["a", "b"], unit="p", known=known, models=["k:3"])
+    looked = kanopy.check(table, quasi=["a", "b"], unit="p", known=known, models=["k:3"])
     assert (looked.highest_risk, looked.unique_rows) == (1 / min(fits), fits.count(1))
     assert looked.average_risk == pytest.approx(average, abs=1e-12)
     assert looked.holds == (min(fits) >= 3)
@@ -73,7 +73,7 @@ def test_risks_are_means_over_people(seed: int, known: int | str) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_what_classes_give_away_is_counted_by_people(seed: int) -> None:
     table = small_table(seed)
-    found = kanopy.assess_risk(table, ["a", "b"], sensitive=["ill"], unit="p", largest_subset=2)
+    found = kanopy.assess_risk(table, quasi=["a", "b"], sensitive=["ill"], unit="p", largest_subset=2)
     best: dict[int, float] = {}
     for _, own in table.group_by("a", "b"):
         people = set(own["p"])
@@ -97,27 +97,27 @@ def test_what_classes_give_away_is_counted_by_people(seed: int) -> None:
 def test_a_population_is_compared_person_by_person() -> None:
     table = small_table(3)
     people = pl.concat([table.select("a", "b").unique()] * 30)
-    found = kanopy.assess_risk(table, ["a", "b"], unit="p", population=people, largest_subset=0)
+    found = kanopy.assess_risk(table, quasi=["a", "b"], unit="p", population=people, largest_subset=0)
     assert found.journalist.average == found.marketer == pytest.approx(1 / 30) and found.journalist.k_map == 30
-    half = kanopy.assess_risk(table, ["a", "b"], unit="p", sampling_fraction=0.5, largest_subset=0)
-    whole = kanopy.assess_risk(table, ["a", "b"], unit="p", sampling_fraction=1.0, largest_subset=0)
+    half = kanopy.assess_risk(table, quasi=["a", "b"], unit="p", sampling_fraction=0.5, largest_subset=0)
+    whole = kanopy.assess_risk(table, quasi=["a", "b"], unit="p", sampling_fraction=1.0, largest_subset=0)
     assert half.journalist.average < whole.journalist.average == whole.sizes.average_prosecutor
     assert half.population is None
-    traces = kanopy.assess_risk(table, ["a", "b"], unit="p", known="all", sampling_fraction=0.5, largest_subset=0)
+    traces = kanopy.assess_risk(table, quasi=["a", "b"], unit="p", known="all", sampling_fraction=0.5, largest_subset=0)
     assert traces.population is not None
     with pytest.raises(JobError, match="row by row"):
-        kanopy.assess_risk(table, ["a", "b"], unit="p", known=2, population=people)
+        kanopy.assess_risk(table, quasi=["a", "b"], unit="p", known=2, population=people)
 
 
 def test_how_much_is_known_must_make_sense() -> None:
     table = small_table(0)
     for look in (kanopy.check, kanopy.assess_risk):
         with pytest.raises(JobError, match="nobody has more than"):
-            look(table, ["a", "b"], unit="p", known=40)
+            look(table, quasi=["a", "b"], unit="p", known=40)
         with pytest.raises(JobError, match="Name the column that says it"):
-            look(table, ["a", "b"], known=2)
+            look(table, quasi=["a", "b"], known=2)
         with pytest.raises(JobError, match="at least 1"):
-            look(table, ["a", "b"], unit="p", known=0)
+            look(table, quasi=["a", "b"], unit="p", known=0)
 
 
 @pytest.mark.parametrize("known", [1, 2, "all"])

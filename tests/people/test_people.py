@@ -61,7 +61,7 @@ def test_every_published_class_is_shared_by_k_people(known: int | str, shape: tu
         assert result.suppressed <= 0.4 * table.height
     if known == 1 and least is not None:
         assert result.smallest_class == least
-    assert (kanopy.check(result.data.with_columns(table["patient"]), QUASI, unit="patient").k or 5) >= 5
+    assert (kanopy.check(result.data.with_columns(table["patient"]), quasi=QUASI, unit="patient").k or 5) >= 5
 
 
 def test_eusilc_households() -> None:
@@ -89,9 +89,9 @@ def test_sensitive_values_count_once_per_person_and_class() -> None:
     table = pl.DataFrame(
         {"p": [0] * 10 + list(range(1, 10)), "q": ["a"] * 19, "ill": [*map(str, range(10)), *["0"] * 9]}
     )
-    classes = kanopy.check(table, "q", models=["alpha-k:ill:0.6,2"], unit="p")
+    classes = kanopy.check(table, quasi="q", models=["alpha-k:ill:0.6,2"], unit="p")
     assert not classes.holds, "nine of ten people have the value 0"
-    assert kanopy.check(table, "q", models=["alpha-k:ill:0.6,2"]).holds
+    assert kanopy.check(table, quasi="q", models=["alpha-k:ill:0.6,2"]).holds
     assert classes.k == 10 and classes.counted == "people" and classes.units == 10
 
 
@@ -278,16 +278,16 @@ def test_k_above_the_number_of_people() -> None:
 
 def test_risk_counts_people() -> None:
     table = pl.DataFrame({"p": [0, 0, 0, 1, 2, 2], "q": list("aaabbb"), "ill": list("xxxyxy")})
-    found = kanopy.assess_risk(table, ["q"], sensitive=["ill"], unit="p")
+    found = kanopy.assess_risk(table, quasi=["q"], sensitive=["ill"], unit="p")
     assert found.sizes.smallest_class == 1 and found.sizes.unique_rows == 1 and found.counted == "people"
-    assert kanopy.assess_risk(table, ["q"]).sizes.smallest_class == 3
+    assert kanopy.assess_risk(table, quasi=["q"]).sizes.smallest_class == 3
     assert found.disclosure[0].certain_classes == 2, "all of a have x, both of b have y"
     assert "people" in found.to_html() and found.to_dict()["units"] == 3
 
 
 def test_risk_counts_everybody_once_however_many_classes_they_are_in(tmp_path: Path) -> None:
     table = visits()
-    found = kanopy.assess_risk(table, ["age", "zip"], unit="patient", largest_subset=0)
+    found = kanopy.assess_risk(table, quasi=["age", "zip"], unit="patient", largest_subset=0)
     sql: Any = duckdb.connect()
     sql.register("visits", table.to_arrow())
     counted = "SELECT patient, age, zip FROM visits GROUP BY age, zip, patient"
@@ -320,14 +320,14 @@ def test_assess_says_of_how_many_people_something_is_published() -> None:
 
 def test_an_attack_finds_people_by_any_row() -> None:
     table = pl.DataFrame({"p": [0, 0, 1, 1], "q": ["a", "b", "b", "b"]})
-    found = kanopy.assess_risk(table, ["q"], released=table, unit="p", largest_subset=0)
+    found = kanopy.assess_risk(table, quasi=["q"], released=table, unit="p", largest_subset=0)
     exact = next(each for each in found.attacks if each.kind == "exact")
     assert exact.people == exact.attempts == 2 and exact.certain == 1 and exact.highest_risk == 1.0
 
 
 def test_an_attack_is_no_more_certain_where_people_have_many_rows_alike() -> None:
     table = pl.DataFrame({"p": [*range(5)] * 8, "q": ["a"] * 40})
-    found = kanopy.assess_risk(table, ["q"], released=table, unit="p", largest_subset=0)
+    found = kanopy.assess_risk(table, quasi=["q"], released=table, unit="p", largest_subset=0)
     assert [each.highest_risk for each in found.attacks] == [0.2, 0.2] and found.attacks[0].found == pytest.approx(1)
 
 
@@ -389,7 +389,7 @@ def test_a_unit_named_now_is_no_longer_what_the_job_file_calls_it(tmp_path: Path
 def test_what_counts_rows_refuses_a_unit() -> None:
     table = visits()
     with pytest.raises(DataError, match="leave the unit out"):
-        kanopy.check(table, "sex", unit="patient", beside=table)
+        kanopy.check(table, quasi="sex", unit="patient", beside=table)
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "best", "li-sps"])

@@ -99,17 +99,22 @@ def test_a_release_and_its_check_count_people_behind_few_columns() -> None:
         for chosen in combinations(["age", "zip", "sex"], m):
             assert shown.group_by(chosen).agg(pl.col("patient").n_unique())["patient"].min() >= k
     asked = {"unit": "patient", "models": ["subset-k:1:10,2:4"]}
-    assert kanopy.check(shown, ["age", "zip", "sex"], **asked).holds
+    assert kanopy.check(shown, quasi=["age", "zip", "sex"], **asked).holds
     one = table.with_columns(pl.when(pl.col("patient") == "P00001").then(pl.lit("9999")).otherwise("zip").alias("zip"))
-    looked = kanopy.check(pl.concat([one, *[one.filter(pl.col("zip") == "9999")] * 9]), ["zip"], **asked)
+    looked = kanopy.check(
+        pl.concat([one, *[one.filter(pl.col("zip") == "9999")] * 9]),
+        quasi=["zip"],
+        unit="patient",
+        models="subset-k:1:10",
+    )
     assert not looked.holds and looked.models[0].failing_rows >= 1
 
 
 def test_unsafe_combinations_are_counted_in_people() -> None:
     table = pl.DataFrame({"p": [0, 0, 0, 1, 2, 3], "a": list("xxxyyy"), "b": list("uuuuvv")})
-    by_rows = kanopy.assess_risk(table, ["a", "b"], every="1:3", largest_subset=0)
+    by_rows = kanopy.assess_risk(table, quasi=["a", "b"], every="1:3", largest_subset=0)
     assert by_rows.answers.rows_in_unsafe == 2
-    people = kanopy.assess_risk(table, ["a", "b"], every="1:3", unit="p", largest_subset=0)
+    people = kanopy.assess_risk(table, quasi=["a", "b"], every="1:3", unit="p", largest_subset=0)
     assert people.answers.rows_in_unsafe == 4
     assert {each.columns: (each.unsafe, each.rows) for each in people.answers.every} == {("a",): (1, 1), ("b",): (2, 4)}
 
@@ -118,4 +123,4 @@ def test_a_household_needs_weights() -> None:
     with pytest.raises(JobError, match="'home' was named, but no sampling weights"):
         Job(quasi="age", household="home")
     with pytest.raises(JobError, match="'home' was named, but no sampling weights"):
-        kanopy.check(visits().with_columns(home=1), "age", household="home")
+        kanopy.check(visits().with_columns(home=1), quasi="age", household="home")

@@ -28,7 +28,7 @@ def table(seed: int, rows: int = 80) -> pl.DataFrame:
 
 
 def holds(frame: pl.DataFrame, model: str) -> bool:
-    return check(frame, ["zip", "sex"], models=[model]).models[0].holds
+    return check(frame, quasi=["zip", "sex"], models=[model]).models[0].holds
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -37,7 +37,7 @@ def test_same_parameters(seed: int) -> None:
     other, quasi, ill = frame.to_pandas(), ["zip", "sex"], ["ill"]
 
     k = pycanon.k_anonymity(other, quasi)
-    assert check(frame, quasi).k == k
+    assert check(frame, quasi=quasi).k == k
     assert holds(frame, f"k:{k}") and not holds(frame, f"k:{k + 1}")
 
     alpha, _ = pycanon.alpha_k_anonymity(other, quasi, ill)

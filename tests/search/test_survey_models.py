@@ -216,8 +216,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
         return
     found = kanopy.anonymize(table, wanted)
     assert violations(found.data, table, quasi, model) == 0
-    assert kanopy.check(found.data.with_columns(table["w"], table["home"].alias("home")), quasi, models=[text],
-                        sampling_weight="w", household="home").holds  # fmt: skip
+    assert kanopy.check(found.data.with_columns(table["w"], table["home"]), wanted, as_release=True).holds
 
 
 def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,16 +271,18 @@ def test_a_job_with_bad_weights_names_rows_and_what_to_do(bad: Any) -> None:
     with pytest.raises(DataError, match=words):
         kanopy.anonymize(table.with_columns(weights), job)
     with pytest.raises(DataError, match=words):
-        kanopy.check(table.with_columns(weights), ["age"], models=["individual-risk:0.5"], sampling_weight="w")
+        kanopy.check(table.with_columns(weights), quasi=["age"], models=["individual-risk:0.5"], sampling_weight="w")
 
 
 def test_check_asks_for_what_models_need() -> None:
     table = survey_table()
-    with pytest.raises(DataError, match="needs sampling weights"):
-        kanopy.check(table, ["age"], models=["individual-risk:0.1"])
-    with pytest.raises(DataError, match="needs a household"):
-        kanopy.check(table, ["age"], models=["household-risk:0.1"], sampling_weight="w")
-    found = kanopy.check(table, ["age", "sex"], models=["individual-risk:0.01", "subset-k:1:5"], sampling_weight="w")
+    with pytest.raises(JobError, match="needs sampling weights"):
+        kanopy.check(table, quasi=["age"], models=["individual-risk:0.1"])
+    with pytest.raises(JobError, match="needs households"):
+        kanopy.check(table, quasi=["age"], models=["household-risk:0.1"], sampling_weight="w")
+    found = kanopy.check(
+        table, quasi=["age", "sex"], models=["individual-risk:0.01", "subset-k:1:5"], sampling_weight="w"
+    )
     assert not found.holds and found.models[0].failing_rows == violations(
         table.select("age", "sex"), table, ["age", "sex"], parse_model("individual-risk:0.01")
     )

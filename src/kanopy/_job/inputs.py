@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._arrays import MISSING_LABEL
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.job import HierarchySource, Job
+from kanopy._job.reading import ReadingRules, read_records
 from kanopy._table.roles import LEAVE_OUT, Role
 from kanopy.hierarchy.hierarchy import Hierarchy
 
@@ -172,6 +173,23 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
                 "with reset_index(), or leave it out with reset_index(drop=True)."
             )
     return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
+
+
+def read_population(source: Any, job: Job) -> pl.DataFrame:
+    """What others may know of everybody, where a model compares with it: read as the table is, but for skipped rows.
+
+    >>> read_population({"age": [41, 99], "town": ["Bonn", "Ulm"]}, Job(quasi="age", missing_tokens="99")).rows()
+    [(41,), (None,)]
+    """
+    from kanopy._table.frames import to_polars
+
+    if source is None:
+        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
+    people, _ = to_polars(source)
+    people = read_records(people, job, rules=ReadingRules.of(job).of_records(), part=True)
+    if absent := [name for name in job.quasi if name not in people.columns]:
+        raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
+    return people[list(job.quasi)]
 
 
 def resolve_hierarchies(

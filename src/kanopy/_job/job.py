@@ -376,6 +376,14 @@ class Job(Declared):
         """The role of every column that was given one."""
         return {column: role for name, role in ROLES.items() for column in getattr(self, name)}
 
+    def says(self, setting: str) -> bool:
+        """Whether k or the algorithm was said, by itself or by a model, and not only found out.
+
+        >>> Job(quasi="age").says("k"), Job(quasi="age", models="k:7").says("k")
+        (False, True)
+        """
+        return setting in self._said
+
     def replaced(self, **changes: Any) -> Job:
         """A copy with some settings changed; what nobody said is found out anew."""
         kept = {name: getattr(self, name) for name in parameters_of(Job)}

@@ -46,10 +46,11 @@ class ReadingRules:
         return replace(self, skip_rows=0)
 
 
-def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None) -> pl.DataFrame:
+def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part: bool = False) -> pl.DataFrame:
     """The records of a table, a frame or where one is, as `anonymize` reads them: by what the job says of that.
 
-    Parts of an index that have a role are columns. `rules` take the place of the job's own.
+    Parts of an index that have a role are columns. `rules` take the place of the job's own; where the table may be only
+    a `part` of the job's, those about other columns are left out.
 
     >>> from kanopy._job.job import Job
     >>> read_records({"age": ["years", "41", "99"]}, Job(quasi="age", skip_rows=1, missing_tokens="99")).rows()
@@ -58,7 +59,8 @@ def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None) -> p
     from kanopy._table.frames import to_polars, without_index
 
     frame, way_back = to_polars(without_index(data, job.roles)[0])
-    return as_said(frame, way_back, rules or job)[0]
+    rules = rules or ReadingRules.of(job)
+    return as_said(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]
 
 
 def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFrame, Restore]:

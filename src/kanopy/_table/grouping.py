@@ -147,14 +147,31 @@ def number_rows(
     if not columns:
         raise DataError("Name at least one column to group by.")
     codes = [column.codes for column in columns]
-    if suppressed is None and all(column.hidden >= 0 for column in columns):
-        suppressed = np.logical_and.reduce([column.codes == column.hidden for column in columns])
-        if suppressed.all():  # nothing tells anybody apart: the whole table is one class
+    if suppressed is None:
+        suppressed = _only_stars(columns)
+        if suppressed is not None and suppressed.all():  # nothing tells anybody apart: the whole table is one class
             suppressed = None
     if suppressed is not None and suppressed.any():
         codes[0] = np.where(suppressed, -1, codes[0])
     found = NumberedRows(*numbering.number_rows(codes, [column.size for column in columns], small=SMALL_ALONE))
     return found if units is None else replace(found, sizes=units.people(found.class_of_row, len(found.sizes)))
+
+
+def suppressed_rows(frame: pl.DataFrame, names: Sequence[str]) -> Mask:
+    """Which rows show `*` in all of some columns.
+
+    >>> suppressed_rows(pl.DataFrame({"a": ["x", "*"], "b": ["*", "*"]}), ["a", "b"]).tolist()
+    [False, True]
+    """
+    found = _only_stars(code_columns(frame, names))
+    return np.zeros(frame.height, np.bool_) if found is None else found
+
+
+def _only_stars(columns: Sequence[CodedColumn]) -> Mask | None:
+    """Which rows have `*` in all columns; `None` where one has it nowhere."""
+    if not all(column.hidden >= 0 for column in columns):
+        return None
+    return np.asarray(np.logical_and.reduce([column.codes == column.hidden for column in columns]), np.bool_)
 
 
 def units_of(frame: pl.DataFrame, names: Sequence[str], missing_tokens: Sequence[str] = ()) -> tuple[Ints, int]:

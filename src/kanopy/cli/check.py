@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from kanopy.cli import options as o
-from kanopy.cli.console import STANDARD, counted, emit, of_units
+from kanopy.cli.console import STANDARD, counted, emit, note, of_units
 from kanopy.cli.files import hierarchies_in, read_data
 
 
@@ -18,6 +18,9 @@ from kanopy.cli.files import hierarchies_in, read_data
 )  # fmt: skip
 def check(
     data: o.Data,
+    as_release: Annotated[
+        bool, typer.Option("--as-release", help="A release of the job: no rows are skipped, all is read as it stands.")
+    ] = False,
     encoding: o.Encoding = None,
     beside: o.EarlierRelease = None,
     key: o.LinkingKey = None,
@@ -26,33 +29,42 @@ def check(
 ) -> None:
     """How anonymous is a table as it stands? Exits with 1 if a model (or k) does not hold.
 
+    With a job the table is read as `kanopy anonymize` reads it, and its k and models are asked.
     Manifests that lie in the folders of the two releases say what was promised and whether rows were shuffled.
     """
     from kanopy._errors import JobError
     from kanopy._progress import Clock
-    from kanopy.privacy.models import make_models
+    from kanopy._table.sources import local_path
+    from kanopy.release.manifest import find_manifest
     from kanopy.study.check import check as look
+    from kanopy.study.subject import STUDIED, SURVEY, refuse_unused
 
     clock = Clock(())
     folder = given.pop("hierarchies")
     wanted = o.job_of(given)
+    refuse_unused(wanted.models, [name for name in SURVEY if given[name] is not None])
+    named = [name for model in wanted.models for name in (*model.sensitive, *model.quasi)]
+    wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **hierarchies_in(folder, named)})
     known = about_both(data, beside, wanted.quasi, key) if beside else {}
     if own_quasi := known.pop("quasi", None):
         wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
         raise JobError("Name the columns that others may know (--quasi).")
-    asked = wanted.k if given["k"] is not None or given["job"] is not None else None
     promised = known.pop("k", None)
-    asked = promised if asked is None else asked
+    asked = wanted.k if given["job"] is not None or wanted.says("k") else promised
     if beside_quasi:
         known["beside_quasi"] = o.columns(beside_quasi)
-    own = make_models([*([f"k:{asked}"] if asked else []), *wanted.models])
-    named = [name for each in own for name in (*each.sensitive, *each.quasi)]
+    place = None if data == STANDARD else local_path(data)
+    as_release = as_release or beside is not None or (place is not None and find_manifest(place) is not None)
+    if wanted.skip_rows and not as_release:
+        what = "row" if wanted.skip_rows == 1 else f"{wanted.skip_rows:,} rows"
+        note(f"The first {what} below the header was skipped, as the job says. For its release say --as-release.")
+    judged: dict[str, Any] = (
+        {"job": wanted} if asked is not None else {n: getattr(wanted, n) for n in STUDIED if n != "k"}
+    )
     found = look(
-        read_data(data, encoding).frame, wanted.quasi, wanted.sensitive, models=own, population=wanted.population,
-        hierarchies=hierarchies_in(folder, named), sampling_weight=wanted.sampling_weight, household=wanted.household,
-        beside=beside and read_data(beside, encoding).frame, **{"key": key, **known},
-        unit=wanted.unit, known=wanted.known, separators=wanted.separators,
+        read_data(data, encoding).frame, **judged, k=asked, as_release=as_release,
+        beside=beside and read_data(beside, encoding).frame, **{"on": key, **known},
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -115,7 +127,6 @@ def about_both(data: str, earlier: str, quasi: Sequence[str], key: str | None) -
     """What the manifests of two releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
     from kanopy._errors import some
     from kanopy._table.sources import local_path
-    from kanopy.cli.console import note
     from kanopy.release.manifest import find_manifest
 
     places = (None if each == STANDARD else local_path(each) for each in (data, earlier))
@@ -136,7 +147,7 @@ def about_both(data: str, earlier: str, quasi: Sequence[str], key: str | None) -
         note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
     shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
     if key is None and len(shared) == 1:
-        said["key"] = shared[0]
+        said["on"] = shared[0]
     return said
 
 
@@ -145,6 +156,9 @@ def _show_model(out: Any, each: Any, what: str) -> None:
 
     mark = Text("✓ ", style="bold green") if each.holds else Text("✗ ", style="bold red")
     out.print(mark.append(f"{each.model}: {each.explanation}", style="default"))
+    if each.unguarded:
+        names = ", ".join(each.unguarded)
+        out.print(Text(f"  Suppressed rows show their values of {names}: too few of them, or too much alike."))
     if not each.holds:
         classes, rows = counted(each.failing_classes, "class"), of_units(each.failing_rows, what)
         out.print(Text(f"  {classes} with {rows} {'fails' if each.failing_classes == 1 else 'fail'}, among them:"))

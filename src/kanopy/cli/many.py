@@ -167,11 +167,14 @@ def explore(
     """
     from kanopy._files import write_whole
     from kanopy._progress import Clock
+    from kanopy.privacy.models import KAnonymity, make_models
     from kanopy.release.many.explore import explore as run
 
     clock = Clock(())
     ks, output = parse_ks(k), given["output"]
     wanted = o.job_of(given)
+    if any(isinstance(model, KAnonymity) for model in make_models(given["model"] or ())):
+        raise JobError("k is explored as such: leave 'k' out of the models, and say which to try with --k.")
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())
     check_outputs(inputs, output, state, suffixes=SUFFIXES)
     sets = None

@@ -86,7 +86,7 @@ def risk(
         release = None if released is None else read_data(released, encoding).frame
         show(Step("assessing", None, ""))
         found = assess_risk(
-            table, columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
+            table, quasi=columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
             population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
             hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
             known=taken(KnownRows(), given["known"] or "1", "known"), separators=o.separators(given["separator"]),

@@ -12,12 +12,13 @@ from kanopy._job.inputs import (
     about_index,
     about_people,
     assign_roles,
+    read_population,
     resolve_hierarchies,
     resolve_hierarchy,
     with_classes,
 )
 from kanopy._job.job import Job
-from kanopy._job.reading import ReadingRules, as_said
+from kanopy._job.reading import as_said
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
@@ -351,7 +352,6 @@ def _survey(frame: pl.DataFrame, job: Job) -> Survey | None:
 
 def _population(given: Any, job: Job) -> pl.DataFrame | None:
     """The table of everybody, where a model compares with it."""
-    from kanopy._table.frames import to_polars
     from kanopy._table.sources import check_source, is_source
 
     source = given if given is not None else job.population
@@ -359,12 +359,7 @@ def _population(given: Any, job: Job) -> pl.DataFrame | None:
         if source is not None and is_source(source):
             check_source(source)
         return None
-    if source is None:
-        raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
-    people, way_back = to_polars(source)
-    people, _ = as_said(people, way_back, ReadingRules.of(job).of_records().of_columns(people.columns))
-    _require(job.quasi, people, "population")
-    return people[list(job.quasi)]
+    return read_population(source, job)
 
 
 def _require(names: tuple[str, ...], frame: pl.DataFrame, what: str) -> None:

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
-from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._errors import DataError, JobError, near_miss
 from kanopy._shown import Plain, Short
 from kanopy.metrics.risk.class_sizes import risk
-from kanopy.metrics.risk.weighted import HOUSEHOLD_ALONE
-from kanopy.privacy.models import ModelSource, make_models
 from kanopy.study.beside import Beside
 from kanopy.study.beside import beside as both_releases
+from kanopy.study.subject import Subject, column_names, refuse_alone
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Ints
+    from kanopy._arrays import Ints, Mask
     from kanopy._core.classes import Classes, ColumnFacts
     from kanopy._core.units import Units
+    from kanopy._job.given import JobSource
     from kanopy._table.grouping import NumberedRows
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.privacy.models import Model
+    from kanopy.privacy.models import Model, ModelSource
+    from kanopy.verify.regroup import Background
 
 
 @dataclass(frozen=True)
 class ModelCheck(Plain, Short):
     """Whether a model holds, and if not which classes fail: how many, how many rows they have, and the first few.
 
-    A failing class is named by what it publishes, column by column.
+    A failing class is named by what it publishes, column by column. `unguarded` are the sensitive columns whose values
+    suppressed rows show though the model does not hold for them.
     """
 
     model: str
@@ -41,6 +43,7 @@ class ModelCheck(Plain, Short):
     failing_classes: int
     failing_rows: int
     examples: tuple[dict[str, str], ...] = ()
+    unguarded: tuple[str, ...] = ()
 
     json_names = {"model": "name"}  # noqa: RUF012
 
@@ -51,7 +54,8 @@ class Check(Plain, Short):
 
     `k` is the size of the smallest class, in rows, or in people where a unit was named (`counted`); then `unique_rows`
     are people, and risks are of what is known of each of them. Rows with `*` in every quasi-identifier are suppressed:
-    they are counted in `suppressed_rows` and form no class.
+    nobody can be looked for among them, so they are no class of `classes` and `k`. What they show of sensitive columns
+    is judged like that of any class.
     """
 
     rows: int
@@ -91,74 +95,79 @@ class Check(Plain, Short):
 
 def check(
     data: Any,
-    quasi: str | Sequence[str],
-    sensitive: str | Sequence[str] = (),
+    job: JobSource | None = None,
     *,
-    models: Sequence[ModelSource] = (),
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    models: ModelSource | Sequence[ModelSource] | None = None,
     population: Any = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    sampling_weight: str | None = None,
-    household: str | None = None,
+    as_release: bool = False,
     beside: Any = None,
-    key: str | None = None,
-    beside_quasi: Sequence[str] | None = None,
+    on: str | None = None,
+    beside_quasi: str | Iterable[str] | None = None,
     in_order: bool = True,
     one_level: bool = False,
-    unit: str | Sequence[str] = (),
-    known: int | str = 1,
-    separators: Mapping[str, str] | None = None,
+    **settings: Any,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
 
-    For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
-    Models such as t-closeness compare with the table as given, `*` rows included. `sampling_weight` and `household` are
-    the columns that models such as individual-risk look at. `beside` is an earlier release of the same people: what
-    both say together is counted as well, rows joined by the column `key`, else in order, or, where a release was
-    shuffled (`in_order=False`), by what both publish. `beside_quasi` are its quasi-identifiers, if not those of this
-    one and all columns that this one lacks; `one_level` says that both have one level per column. `unit` names the
-    columns that say whose row it is: then people are counted, not rows, and k must hold for what is `known` of each
-    (see `Job`). A quasi-identifier that holds lists, or texts that `separators` part into such, is looked at element by
-    element: then records are counted, and `known` is how many elements of one others may know.
+    `data` is a table or where one is. `job` is a job in any form: the table is read as `anonymize` reads it, and k and
+    the models of the job are asked. `quasi`, `sensitive`, `models` and further `settings` (`k`, `unit`, `known`,
+    `separators`, `hierarchies`, `sampling_weight`, `household`, `missing_tokens`, …) are arguments of `Job`; they take
+    the place of what the job says, models are added. `as_release` says that the table is a release that the job made:
+    it is read as it stands, without skipping rows again.
 
-    >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi=["zip"], sensitive=["ill"]).k
+    For each sensitive column, `distinct` is the smallest number of different values in a class (its l-diversity).
+    Models such as t-closeness compare with the table as given, but for suppressed rows without any value. Suppressed
+    rows publish no quasi-identifier, so k does not count them; what they show of sensitive columns must be as safe as
+    in any class, and is told of at least k of them.
+
+    `beside` is an earlier release of the same people: what both say together is counted as well, rows joined by the
+    column `on`, else in order, or, where a release was shuffled (`in_order=False`), by what both publish.
+    `beside_quasi` are its quasi-identifiers, if not those of this one and all columns that this one lacks; `one_level`
+    says that both have one level per column. With a `unit` people are counted, not rows, and k must hold for what is
+    `known` of each. Of a quasi-identifier that holds lists, or texts that `separators` part into such, records are
+    counted, and `known` is how many elements of one others may know.
+
+    >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi="zip", sensitive="ill").k
     1
+    >>> found = check({"zip": ["1", "1", "*"], "ill": ["a", "b", "a"]}, quasi="zip", models="l-distinct:ill:2")
+    >>> found.holds, found.models[0].unguarded
+    (False, ('ill',))
     """
-    from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
     from kanopy._table.grouping import number_rows, require_columns
     from kanopy.study.elements import opened
 
-    quasi, sensitive = taken(Names(), quasi, "quasi"), taken(Names(), sensitive, "sensitive")
-    frame, _ = to_polars(data)
-    unit = taken(Names(), unit, "unit")
-    if wrong := [name for name in unit if name in (*quasi, *sensitive)]:
-        raise DataError(f"The unit {some(wrong)} has another role too. Give it one.")
-    if not quasi:
+    subject = Subject.of(
+        data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, models=models, population=population,
+        **settings,
+    )  # fmt: skip
+    wanted, asked = subject.job, subject.models
+    if not wanted.quasi:
         raise DataError("Name at least one quasi-identifier to check.")
-    survey = [name for name in (sampling_weight, household) if name is not None]
-    if household is not None and sampling_weight is None:
-        raise JobError(HOUSEHOLD_ALONE.format(household))
-    require_columns(frame, [*quasi, *sensitive, *survey])
-    whole = frame.height
-    frame, units, lists = opened(frame, quasi, separators or {}, unit, known)
-    if lists is not None and (survey or population is not None):
+    refuse_alone(beside, on=on, beside_quasi=beside_quasi)
+    weighted = any(model.needs_weights for model in asked)
+    survey = [name for name in (wanted.sampling_weight, wanted.household) if name is not None] if weighted else []
+    require_columns(subject.frame, [*wanted.quasi, *wanted.sensitive, *survey])
+    subject.require_unit()
+    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known)
+    if lists is not None and (survey or subject.population is not None):
         raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")
-    rows = number_rows(frame, quasi, units=units)
-    asked = make_models(models)
-    judged = _judged(frame, quasi, asked, population, hierarchies or {}, rows, units, survey)
+    rows = number_rows(frame, wanted.quasi, units=units)
+    judged = _judged(replace(subject, frame=frame), rows, units, survey)
     sizes = rows.sizes
     found = risk(sizes, (), fitting=None if units is None else units.fitting(rows.class_of_row, len(sizes)))
     together = None
     if beside is not None and units is not None:
         raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
     if beside is not None:
-        k = max((model.least_size for model in asked), default=2)
         together = both_releases(
-            frame, to_polars(beside)[0], quasi, k=k, key=key, earlier_quasi=beside_quasi, in_order=in_order,
-            one_level=one_level,
+            frame, to_polars(beside)[0], wanted.quasi, k=max((model.least_size for model in asked), default=2), key=on,
+            earlier_quasi=column_names(beside_quasi), in_order=in_order, one_level=one_level,
         )  # fmt: skip
     return Check(
-        rows=whole,
+        rows=subject.frame.height,
         classes=len(sizes),
         k=int(sizes.min()) if len(sizes) else 0,
         unique_rows=found.unique_rows,
@@ -167,7 +176,7 @@ def check(
         largest_class=int(sizes.max()) if len(sizes) else 0,
         highest_risk=found.highest_prosecutor,
         average_risk=found.average_prosecutor,
-        sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in sensitive if len(sizes)},
+        sensitive={name: {"distinct": _fewest_values(frame[name], rows)} for name in wanted.sensitive if len(sizes)},
         models=judged,
         beside=together,
         counted="rows" if units is None else units.called,
@@ -176,65 +185,45 @@ def check(
 
 
 def _judged(
-    frame: pl.DataFrame,
-    quasi: Sequence[str],
-    models: Sequence[Model],
-    population: Any,
-    hierarchies: Mapping[str, Hierarchy],
-    numbered: NumberedRows,
-    units: Units | None,
-    survey: Sequence[str] = (),
+    subject: Subject, numbered: NumberedRows, units: Units | None, survey: Sequence[str] = ()
 ) -> tuple[ModelCheck, ...]:
     import polars as pl
 
-    from kanopy._table.frames import to_polars
+    from kanopy._table.grouping import suppressed_rows
     from kanopy.privacy.models import KAnonymity, failing
-    from kanopy.verify.regroup import Background, SurveyColumns, column_facts, labels_of_values, published
+    from kanopy.verify.regroup import Background, SurveyColumns, labels_of_values, published
 
+    frame, quasi, models, people = subject.frame, subject.job.quasi, subject.models, subject.population
     if not models:
         return ()
     needed = list(dict.fromkeys(name for model in models for name in model.sensitive))
-    for model in models:
-        wrong = [name for name in model.sensitive if name in quasi]
-        absent = [name for name in model.sensitive if name not in frame.columns]
-        if absent:
-            hint = near_miss(absent[0], frame.columns)
-            raise DataError(
-                f"The model {model.name!r} names a column that the table does not have: {absent[0]!r}. {hint}"
-            )
-        if wrong:
-            raise DataError(
-                f"The model {model.name!r} names the quasi-identifier {wrong[0]!r}. Name a sensitive column."
-            )
-    people = None
-    if any(model.needs_population for model in models):
-        if population is None:
-            raise DataError("A model compares with a population. Give one (population=…, --population FILE).")
-        people, _ = to_polars(population)
-        absent = [name for name in quasi if name not in people.columns]
-        if absent:
-            raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
-        if people.height < frame.height:
-            raise DataError(
-                f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
-                "Give the table of everybody the rows could be about."
-            )
-    whose = None if units is None else pl.Series(units.of_row)
+    if absent := [name for name in needed if name not in frame.columns]:
+        called = next(model.name for model in models if absent[0] in model.sensitive)
+        hint = near_miss(absent[0], frame.columns)
+        raise DataError(f"The model {called!r} names a column that the table does not have: {absent[0]!r}. {hint}")
+    if people is not None and people.height < frame.height:
+        raise DataError(
+            f"The population has {people.height:,} rows, fewer than the {frame.height:,} rows of the table. "
+            "Give the table of everybody the rows could be about."
+        )
+    whose = None if units is None else pl.Series("\0unit", units.of_row)
     called = "rows" if units is None else units.called
-    facts = {name: column_facts(frame[name], hierarchies.get(name), whose) for name in needed}
-    for model in models:
-        model.check(facts)
-    alone = [model.name for model in models if model.needs_weights or model.needs_households]
-    if units is not None and alone:
+    if units is not None and (alone := [each.name for each in models if each.needs_weights or each.needs_households]):
         raise DataError(
             f"The model {alone[0]!r} adds up the sampling weights of rows: of {units.called} with several rows it "
             "would count some twice. Leave the unit out, or the model."
         )
-    weighted = [model for model in models if model.needs_weights]
-    if weighted and len(survey) < 1 + any(model.needs_households for model in weighted):
-        wanted = "a household (household=…, --household) besides its weights" if survey else "sampling weights"
-        raise DataError(f"The model {weighted[-1].name!r} needs {wanted} (sampling_weight=…, --weight COLUMN).")
+    hierarchies = subject.hierarchies([*needed, *(name for model in models for name in model.quasi)])
+    hidden = suppressed_rows(frame, quasi)
+    facts = {name: _facts(frame[name], hierarchies.get(name), whose, hidden) for name in needed}
+    for model in models:
+        if not hidden.all():
+            model.check(facts)
     labelled = any(model.quasi or model.all_quasi or model.needs_weights for model in models)
+    background = Background(
+        frame[needed], hierarchies, population=people, facts=facts, units=whose, original_units=whose,
+        survey=SurveyColumns(*(frame[name] for name in survey)) if survey else None,
+    )  # fmt: skip
     class_of_row = numbered.class_of_row
     if people is None and not labelled:
         classes = _classes(frame, facts, numbered, hierarchies, units)
@@ -244,10 +233,6 @@ def _judged(
             row = firsts[int(numbered.first[number])]
             return {name: str(labels_of_values(row[name])[0]) for name in quasi}
     else:
-        columns = SurveyColumns(*(frame[name] for name in survey)) if weighted else None
-        background = Background(
-            frame[needed], hierarchies, population=people, survey=columns, units=whose, original_units=whose
-        )
         classes, names = published(frame, quasi, models, background, without=SUPPRESSED_LABEL)
         if units is not None:
             class_of_row = _class_of_row(frame, quasi, numbered, names, people)
@@ -255,21 +240,68 @@ def _judged(
         def shown(number: int) -> dict[str, str]:
             return {name: str(names[name][number]) for name in quasi}
 
+    told = _told_of_suppressed(subject, hidden, background) if hidden.any() else {}
     found = []
     for model in models:
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
+        if hidden.all() and model.sensitive:  # one class, of suppressed rows: what it shows decides
+            wrong_classes[:] = False
         if units is not None and isinstance(model, KAnonymity):
             # What may be known of a person can be rare though no class is: all classes that show it fail.
             unsafe = units.leaving(class_of_row, classes.count, model.k)
             wrong_classes[np.unique(class_of_row[unsafe])] = True
         where = np.flatnonzero(wrong_classes)[:5]
-        examples = tuple(shown(int(i)) for i in where)
-        rows = int(classes.sizes[wrong_classes].sum())
+        examples = [shown(int(i)) for i in where]
+        rows, failed = int(classes.sizes[wrong_classes].sum()), int(wrong_classes.sum())
         if units is not None:
             rows = len(np.unique(units.of_row[np.append(wrong_classes, False)[class_of_row]]))
-        holds = not wrong_classes.any()
-        found.append(ModelCheck(model.name, model.said(called), holds, int(wrong_classes.sum()), rows, examples))
+        if model in told:
+            rows += int(hidden.sum()) if units is None else len(np.unique(units.of_row[hidden]))
+            failed, examples = failed + 1, [dict.fromkeys(quasi, SUPPRESSED_LABEL), *examples][:5]
+        own = tuple(told.get(model, ()))
+        found.append(ModelCheck(model.name, model.said(called), not failed, failed, rows, tuple(examples), own))
     return tuple(found)
+
+
+def _facts(series: pl.Series, hierarchy: Hierarchy | None, whose: pl.Series | None, hidden: Mask) -> ColumnFacts:
+    """What models may know of a column. Where suppressed rows have none of its values, they are no part of it."""
+    import polars as pl
+
+    from kanopy.verify.regroup import column_facts
+
+    mask = pl.Series(hidden)
+    if hidden.any() and not hidden.all() and series.filter(mask).is_null().all():
+        series, whose = series.filter(~mask), None if whose is None else whose.filter(~mask)
+    return column_facts(series, hierarchy, whose)
+
+
+def _told_of_suppressed(subject: Subject, hidden: Mask, background: Background) -> dict[Model, list[str]]:
+    """Per model the sensitive columns whose values suppressed rows show though it does not hold for them.
+
+    Rows that were generalized to `*` look like suppressed ones, whose values may have been left out: if those that do
+    show values are safe without the others, they are.
+    """
+    import polars as pl
+
+    from kanopy.verify.people import Whose
+    from kanopy.verify.suppressed import unguarded
+
+    models, quasi = subject.models, subject.job.quasi
+    columns = dict.fromkeys((*subject.job.sensitive, *(name for model in models for name in model.sensitive)))
+    found: dict[Model, list[str]] = {}
+    for name in columns:
+        column = subject.frame[name]
+        for rows in (hidden, hidden & column.is_not_null().to_numpy()):
+            mask = pl.Series(rows)
+            units = background.units
+            whose = None if units is None else Whose(pl.DataFrame([units.filter(mask)]))
+            own = (subject.frame.filter(mask), quasi, models, [name], background, whose)
+            unsafe = [model for _, model in unguarded(*own)] if rows.any() else []
+            if not unsafe:
+                break
+        for model in unsafe:
+            found.setdefault(model, []).append(name)
+    return found
 
 
 def _class_of_row(
@@ -305,7 +337,8 @@ def _classes(
         labels, codes = column_values(frame[name]).sorted_as_text()
         place = {value: number for number, value in enumerate(known.values)}
         gap = missing_label(frame[name], hierarchy=hierarchies.get(name))
-        moved = np.array([place[gap if label is None else label] for label in labels], np.int64)
+        # A missing value that is not known is one of suppressed rows, which are in no class.
+        moved = np.array([place.get(gap, 0) if label is None else place[label] for label in labels], np.int64)
         count = histogram if units is None else units.histogram
         histograms[name] = count(numbered.class_of_row, moved[codes], len(numbered.sizes), len(known.values))
     return Classes(numbered.sizes, histograms=histograms, facts=dict(facts))

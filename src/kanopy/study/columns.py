@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kanopy._job.job import Job
-from kanopy._job.reading import ReadingRules, read_records
+from kanopy._job.reading import read_records
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Plain
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -70,7 +70,7 @@ def column_under(frame: pl.DataFrame, name: str, job: Job) -> Column:
     from kanopy._table.column import typed_column
     from kanopy.hierarchy.column import column_of
 
-    read = read_records(frame[[name]], job, rules=ReadingRules.of(job).of_columns([name]))
+    read = read_records(frame[[name]], job, part=True)
     return typed_column(read[name], missing_tokens=job.missing_tokens) or column_of([], name=name)
 
 
@@ -88,7 +88,7 @@ def people_under(frame: pl.DataFrame, name: str, tree: Hierarchy, job: Job) -> d
     from kanopy.engine.local import LocalEngine
 
     names = list(dict.fromkeys([name, *job.unit]))
-    read = read_records(frame[names], job, rules=ReadingRules.of(job).of_columns(names))
+    read = read_records(frame[names], job, part=True)
     units = Units(units_of(read, job.unit, job.missing_tokens)[0], 1, "people")
     found = LocalEngine().count(read, {name: tree}, missing_tokens=job.missing_tokens, unknown="suppress").domain
     encoded, kept = found.hierarchies[0], found.tuple_of_row >= 0

@@ -126,12 +126,12 @@ def _risk(
     options["units"] = units
     try:
         given = {"population": population, "population_size": size, "sampling_fraction": fraction}
-        return assess_risk(frame, at.quasi, **given, **options).to_dict()
+        return assess_risk(frame, quasi=at.quasi, **given, **options).to_dict()
     except KanopyError:
         if size is not None or fraction is not None:
             raise
         notes.append("The population table does not contain the rows at this level of detail: it was left out.")
-        return assess_risk(frame, at.quasi, **options).to_dict()
+        return assess_risk(frame, quasi=at.quasi, **options).to_dict()
 
 
 def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:

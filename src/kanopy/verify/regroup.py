@@ -67,6 +67,8 @@ class Background:
     original_units: pl.Series | None = None
     rows_of: Longs | None = None
     original_rows_of: Longs | None = None
+    facts: Mapping[str, ColumnFacts] = field(default_factory=dict)
+    """What is known of sensitive columns, where it is not to be counted from `original`."""
 
 
 def missing_label(*columns: pl.Series, hierarchy: Hierarchy | None = None) -> str:
@@ -213,7 +215,7 @@ def published(
         sizes = grouped["\0rows"].to_numpy().astype(np.int64)
     facts, histograms = {}, {}
     for name, value in zip(columns, values, strict=True):
-        facts[name] = column_facts(
+        facts[name] = background.facts.get(name) or column_facts(
             background.original[name],
             background.hierarchies.get(name),
             background.original_units,

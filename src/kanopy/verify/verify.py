@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from kanopy._errors import VerificationFailed
 from kanopy.privacy.models import KAnonymity, Model, failing
 from kanopy.verify.people import Whose, people_of, require_traces
 from kanopy.verify.regroup import Background, labels_of_values, published_classes
+from kanopy.verify.suppressed import unguarded
 
 
 @dataclass(frozen=True)
@@ -127,37 +128,13 @@ def verify(
     return found
 
 
-def _require_guarded(
-    rows: pl.DataFrame,
-    quasi: Sequence[str],
-    models: Sequence[Model],
-    sensitive: Sequence[str],
-    background: Background | None,
-    whose: Whose | None = None,
-    rows_of: Longs | None = None,
-) -> None:
-    """Refuse suppressed rows that tell what the few people behind them have."""
-    shown = [name for name in sensitive if name in rows.columns and rows[name].null_count() < rows.height]
-    many = rows.height if rows_of is None else int(rows_of.sum())
-    together = Classes(np.array([many if whose is None else whose.units.n_unique()]))
-    for name in shown:
-        for model in models:
-            unsafe = bool(failing(model, together).any()) if model.name == "k" else False
-            if name in model.sensitive:
-                assert background is not None
-                alone = Background(
-                    background.original, background.hierarchies, units=None if whose is None else whose.units,
-                    original_units=background.original_units, rows_of=rows_of,
-                    original_rows_of=background.original_rows_of,
-                )  # fmt: skip
-                unsafe = bool(model.hidden) or bool(
-                    failing(model, published_classes(rows, quasi, [model], alone)).any()
-                )
-            if unsafe:
-                raise VerificationFailed(
-                    f"The suppressed rows would be published with their values of {name!r}, and violate the model "
-                    f"{model.name!r}. Nothing was written. This is an error in Kanopy: please report it."
-                )
+def _require_guarded(rows: pl.DataFrame, quasi: Sequence[str], models: Sequence[Model], *given: Any) -> None:
+    """Refuse suppressed rows that tell what the few people behind them have; `given` as for `unguarded`."""
+    for name, model in unguarded(rows, quasi, models, *given):
+        raise VerificationFailed(
+            f"The suppressed rows would be published with their values of {name!r}, and violate the model "
+            f"{model.name!r}. Nothing was written. This is an error in Kanopy: please report it."
+        )
 
 
 def _require_absent(identifiers: Sequence[str], frame: pl.DataFrame) -> None:

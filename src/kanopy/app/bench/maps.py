@@ -66,7 +66,9 @@ def risky_rows(bench: Bench, tell: Callback, *, source: str, job: str, home: str
     sets = min(LARGEST_SET, max(len(wanted.quasi) - 1, 1))
     if len(wanted.quasi) < 2:
         raise JobError("Combinations need at least two quasi-identifiers.")
-    found = assess_risk(frame, wanted.quasi, sensitive=wanted.sensitive, largest_subset=0, suda=sets, unit=wanted.unit)
+    found = assess_risk(
+        frame, quasi=wanted.quasi, sensitive=wanted.sensitive, largest_subset=0, suda=sets, unit=wanted.unit
+    )
     special = found.answers.special
     assert special is not None
     risky = []

@@ -1,0 +1,160 @@
+"""What is studied: a table read as its job says, and what the job says of it. Every study starts from one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._job.given import as_job
+from kanopy._job.job import Job
+from kanopy._job.reading import ReadingRules, read_records
+from kanopy._parameters import parameters_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._job.given import JobSource
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.privacy.models import Model
+
+STUDIED = (
+    "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
+    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+)  # fmt: skip
+"""What a job says that a study of a table looks at; everything else is about how a release is made."""
+
+SURVEY = ("population", "sampling_weight", "household")
+"""What only some models look at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A table as `anonymize` would read it, its job, and the models that are asked of it."""
+
+    frame: pl.DataFrame
+    job: Job
+    models: tuple[Model, ...]
+    population: pl.DataFrame | None = None
+    as_release: bool = False
+
+    @classmethod
+    def of(
+        cls, data: Any, job: JobSource | None, *, population: Any = None, as_release: bool = False, **settings: Any
+    ) -> Subject:
+        """The table with its job; `settings` are arguments of `Job` that take the place of the job's own, or, of
+        models, are added to them.
+
+        A release is read as it stands (`as_release`): what means missing, and which rows are no records, was settled
+        when it was made.
+
+        >>> table = {"age": ["years", "41", "?"]}
+        >>> found = Subject.of(table, {"skip-rows": 1, "missing-tokens": "?"}, quasi="age", models="k:3")
+        >>> found.frame.rows(), [model.name for model in found.models]
+        ([('41',), (None,)], ['k'])
+        """
+        wanted = studied_job(job, settings)
+        models = wanted.all_models if job is not None or wanted.says("k") else wanted.models
+        frame = read_records(data, wanted, rules=ReadingRules() if as_release else None, part=True)
+        given = {"population": population, **settings}
+        refuse_unused(models, [name for name in SURVEY if given.get(name) is not None])
+        source = population if population is not None else wanted.population
+        people = None
+        if any(model.needs_population for model in models):
+            from kanopy._job.inputs import read_population
+
+            people = read_population(source, wanted)
+        return cls(frame, wanted, models, people, as_release)
+
+    def require_unit(self) -> None:
+        """Refuse to count people in a table that does not say whose rows it has."""
+        if absent := [name for name in self.job.unit if name not in self.frame.columns]:
+            raise DataError(
+                f"The table has no column {some(absent)}. It says whose rows these are, and a release does not publish "
+                f"it: people cannot be counted without it. {near_miss(absent[0], self.frame.columns)}"
+            )
+
+    def hierarchies(self, names: Collection[str]) -> dict[str, Hierarchy]:
+        """Those that the job has for some columns. What it builds from values is built for the columns that are
+        published as they are."""
+        from pathlib import Path
+
+        from kanopy._job.inputs import resolve_hierarchy, with_classes
+        from kanopy.hierarchy.hierarchy import Hierarchy
+
+        found = {}
+        for name in names:
+            source = self.job.hierarchies.get(name)
+            if source is None or name not in self.frame.columns:
+                continue
+            if name in self.job.quasi and not isinstance(source, (Hierarchy, str, Path)):
+                continue
+            with_target = with_classes(source, self.frame, name)
+            found[name] = resolve_hierarchy(name, with_target, self.frame[name], k=self.job.least_rows)
+        return found
+
+
+def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
+    """An ordinary job that says what a study looks at: what `settings` say, and else what the job says.
+
+    >>> from kanopy import MaskJob
+    >>> found = studied_job(MaskJob(text="why", sensitive="ill", diversity={"ill": 2}, k=3), {})
+    >>> found.quasi, found.k, [model.name for model in found.models]
+    (('why',), 3, ['l-distinct'])
+    """
+    from kanopy.privacy.models import make_models
+
+    own = Job() if job is None else as_job(job)
+    if not isinstance(own, Job):
+        alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided")
+        own = Job(quasi=own.columns, **{name: getattr(own, name) for name in alike})
+    if strangers := [name for name in settings if name not in STUDIED]:
+        if strangers[0] in parameters_of(Job):
+            raise JobError(f"{some(strangers)} is about making a release: a study of a table has no use for it.")
+        raise JobError(f"A study takes no argument {strangers[0]!r}. {near_miss(strangers[0], STUDIED)}")
+    said = {name: value for name, value in settings.items() if value is not None}
+    if "models" in said:
+        said["models"] = (*own.models, *make_models(said["models"]))
+    named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(said.get(role)) or ()}
+    if named and job is not None:  # a role that is said now takes the place of the job's
+        for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "unit"):
+            left = tuple(name for name in getattr(own, role) if name not in named)
+            if role not in said and left != getattr(own, role):
+                said[role] = left
+    quasi = said.get("quasi", own.quasi)
+    if own.quasi and quasi is not own.quasi:
+        kept = column_names(quasi) or ()
+        for name in ("min_levels", "max_levels", "weights", "separators"):
+            if name not in said:
+                said[name] = {each: value for each, value in getattr(own, name).items() if each in kept}
+    return own.replaced(**said) if said else own
+
+
+def refuse_unused(models: Sequence[Model], given: Collection[str]) -> None:
+    """Refuse what was given though none of the models looks at it.
+
+    >>> refuse_unused([], ["population"])
+    Traceback (most recent call last):
+    kanopy._errors.JobError: No model compares with a population: add one such as k-map:5, or leave it out.
+    """
+    for name, needs, words in (
+        ("population", "needs_population", "compares with a population: add one such as k-map:5"),
+        ("sampling_weight", "needs_weights", "adds up sampling weights: add one such as individual-risk:0.1"),
+        ("household", "needs_households", "looks at households: add one such as household-risk:0.1"),
+    ):
+        if name in given and not any(getattr(model, needs) for model in models):
+            raise JobError(f"No model {words}, or leave it out.")
+
+
+def refuse_alone(beside: Any, **given: Any) -> None:
+    """Refuse what says how another release is joined where there is none."""
+    if beside is None and (alone := [name for name, value in given.items() if value is not None]):
+        raise JobError(f"{some(alone)} says how this table is joined with another. Name that, or leave it out.")
+
+
+def column_names(given: Any) -> tuple[str, ...] | None:
+    """Names of columns, as text or list; `None` where none were given."""
+    from kanopy._kinds import Names, taken
+
+    return None if given is None else tuple(taken(Names(), given, "columns"))
