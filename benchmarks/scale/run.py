@@ -98,13 +98,13 @@ def peer(source: str, target: str) -> None:
 def ours(source: str, target: str, algorithm: str = "optimal", kind: str = "register") -> dict[str, object]:
     """The release, streamed."""
     from kanopy import Job
-    from kanopy.release.large import anonymize_where_it_is
+    from kanopy.release.large import run_on_engine
     from kanopy.release.where import open_engine
 
     quasi = PLACES if kind == "places" else QUASI
     job = Job(quasi=quasi, k=5, suppress="2%", insensitive=["pay"], algorithm=algorithm)
     with open_engine("stream", source, target, job) as engine:
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
     return {"tuples": len(found.prepared.domain.counts), "loss": found.losses["loss"], **found.clock.total()}
 
 
@@ -165,7 +165,7 @@ def fetched(source: str, address: str) -> dict[str, object]:
     from kanopy.engine.connections import connected
     from kanopy.engine.contract import ROWS
     from kanopy.engine.database import DatabaseEngine
-    from kanopy.release.large import anonymize_where_it_is
+    from kanopy.release.large import run_on_engine
 
     made = connected(address)[0]
     with closing(made):
@@ -177,7 +177,7 @@ def fetched(source: str, address: str) -> dict[str, object]:
     job = Job(quasi=QUASI, k=5, suppress="2%", insensitive=["pay"])
     began = time.perf_counter()
     with closing(DatabaseEngine(f"{address}::kanopy_bench", f"{address}::kanopy_bench_release")) as engine:
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
         wall, came = time.perf_counter() - began, engine.fetched
     kinds = pl.scan_parquet(source).group_by(QUASI).len(ROWS).cast({ROWS: pl.Int64}).collect()
     return {"seconds": wall, "came": came, "tuples": kinds.height, "different": kinds.estimated_size(),

@@ -53,12 +53,12 @@ def ours(source: str, target: str, algorithm: str = "optimal") -> dict[str, obje
     """The release, on the cluster."""
     from kanopy import Job
     from kanopy.engine.spark import SparkEngine
-    from kanopy.release.large import anonymize_where_it_is
+    from kanopy.release.large import run_on_engine
 
     spark = session()
     began = time.perf_counter()
     job = Job(quasi=QUASI, k=5, suppress="2%", insensitive=["pay"], algorithm=algorithm)
-    found = anonymize_where_it_is(SparkEngine(spark.read.parquet(source), target), job)
+    found = run_on_engine(SparkEngine(spark.read.parquet(source), target), job)
     return {"wall": time.perf_counter() - began, "levels": found.levels, "loss": found.losses["loss"],
             "stages": found.clock.total()}  # fmt: skip
 

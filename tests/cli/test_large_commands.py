@@ -28,7 +28,7 @@ def test_streams_counts_and_memory_write_the_same(shell: Shell) -> None:
     assert again.status == 0, again.error
     assert as_texts(read_table(shell.folder / "again.csv")) == as_texts(read_table(shell.folder / "memory.csv"))
     refused = shell("anonymize", "p.csv", *ASKED, "--engine", "stream", "--report", "r.html", "-o", "x.csv")
-    assert refused.status == 2 and "'--report' needs all rows in memory" in refused.words
+    assert refused.status == 2 and "'report' needs all rows in memory" in refused.words
 
 
 def test_a_release_in_a_database_and_as_a_statement(shell: Shell) -> None:

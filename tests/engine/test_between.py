@@ -17,7 +17,7 @@ from kanopy._table.sources import read_table
 from kanopy.engine import connections
 from kanopy.engine.contract import ROWS
 from kanopy.engine.database import DatabaseEngine
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from kanopy.release.where import choose_engine, open_engine
 from tests.engine.jobs import as_texts, people
 from tests.engine.test_contract import fill
@@ -54,7 +54,7 @@ def test_a_table_of_a_database_becomes_a_file(
     source = f"{_address(kind, tmp_path, request, filled=True)}::source"
     with open_engine("stream", source, out, job) as engine:
         assert isinstance(engine, DatabaseEngine)
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
     meant = kanopy.anonymize(source, job)
     assert found.losses == pytest.approx(meant.losses, rel=1e-12) and found.verification == meant.verification
     release = pl.read_csv(out, infer_schema=False) if suffix == "csv" else pl.read_parquet(out)
@@ -76,7 +76,7 @@ def test_a_file_becomes_a_table_of_a_database(
     out = f"{_address(kind, tmp_path, request, filled=False)}::released"
     assert choose_engine(str(tmp_path / "p.parquet"), out, job) == "stream"
     with open_engine("stream", tmp_path / "p.parquet", out, job, overwrite=True) as engine:
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
     meant = kanopy.anonymize(people(), job)
     assert found.verification == meant.verification
     assert as_texts(read_table(out)) == as_texts(meant.frame)
@@ -101,7 +101,7 @@ def test_a_table_that_cannot_be_written_to_its_end_is_not_there(
     monkeypatch.setattr(publishing.Publisher, "publish", broken)
     writing = open_engine("stream", tmp_path / "p.parquet", f"{address}::released", WANTED["levels"])
     with pytest.raises(DataError, match="the file ends here"), writing as engine:
-        anonymize_where_it_is(engine, WANTED["levels"])
+        run_on_engine(engine, WANTED["levels"])
     with pytest.raises(DataError, match="released"):
         read_table(f"{address}::released")
 
@@ -124,7 +124,7 @@ def test_no_more_travels_than_the_different_rows(kind: str, tmp_path: Path, requ
             cursor.adbc_ingest("long", table.to_arrow(), mode="replace")
     job = Job(quasi=["a", "b", "c", "d"], k=5, suppress=0.02, insensitive=["pay"])
     with contextlib.closing(DatabaseEngine(f"{address}::long", f"{address}::safe", overwrite=True)) as engine:
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
         fetched = engine.fetched
     assert 0 < fetched <= table[list(job.quasi)].group_by(pl.all()).len(ROWS).estimated_size()
 
@@ -152,7 +152,7 @@ def test_a_connection_that_is_lost_midway_leaves_no_table(
     with contextlib.closing(DatabaseEngine(f"{address}::source", f"{address}::gone")) as engine:
         monkeypatch.setattr(connections.PostgreSQL, "run", lost)
         with pytest.raises(DataError, match=r"terminat|connection|server closed"):
-            anonymize_where_it_is(engine, WANTED["levels"])
+            run_on_engine(engine, WANTED["levels"])
     monkeypatch.undo()
     with pytest.raises(DataError, match="gone"):
         read_table(f"{address}::gone")

@@ -18,7 +18,7 @@ from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.contract import Engine
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.stream import StreamEngine
-from kanopy.release.large import anonymize_where_it_is, said_by
+from kanopy.release.large import run_on_engine, said_by
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 
 Opened = tuple[Engine, Callable[[], pl.DataFrame]]
@@ -123,10 +123,10 @@ def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_pat
             meant = "A table that stays where it is cannot be read as 'missing_tokens' say. Use the engine 'memory'."
         if isinstance(meant, str):
             with pytest.raises(kanopy.KanopyError) as refused:
-                anonymize_where_it_is(holder, job(name))
+                run_on_engine(holder, job(name))
             assert str(refused.value) == meant
             return
-        found = anonymize_where_it_is(holder, job(name))
+        found = run_on_engine(holder, job(name))
         assert found.levels == meant.levels
         assert found.losses == pytest.approx(meant.losses, rel=1e-12)
         assert found.column_losses == pytest.approx(meant.column_losses, rel=1e-12)

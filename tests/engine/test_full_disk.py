@@ -11,7 +11,7 @@ import pytest
 
 from kanopy import Job
 from kanopy._errors import DataError
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from kanopy.release.where import open_engine
 
 JOB = Job(quasi=["a", "b"], k=2, insensitive=["pay"], hierarchies={"a": {"method": "widths", "widths": [10, 50]}})
@@ -34,7 +34,7 @@ def test_a_release_that_does_not_fit_is_not_there(target: str, source: Path, tin
         pytest.raises(DataError, match="The disk is full"),
         open_engine("stream", source, f"{tiny_disk}/{target}", JOB) as engine,
     ):
-        anonymize_where_it_is(engine, JOB)
+        run_on_engine(engine, JOB)
     assert list(tiny_disk.iterdir()) == []
 
 
@@ -46,7 +46,7 @@ def test_a_table_that_does_not_fit_is_not_there(source: Path, tiny_disk: Path) -
         pytest.raises(DataError, match="The disk is full"),
         open_engine("stream", source, f"{place}::release", JOB) as engine,
     ):
-        anonymize_where_it_is(engine, JOB)
+        run_on_engine(engine, JOB)
     with contextlib.closing(sqlite3.connect(place)) as seen:
         assert seen.execute("select name from sqlite_master").fetchall() == [("other",)]
 
@@ -63,5 +63,5 @@ def test_what_is_spilled_and_does_not_fit_leaves_nothing(
         pytest.raises(DataError, match=r"no space in .* for the different rows|The disk is full"),
         open_engine("stream", source, f"{tmp_path}/out.parquet", job) as engine,
     ):
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
     assert list(tiny_disk.iterdir()) == [] and not (tmp_path / "out.parquet").exists()

@@ -25,8 +25,7 @@ from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
 from kanopy.engine.tally import Tally
-from kanopy.release.counts import read_counts
-from kanopy.release.large import anonymize_where_it_is, recode_only
+from kanopy.release.large import read_counts, recode_only, run_on_engine
 from kanopy.release.where import choose_engine, open_engine
 from tests.engine.jobs import as_texts, people
 
@@ -68,7 +67,7 @@ def test_a_corrupt_file_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     data[200:2000] = bytes(1800)
     (table / "b.parquet").write_bytes(data)
     with pytest.raises(DataError, match="cannot be read to its end"):
-        anonymize_where_it_is(_stream(table, out / "release.parquet"), BY_AGE)
+        run_on_engine(_stream(table, out / "release.parquet"), BY_AGE)
     assert _left(out) == []
 
 
@@ -88,10 +87,10 @@ def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> Non
     counts = engine.count(["age", "sex"])
     people().head(100).write_parquet(tmp_path / "p.parquet")
     with pytest.raises(DataError, match="changed while it was read"):
-        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
+        run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
     people().with_columns(pl.lit(7).alias("age")).write_parquet(tmp_path / "p.parquet")
     with pytest.raises(DataError, match="changed while it was read"):
-        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
+        run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE, counts=counts)
     assert _left(tmp_path) == ["p.parquet"]
 
 
@@ -103,7 +102,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("kanopy._table.streams.sinks.write_text", full)
     with pytest.raises(DataError, match="The disk is full"):
-        anonymize_where_it_is(_stream(tmp_path / "p.csv", tmp_path / "out.csv"), BY_AGE)
+        run_on_engine(_stream(tmp_path / "p.csv", tmp_path / "out.csv"), BY_AGE)
     assert _left(tmp_path) == ["p.csv"]
 
 
@@ -134,7 +133,7 @@ def test_a_table_that_exists_is_only_replaced_when_told(tmp_path: Path) -> None:
     place = _sqlite(tmp_path)
     for overwrite in (False, True):
         with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release", overwrite=overwrite)) as engine:
-            anonymize_where_it_is(engine, BY_AGE)
+            run_on_engine(engine, BY_AGE)
         if not overwrite:
             with pytest.raises(DataError, match="has a table 'release' already"):
                 DatabaseEngine(f"{place}::people", f"{place}::release")
@@ -147,7 +146,7 @@ def test_a_table_that_exists_is_only_replaced_when_told(tmp_path: Path) -> None:
 def test_values_that_a_database_calls_equal_are_told_apart(tmp_path: Path) -> None:
     place = _sqlite(tmp_path)
     with contextlib.closing(DatabaseEngine(f"{place}::people", f"{place}::release")) as engine:
-        anonymize_where_it_is(engine, BY_AGE.replaced(hierarchies={"sex": kanopy.Hierarchy.flat(["f", "m", "F"])}))
+        run_on_engine(engine, BY_AGE.replaced(hierarchies={"sex": kanopy.Hierarchy.flat(["f", "m", "F"])}))
     assert "F" in read_table(f"{place}::release")["sex"].to_list()
 
 
@@ -163,7 +162,7 @@ def test_a_lost_connection_leaves_no_table(tmp_path: Path, monkeypatch: pytest.M
 
         monkeypatch.setattr(engine.connection, "run", lost)
         with pytest.raises(DataError, match="connection lost"):
-            anonymize_where_it_is(engine, BY_AGE)
+            run_on_engine(engine, BY_AGE)
     with contextlib.closing(sqlite3.connect(place)) as seen:
         assert seen.execute("select name from sqlite_master where name = 'release'").fetchall() == []
 
@@ -178,7 +177,7 @@ def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, m
 
     monkeypatch.setattr(publishing.Publisher, "publish", wrong)
     with pytest.raises(VerificationFailed, match="not what was found"):
-        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
+        run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
     assert _left(tmp_path) == ["p.parquet"]
 
 
@@ -233,7 +232,7 @@ def test_no_space_for_what_kind_rows_are_is_told(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda *_, **__: Full())
     with pytest.raises(DataError, match=r"no space in .* for what kind every row is"):
-        anonymize_where_it_is(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
+        run_on_engine(_stream(tmp_path / "p.parquet", tmp_path / "out.parquet"), BY_AGE)
     assert _left(tmp_path) == ["p.parquet"]
 
 
@@ -253,7 +252,7 @@ def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(JobError, match="Did you mean 'stream'"):
         choose_engine(source, "out.csv", BY_AGE, "straem")
     with pytest.raises(JobError, match="shuffling sorts all rows"):
-        anonymize_where_it_is(_stream(source, tmp_path / "o.csv"), BY_AGE.replaced(shuffle=True))
+        run_on_engine(_stream(source, tmp_path / "o.csv"), BY_AGE.replaced(shuffle=True))
 
 
 def test_counts_of_months_add_up(tmp_path: Path) -> None:
@@ -266,7 +265,7 @@ def test_counts_of_months_add_up(tmp_path: Path) -> None:
         files.append(tmp_path / f"counts{number}.parquet")
         counts.rename({"\0rows": "rows"}).write_parquet(files[-1])
     together = read_counts(files, ["age", "sex"])
-    found = anonymize_where_it_is(_stream(months, tmp_path / "out.parquet"), BY_AGE, counts=together)
+    found = run_on_engine(_stream(months, tmp_path / "out.parquet"), BY_AGE, counts=together)
     meant = kanopy.anonymize(people(), BY_AGE)
     assert found.levels == meant.levels
     assert as_texts(pl.read_parquet(tmp_path / "out.parquet")) == as_texts(meant.frame)
@@ -327,7 +326,7 @@ def test_pseudonyms_and_skipped_rows_pass_by(tmp_path: Path) -> None:
     job = BY_AGE.replaced(skip_rows=1, pseudonymize=["note"])
     key = b"a key of at least sixteen bytes"
     with open_engine("stream", tmp_path / "p.csv", str(tmp_path / "out.csv"), job, key=key) as engine:
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
     meant = kanopy.anonymize(str(tmp_path / "p.csv"), job, key=key)
     assert as_texts(pl.read_csv(tmp_path / "out.csv", infer_schema=False)) == as_texts(meant.frame)
     with pytest.raises(JobError, match="'skip_rows'"), open_engine("database", "x.sqlite::p", None, job):

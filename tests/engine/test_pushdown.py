@@ -20,7 +20,7 @@ from kanopy.engine import pushdown, spill
 from kanopy.engine.contract import most_different
 from kanopy.engine.database import DatabaseEngine
 from kanopy.privacy.models import failing
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from kanopy.release.pushdown.result import PushdownResult
 from kanopy.release.where import open_engine
 from kanopy.verify.regroup import Background, published_classes
@@ -94,7 +94,7 @@ def test_candidates_counted_in_place_give_the_same_release(
 ) -> None:
     job = Job(**OVER_LEVELS[name], hierarchies=CUTS)
     with there(kind, tmp_path, job, request) as (engine, out):
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
     assert isinstance(found, PushdownResult)
     meant = kanopy.anonymize(str(tmp_path / "people.csv") if kind == "csv" else people(), job)
     assert found.levels == meant.levels and found.suppressed == meant.suppressed
@@ -112,7 +112,7 @@ def test_parts_solved_in_place_keep_the_promise(
 ) -> None:
     job = Job(**IN_PARTS[name])
     with there(kind, tmp_path, job, request) as (engine, out):
-        found: Any = anonymize_where_it_is(engine, job)
+        found: Any = run_on_engine(engine, job)
     assert found.pushdown.parts > 1
     release = read_table(out)
     sizes = release.group_by(job.quasi).len()
@@ -155,7 +155,7 @@ def is_refused(folder: Path, why: str, **changes: Any) -> None:
     job = Job(quasi=["age", "sex", "city"], k=3, **changes)
     engine_of = open_engine("stream", folder / "p.parquet", f"{folder}/out.parquet", job)
     with engine_of as engine, pytest.raises(JobError, match=why):
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
     assert [path.name for path in folder.iterdir()] == ["p.parquet"]
 
 
@@ -164,7 +164,7 @@ def test_what_is_written_beside_a_release(tmp_path: Path) -> None:
     people().write_parquet(tmp_path / "p.parquet")
     job = Job(**OVER_LEVELS["diverse"], hierarchies=CUTS)
     with open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job) as engine:
-        found = anonymize_where_it_is(engine, job)
+        found = run_on_engine(engine, job)
     assert isinstance(found, PushdownResult)
     meant = kanopy.anonymize(people(), job)
     told, other = (json.loads(result.manifest()) for result in (found, meant))
@@ -185,7 +185,7 @@ def test_a_column_with_too_many_values_is_refused(tmp_path: Path) -> None:
     job = Job(quasi=["age"], k=2)
     engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
     with engine_of as engine, pytest.raises(DataError, match=f"'age' alone has more than {FEW} different values"):
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
 
 
 def test_how_many_fit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,7 @@ def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "990")
     engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
     with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the different rows"):
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.parquet", "temporary"]
     assert list((tmp_path / "temporary").iterdir()) == []
 
@@ -232,7 +232,7 @@ def test_a_wrong_release_is_not_published(
 
     monkeypatch.setattr(pushdown.DistinctTable, "label_levels", wrong)
     with there(kind, tmp_path, job, request) as (engine, out), pytest.raises(VerificationFailed):
-        anonymize_where_it_is(engine, job)
+        run_on_engine(engine, job)
     if kind == "sqlite":
         with contextlib.closing(sqlite3.connect(out.split("::")[0])) as seen:
             assert seen.execute("select name from sqlite_master where name = 'few'").fetchall() == []

@@ -23,7 +23,7 @@ from kanopy import Job
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, read_files, spark_session
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from kanopy.release.pushdown.result import PushdownResult
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 from tests.engine.test_pushdown import CUTS, FEW, IN_PARTS, OVER_LEVELS
@@ -122,9 +122,9 @@ def test_output_is_committed_whole_or_not_at_all(session: Any, tmp_path: Path, m
         seen = statements.Statements.seen
         patch.setattr(statements.Statements, "seen", lambda *given: replace(seen(*given), columns=("wrong",)))
         with pytest.raises(kanopy.KanopyError):
-            anonymize_where_it_is(SparkEngine(frame, out), wanted)
+            run_on_engine(SparkEngine(frame, out), wanted)
     assert list(tmp_path.iterdir()) == []
-    anonymize_where_it_is(SparkEngine(frame, out), wanted)
+    run_on_engine(SparkEngine(frame, out), wanted)
     meant = in_memory("suppressing")
     assert not isinstance(meant, str)
     assert as_texts(pl.read_parquet(f"{out}/*.parquet")) == as_texts(meant.frame)
@@ -142,7 +142,7 @@ def test_more_different_rows_than_fit_stay_on_the_cluster(
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", str(FEW))
     wanted = Job(**IN_PARTS[name]) if name in IN_PARTS else Job(**OVER_LEVELS[name], hierarchies=CUTS)
     frame = session.createDataFrame(people().to_arrow()).repartition(3)
-    found: Any = anonymize_where_it_is(SparkEngine(frame, f"{tmp_path}/release"), wanted)
+    found: Any = run_on_engine(SparkEngine(frame, f"{tmp_path}/release"), wanted)
     meant, release = kanopy.anonymize(people(), wanted), pl.read_parquet(f"{tmp_path}/release/*.parquet")
     assert isinstance(found, PushdownResult) and release.columns == meant.frame.columns
     if name not in IN_PARTS:
@@ -208,7 +208,7 @@ def test_a_killed_executor_or_worker_loses_nothing(
 
     monkeypatch.setattr(SparkEngine, "released", released)
     frame = session.createDataFrame(people().to_arrow()).repartition(3)
-    found = anonymize_where_it_is(SparkEngine(frame, f"{tmp_path}/release"), wanted)
+    found = run_on_engine(SparkEngine(frame, f"{tmp_path}/release"), wanted)
     release = pl.read_parquet(f"{tmp_path}/release/*.parquet")
     assert killed and release.height == people().height and found.smallest_class >= wanted.k
     if whom != "executor with parts":
@@ -220,7 +220,7 @@ DRIVER = """
 import os, signal, sys
 import kanopy.engine.statements as statements
 from kanopy.engine.spark import SparkEngine, spark_session
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from tests.engine.jobs import job, people
 
 def end(*_, **__):
@@ -231,7 +231,7 @@ if sys.argv[1] == "before writing":
 else:
     statements.Statements.seen = end
 frame = spark_session("local[1]").createDataFrame(people().to_arrow())
-anonymize_where_it_is(SparkEngine(frame, sys.argv[2]), job("suppressing"))
+run_on_engine(SparkEngine(frame, sys.argv[2]), job("suppressing"))
 """
 
 
@@ -244,7 +244,7 @@ def test_a_killed_driver_leaves_nothing_that_looks_complete(when: str, session: 
     assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
     left = [path.name for path in tmp_path.iterdir()]
     assert left == ([] if when == "before writing" else ["release.kanopy-part"])
-    anonymize_where_it_is(SparkEngine(session.createDataFrame(people().to_arrow()), str(out)), job("suppressing"))
+    run_on_engine(SparkEngine(session.createDataFrame(people().to_arrow()), str(out)), job("suppressing"))
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 
@@ -264,7 +264,7 @@ def test_files_that_differ_or_are_corrupt_are_refused(session: Any, tmp_path: Pa
     data[200:2000] = bytes(1800)
     (tmp_path / "b.parquet").write_bytes(data)
     with pytest.raises(DataError, match="Spark could not do it"):
-        anonymize_where_it_is(SparkEngine(read_files(session, str(tmp_path)), f"{tmp_path}/out"), job("suppressing"))
+        run_on_engine(SparkEngine(read_files(session, str(tmp_path)), f"{tmp_path}/out"), job("suppressing"))
     (tmp_path / "b.parquet").write_bytes(b"nothing of Parquet")
     with pytest.raises(DataError, match="Spark could not do it"):
         read_files(session, str(tmp_path))

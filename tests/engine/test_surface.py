@@ -22,7 +22,7 @@ from kanopy._table.sources import read_table
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.engine.spark import SparkEngine, spark_session
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from kanopy.release.where import open_engine
 from tests.engine.jobs import AGE, as_texts, people
 from tests.engine.test_contract import fill
@@ -66,14 +66,14 @@ def names() -> list[str]:
 def _stream(folder: Path, job: Job) -> tuple[Result, str]:
     people().write_parquet(folder / "people.parquet")
     with open_engine("stream", folder / "people.parquet", f"{folder}/out.parquet", job) as engine:
-        return anonymize_where_it_is(engine, job), f"{folder}/out.parquet"
+        return run_on_engine(engine, job), f"{folder}/out.parquet"
 
 
 def _database(kind: str, folder: Path, job: Job) -> tuple[Result, str]:
     fill(f"{folder}/people.{kind}", people())
     address = f"{folder}/people.{kind}"
     with contextlib.closing(DatabaseEngine(f"{address}::people", f"{address}::release")) as engine:
-        return anonymize_where_it_is(engine, job), f"{address}::release"
+        return run_on_engine(engine, job), f"{address}::release"
 
 
 def _spark(folder: Path, job: Job) -> tuple[Result, str]:
@@ -81,7 +81,7 @@ def _spark(folder: Path, job: Job) -> tuple[Result, str]:
     if shutil.which("java") is None:
         pytest.skip("needs Java 17")
     frame = spark_session("local[1]").createDataFrame(people().to_arrow())
-    found = anonymize_where_it_is(SparkEngine(frame), job)
+    found = run_on_engine(SparkEngine(frame), job)
     read_back = pl.from_arrow(found.data.toArrow())
     assert isinstance(read_back, pl.DataFrame)
     read_back.write_parquet(folder / "spark.parquet")

@@ -16,7 +16,7 @@ from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.stream import StreamEngine
 from kanopy.hierarchy.builders.by_class import ChiMerge, Mdl
-from kanopy.release.large import anonymize_where_it_is
+from kanopy.release.large import run_on_engine
 from tests.cli.running import run_hierarchy_json as run_json
 
 AGES = pl.DataFrame({
@@ -110,7 +110,7 @@ def test_a_job_counts_the_classes_of_its_target(source: Any, engine: str, tmp_pa
     if engine == "stream":
         AGES.write_parquet(tmp_path / "ages.parquet")
         sink = FileSink(str(tmp_path / "out.parquet"))
-        result = anonymize_where_it_is(StreamEngine(scan(str(tmp_path / "ages.parquet")), sink), job)
+        result = run_on_engine(StreamEngine(scan(str(tmp_path / "ages.parquet")), sink), job)
         ages = pl.read_parquet(tmp_path / "out.parquet")["age"]
     else:
         result = kanopy.anonymize(AGES, job)

@@ -88,6 +88,22 @@ def emit(result: dict[str, Any], show: Callable[[Any], None] | None = None) -> N
         show(console())
 
 
+def worked_out(result: dict[str, Any], show: Callable[[Any], None]) -> Callable[[], None]:
+    """The result of a command, worked out to the last letter now and shown later: what fails, fails now."""
+    if _json_mode:
+        json.dumps(result, allow_nan=False)
+        return lambda: _print_json(result)
+    out = console()
+    with out.capture() as drawn:
+        show(out)
+
+    def write() -> None:
+        out.file.write(drawn.get())
+        out.file.flush()
+
+    return write
+
+
 def _print_json(result: dict[str, Any]) -> None:
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     try:

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kanopy._errors import DataError, shown_address
+from kanopy._errors import shown_address
 from kanopy.cli.console import STANDARD, note
+from kanopy.release.writing import check_outputs, inputs_of
+
+__all__ = ["check_outputs", "drawn", "hierarchies_in", "inputs_of", "key_for", "read_data"]
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
 """What comparisons and maps are written as."""
@@ -29,35 +32,6 @@ def read_data(data: str, encoding: str | None = None, columns: list[str] | None 
     for line in source.notes:
         note(line)
     return source
-
-
-def inputs_of(*sources: Any) -> list[Path]:
-    """The files among what a command reads; they are never overwritten."""
-    from kanopy._table.sources import local_path
-
-    texts = [source for source in sources if isinstance(source, (str, Path)) and str(source) != STANDARD]
-    return [path for path in (local_path(text) for text in texts) if path is not None]
-
-
-def check_outputs(
-    inputs: Iterable[Path], *files: Path | str | None, table: str | None = None, suffixes: Iterable[str] = ()
-) -> None:
-    """Refuse outputs before any work: each writable, of a known format, none of them an input, none named twice.
-
-    `table` is the release itself; `suffixes` are those that the first of the other files may have.
-    """
-    from kanopy._table.sinks import check_writable
-
-    forbidden, places = list(inputs), dict[Path, str]()
-    for target in (table, *files):
-        if target is None:
-            continue
-        if suffixes and target is files[0] and Path(target).suffix not in suffixes:
-            raise DataError(f"Cannot write {Path(target).name!r}. Known suffixes: {', '.join(suffixes)}.")
-        place = check_writable(target, forbidden, table=target is table)
-        if place in places:
-            raise DataError(f"Two outputs have the same name {str(target)!r}. Give each one of its own.")
-        places[place] = str(target)
 
 
 def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any]:

@@ -70,7 +70,6 @@ def mask(
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.masking.job import MaskJob
     from kanopy.masking.names import MASKING_NAMES
-    from kanopy.release.run import anonymize as run
 
     if embedding is not None and not embedding.is_dir():
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
@@ -106,7 +105,7 @@ def mask(
             hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
-    publish(data, output, job, encoding, given, run, read=[given["job"], vgh, senses])
+    publish(data, output, job, encoding, given, read=[given["job"], vgh, senses], engine="memory")
 
 
 @o.command("k", seed=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from kanopy._errors import shown_address
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output
+from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
 PASSWORD = "KANOPY_APP_PASSWORD"
@@ -53,12 +52,8 @@ def anonymize(
     **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
-    from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
-    from kanopy.engine.connections import is_database
     from kanopy.release.catalogue import parameters_for
-    from kanopy.release.run import anonymize as release_of
-    from kanopy.release.where import choose_engine
 
     settings: dict[str, Any] = {
         "algorithm": algorithm, "local": local or None, "pseudonymize": pseudonymize,
@@ -74,29 +69,13 @@ def anonymize(
     if given["threads"] is not None:
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
-    asked = "stream" if counts and engine == "auto" and not is_database(data) else engine
-    where = choose_engine(data, output, wanted, asked, rows_needed=bool(given["report"] or given["target"] or proof))
-    if emit_sql is not None or where != "memory":
-        from kanopy.cli.large import emit_statement, publish_large
-        from kanopy.release.pushdown.result import PushdownResult
+    where = {"engine": engine, "overwrite": overwrite, "master": master, "counts": counts or ()}
+    if emit_sql is not None:
+        from kanopy.cli.large import emit_statement
 
-        if proof:
-            raise JobError("--bound needs all rows in memory. Leave it out, or use --engine memory.")
-        read = [given["job"], wanted.population]
-        if emit_sql is not None:
-            emit_statement(data, output, wanted, emit_sql, where, encoding)
-            return
-        with standard_output(output) as place:
-            result = publish_large(
-                data, place, wanted, where, given, encoding=encoding, read=read, solution=solution, overwrite=overwrite,
-                master=master, counts=counts,
-            )  # fmt: skip
-            _keep_inside(given["mapping"], solution)
-            show = _show_pushdown if isinstance(result, PushdownResult) else _show_release
-            emit(result.summary(), lambda out: show(out, result, output, None))
+        emit_statement(data, output, wanted, emit_sql, encoding, given, solution=solution, **where, bound=proof)
         return
-    run = functools.partial(release_of, bound=proof)
-    publish(data, output, wanted, encoding, given, run, read=[given["job"], wanted.population], solution=solution)
+    publish(data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, **where)
 
 
 @o.command("suppress", "rest", "shuffle", "unknown", "neutralize_formulas", "population", *o.OUTPUTS)
@@ -113,13 +92,12 @@ def apply(
     verified. A number or date that was not there before is published in the interval that holds it; any other value
     that the hierarchies do not know is an error, unless --unknown says otherwise.
     """
-    from kanopy.release.run import anonymize as release_of
     from kanopy.release.solution_file import read_solution
 
     wanted = read_solution(solution)
     fields = ("suppress", "population", "rest", "unknown", "shuffle", "neutralize_formulas")
     wanted = wanted.replaced(**{name: given[name] for name in fields if given[name] not in (None, False)})
-    publish(data, output, wanted, encoding, given, release_of, read=[solution, wanted.population])
+    publish(data, output, wanted, encoding, given, read=[solution])
 
 
 def publish(
@@ -128,68 +106,53 @@ def publish(
     job: Any,
     encoding: str | None,
     given: dict[str, Any],
-    run: Callable[..., Any],
     *,
     read: list[Any],
     solution: Path | None = None,
+    **settings: Any,
 ) -> None:
-    """Check the outputs, run the job, and write everything at once.
+    """Make the release that a job asks for, and write all that is wanted of it at once; `settings` say where.
 
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
-    with standard_output(output) as place:
-        _publish(data, output, place, job, encoding, given, run, read, solution)
-
-
-def _publish(
-    data: str,
-    output: str,
-    place: str,
-    job: Any,
-    encoding: str | None,
-    given: dict[str, Any],
-    run: Callable[..., Any],
-    read: list[Any],
-    solution: Path | None,
-) -> None:
     from kanopy._kinds import as_share
-    from kanopy._progress import Clock, Progress
-    from kanopy._table.delimited import check_columns
-    from kanopy.release.solution_file import check_reusable
-    from kanopy.release.writing import Files, write_files
+    from kanopy.release.where import publish as release_to
+    from kanopy.release.writing import Files
 
-    clock = Clock()
-    neutralize = given["neutralize_formulas"] or getattr(job, "neutralize_formulas", False)
+    if given["neutralize_formulas"] and not getattr(job, "neutralize_formulas", True):
+        job = job.replaced(neutralize_formulas=True)
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)
     share = None if fraction is None else as_share(fraction, "sampling-fraction")
-    inputs = inputs_of(data, key_file, *read, *job.hierarchies.values())
-    check_outputs(inputs, report, mapping, manifest, solution, table=place)
-    if solution is not None:
-        check_reusable(job)
-    key = key_for(job, key_file)
-    with progress_bar() as show:
-        with clock.stage("read"):
-            source = read_data(data, encoding)
-        if target is not None:
-            check_columns([target], source.frame.columns, "The table")
-        result = run(source.frame, job, progress=show, clock=clock, source=data, key=key)
-        with clock.stage("write"):
-            own = inputs_of(data)
-            said = write_files(
-                result, Files(place, report, mapping, manifest, solution), dialect=source.dialect,
-                read_from=own[0] if own else None, neutralize=neutralize, inputs=inputs, values=bool(values),
-                sampling_fraction=share, target=target, progress=Progress(show),
-            )  # fmt: skip
+    shown: list[Callable[[], None]] = []
+
+    def finish(result: Any) -> None:
+        shown.append(worked_out(result.summary(), lambda out: _show(out, result, output, report)))
+
+    with standard_output(output) as place, progress_bar() as show:
+        result, said = release_to(
+            data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
+            read=lambda: read_data(data, encoding), encoding=encoding, inputs=[key_file, *read],
+            key=key_for(job, key_file), source=data, progress=show, finish=finish, **settings,
+        )  # fmt: skip
     for line in (*result.notes, *said):
         note(line)
-    named = result.masked is not None or values or (report is not None and report.suffix == ".py")
+    named = result.engine == "memory" and (
+        result.masked is not None or values or (report is not None and report.suffix == ".py")
+    )
     _keep_inside(mapping, solution, report if named else None)
-    if result.masked is not None:
-        from kanopy.cli.mask import show_masking
+    shown[0]()
 
-        emit(result.summary(), lambda out: show_masking(out, result, output, report))
-        return
-    emit(result.summary(), lambda out: _show_release(out, result, output, report))
+
+def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
+    from kanopy.cli.mask import show_masking
+    from kanopy.release.pushdown.result import PushdownResult
+
+    if isinstance(result, PushdownResult):
+        _show_pushdown(out, result, output)
+    elif result.masked is not None:
+        show_masking(out, result, output, report)
+    else:
+        _show_release(out, result, output, report)
 
 
 def _keep_inside(*files: Path | None) -> None:
@@ -259,7 +222,7 @@ def _show_release(out: Any, result: Any, output: str, report: Path | None) -> No
     out.print(Text(f"Release: {output}" + (f"   Report: {report}" if report else "")), soft_wrap=True)
 
 
-def _show_pushdown(out: Any, result: Any, output: str | None, report: Path | None) -> None:
+def _show_pushdown(out: Any, result: Any, output: str) -> None:
     """A release whose different rows stayed where they are: what was counted on it there."""
     from rich.text import Text
 

@@ -150,17 +150,18 @@ def _without(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
 
 def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
-    job = advised(job, settings)
-    built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
-    kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
     try:
+        job = advised(job, settings)
+        built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
+        kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
         fresh = generalizable(
             prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
             prepared.units, prepared.multiplicity,
         )  # fmt: skip
-    except KanopyError:
+        problem = make_problem(fresh.domain, job)
+    except KanopyError:  # without that column nothing that counts is left, or a hierarchy does not fit
         return
-    yield from _loss_of(make_problem(fresh.domain, job), job, change, option, settings)
+    yield from _loss_of(problem, job, change, option, settings)
 
 
 def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:

@@ -22,18 +22,21 @@ from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
 from kanopy.masking.names import MASKING_NAMES
+from kanopy.release.opinion import background_of, second_opinion, without_values
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, units_for
 from kanopy.release.result import Result
-from kanopy.release.run import apply_found, background_of, search, second_opinion, without_values
+from kanopy.release.run import apply_found, search
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     import polars as pl
 
     from kanopy._arrays import Ints, Longs, Mask
     from kanopy._core.classes import Domain, Recoding
     from kanopy.engine.contract import Engine, Recoded
+    from kanopy.release.writing import Finish
     from kanopy.search.solution import Solution
 
 
@@ -62,7 +65,7 @@ def said_of_values(job: Job) -> list[str]:
     return [name for name in names if getattr(job, name)]
 
 
-def anonymize_where_it_is(
+def run_on_engine(
     engine: Engine,
     job: Job,
     *,
@@ -71,11 +74,13 @@ def anonymize_where_it_is(
     source: str | None = None,
     population: Any = None,
     counts: pl.DataFrame | None = None,
+    finish: Finish | None = None,
 ) -> Result:
     """Find the release of a table that an engine holds, let the engine write it, and prove that it satisfies the job.
 
     The result has the numbers of the release, not its rows: these are where the engine wrote them. `counts` are
-    different rows that were counted before.
+    different rows that were counted before. `finish` is given the verified result before the release is published: if
+    that fails, nothing is.
     """
     if (why := not_large(job)) is not None:
         raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
@@ -91,7 +96,7 @@ def anonymize_where_it_is(
 
         require_pushdown(job, most_different())
         with engine.pushdown(key_columns(job)) as there:
-            return anonymize_by_pushdown(there, job, most_different(), clock, tell)
+            return anonymize_by_pushdown(there, job, most_different(), clock, tell, finish)
     with clock.stage("search"):
         found = search(prepared, job, tell)
         piece, prepared, found = _pieces(prepared, found)
@@ -99,37 +104,39 @@ def anonymize_where_it_is(
         tell("applying")
         recoded, published, told = _recoded(engine, raw[kind[piece]], kind[piece], prepared, job, found)
         kept = None if not recoded.drop or not recoded.gone.any() else ~recoded.gone
-    with _written(engine, recoded, clock, tell), clock.stage("verify"):
-        tell("verifying")
-        looked = _with_every_row(prepared, found, published, kept)
-        background = background_of(looked[0], job, looked[1])
-        # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
-        plain = job.replaced(pseudonymize=())
-        verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
-    assert prepared.multiplicity is not None
-    left = prepared.multiplicity if kept is None else prepared.multiplicity[kept]
-    return Result(
-        records=DistinctRows(published, left),
-        job=job,
-        found=found,
-        verification=verification,
-        notes=(*prepared.notes, *found.notes, *remarks, *told),
-        about_suppressed=told,
-        clock=clock,
-        prepared=prepared,
-        private_notes=remarks,
-        published_population=None if background is None else background.population,
-        output=engine.target,
-        remote=engine.remote,
-    )
+    with _written(engine, recoded, clock, tell):
+        with clock.stage("verify"):
+            tell("verifying")
+            looked = _with_every_row(prepared, found, published, kept)
+            background = background_of(looked[0], job, looked[1])
+            # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
+            plain = job.replaced(pseudonymize=())
+            verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
+        assert prepared.multiplicity is not None
+        result = Result(
+            records=DistinctRows(published, prepared.multiplicity if kept is None else prepared.multiplicity[kept]),
+            job=job,
+            found=found,
+            verification=verification,
+            notes=(*prepared.notes, *found.notes, *remarks, *told),
+            about_suppressed=told,
+            clock=clock,
+            prepared=prepared,
+            private_notes=remarks,
+            published_population=None if background is None else background.population,
+            output=engine.target,
+        )
+        if finish is not None:
+            finish(result)
+    return result if engine.remote is None else replace(result, remote=engine.remote)
 
 
-def recode_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[dict[str, Any], Recoded]:
-    """What would be published for every kind of row, verified; nothing is written. Also the numbers of the release."""
+def recode_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[Result, Recoded]:
+    """What would be published for every kind of row, verified; nothing is written."""
     held = _Held(engine)
-    result = anonymize_where_it_is(held, job, source=source)
+    result = run_on_engine(held, job, source=source)
     assert held.recoded is not None
-    return result.summary(), held.recoded
+    return result, held.recoded
 
 
 class _Held:
@@ -337,3 +344,46 @@ def said_by(job: Job, key: bytes | None = None) -> Callable[[pl.DataFrame], pl.D
         return found
 
     return said
+
+
+ROWS_COLUMN = "rows"
+"""What the column of counts is called in files; the last one."""
+
+
+def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
+    """The counts of all files together, for some of the columns that they count.
+
+    >>> import tempfile, polars as pl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for month in ("may", "june"):
+    ...         counts = pl.DataFrame({"age": [41], "sex": ["f"], "rows": [3]})
+    ...         counts.write_parquet(f"{folder}/{month}.parquet")
+    ...     read_counts([Path(folder) / "may.parquet", Path(folder) / "june.parquet"], ["age"]).rows()
+    [(41, 6)]
+    """
+    import polars as pl
+
+    from kanopy._table.sources import read_table
+    from kanopy.engine.contract import ROWS, counted
+
+    parts = []
+    for file in files:
+        frame = read_table(file)
+        if frame.columns[-1] != ROWS_COLUMN or not frame[ROWS_COLUMN].dtype.is_integer():
+            raise DataError(
+                f"{file} holds no counts: its last column is not {ROWS_COLUMN!r}. `kanopy count` makes them."
+            )
+        absent = [name for name in columns if name not in frame.columns[:-1]]
+        if absent:
+            hint = near_miss(absent[0], frame.columns[:-1])
+            raise DataError(f"{file} does not count {some(absent)}, which the job needs. {hint}")
+        rows = frame[ROWS_COLUMN].cast(pl.Int64)
+        parts.append(counted([frame[name] for name in columns], rows))
+        if parts[0].schema != parts[-1].schema:
+            raise DataError(f"{files[0]} and {file} count values of different types. Count them alike.")
+    whole = pl.concat(parts)
+    found = counted(whole.get_columns()[:-1], whole[ROWS])
+    plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
+    table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
+    table.columns = found.columns
+    return table

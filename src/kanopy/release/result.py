@@ -438,15 +438,17 @@ class Result:
         >>> file.with_name("out.csv").read_text().splitlines()[0]
         'age;sex'
         """
-        from kanopy._table.sources import local_path, read_source
-        from kanopy.release.writing import Files, write_files
+        from kanopy._table.sources import read_source
+        from kanopy.release.writing import Files, inputs_of, write_files
 
-        own = None if like is None else local_path(like)
+        self.rows_here  # noqa: B018 - refused before anything else is looked at
+        own = inputs_of(like)
         beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
-        dialect = None if like is None or own is None else read_source(like).dialect
+        files = Files(str(table), beside[0], beside[1], beside[2], beside[3])
+        files.check(own, self.job)
         return write_files(
-            self, Files(str(table), *beside), dialect=dialect, read_from=own,
-            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=[own] if own else [],
+            self, files, dialect=read_source(like).dialect if like and own else None, read_from=own[0] if own else None,
+            neutralize=getattr(self.job, "neutralize_formulas", False), inputs=own,
         )  # fmt: skip
 
     def apply(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError, near_miss
+from kanopy._errors import JobError, near_miss, some
 from kanopy._job.job import Job
 from kanopy.release.large import not_large, said_by, said_of_values
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kanopy import _files
+    from kanopy._progress import Callback, Clock
+    from kanopy._table.sources import Source
     from kanopy.engine.contract import Engine
     from kanopy.release.result import Result
+    from kanopy.release.writing import Files, Finish
 
 ENGINES = {
     "auto": "memory, unless the table is large or the release stays in its database",
@@ -29,8 +33,11 @@ LARGE_TEXT, LARGE_COLUMNS = 400_000_000, 100_000_000
 """From so many bytes on, delimited text and files of columns (which are smaller) are read piece by piece."""
 
 
-def choose_engine(data: Any, output: str | None, job: Any, asked: str = "auto", *, rows_needed: bool = False) -> str:
-    """The engine for a table: the one asked for, or the one that suits it. `rows_needed` where a report shows rows.
+def choose_engine(
+    data: Any, output: str | None, job: Any, asked: str = "auto", *, rows_needed: bool = False, counted: bool = False
+) -> str:
+    """The engine for a table: the one asked for, or the one that suits it. `rows_needed` where a report shows rows,
+    `counted` where its different rows were counted before.
 
     >>> choose_engine("people.csv", "release.csv", Job(quasi=["age"], k=2))
     'memory'
@@ -38,15 +45,20 @@ def choose_engine(data: Any, output: str | None, job: Any, asked: str = "auto", 
     'database'
     """
     from kanopy.engine.connections import is_database
+    from kanopy.engine.spark import is_spark
 
     if asked not in ENGINES:
         raise JobError(f"There is no engine {asked!r}. {near_miss(asked, ENGINES)}")
+    there = "spark" if is_spark(data) else "a path" if isinstance(data, (str, os.PathLike)) else "memory"
     if asked != "auto":
+        if there != "a path" and there != asked:
+            held = "a frame of Spark stays on its cluster" if there == "spark" else "a table in memory stays there"
+            raise JobError(f"The engine {asked!r} reads a file or a database, and {held}. Give a path, or no engine.")
         return asked
-    if not isinstance(data, (str, os.PathLike)) or output is None:
-        return "memory"
+    if there != "a path" or output is None:
+        return there if there == "spark" else "memory"
     text = os.fspath(data)
-    if is_database(output):
+    if is_database(output) or counted:
         return "database" if is_database(text) else "stream"
     if output.endswith(("/", os.sep)) or Path(text).is_dir():
         return "stream"
@@ -67,7 +79,7 @@ def _large(source: str) -> bool:
 @contextmanager
 def open_engine(
     name: str,
-    data: str | os.PathLike[str],
+    data: Any,
     output: str | None,
     job: Job,
     *,
@@ -121,21 +133,118 @@ def open_engine(
         with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=to_file)) as found:
             yield found
     elif name == "spark":
-        from kanopy.engine.spark import SparkEngine, read_files, spark_session
+        from kanopy.engine.spark import SparkEngine, is_spark, read_files, spark_session
 
+        if is_spark(data):
+            yield SparkEngine(data, output)
+            return
         if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
             raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
-        session = spark_session(master)
-        yield SparkEngine(read_files(session, os.fspath(data)), output)
+        yield SparkEngine(read_files(spark_session(master), os.fspath(data)), output)
     else:
         raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")
 
 
-def anonymize_on_spark(frame: Any, job: Any, *, bound: Any = False, **settings: Any) -> Result:
-    """The release of a frame of Spark, which stays on its cluster: `data` of the result is a frame of Spark too."""
-    from kanopy.engine.spark import SparkEngine
-    from kanopy.release.large import anonymize_where_it_is
+def publish(
+    data: Any,
+    job: Any,
+    files: Files,
+    *,
+    engine: str = "auto",
+    overwrite: bool = False,
+    master: str | None = None,
+    counts: Sequence[Path] = (),
+    read: Callable[[], Source] | None = None,
+    encoding: str | None = None,
+    inputs: Sequence[Any] = (),
+    key: bytes | None = None,
+    population: Any = None,
+    bound: Any = False,
+    source: str | None = None,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    finish: Finish | None = None,
+) -> tuple[Result, list[str]]:
+    """Make a release on the engine that suits it and write it with all that belongs to it, or nothing at all.
 
-    if bound:
-        raise JobError("A bound needs all rows in memory. Leave it out, or collect the table first.")
-    return anonymize_where_it_is(SparkEngine(frame), job, **settings)
+    `read` reads a table into memory where that is not simply what `data` names; `inputs` are further files that are
+    never overwritten. `finish` is given the verified result while nothing of it is published. Returns the result and
+    what is to be said of what was written.
+    """
+    from kanopy._progress import Clock, Progress
+    from kanopy._table.delimited import check_columns
+    from kanopy._table.sources import is_source, read_source
+    from kanopy.release.run import anonymize
+    from kanopy.release.writing import about_formulas, inputs_of, stage_beside, write_files
+
+    clock, own = clock or Clock(), inputs_of(data)
+    where = choose_engine(
+        data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
+    )
+    _check_used(where, files, overwrite=overwrite, master=master, counts=counts, bound=bound)
+    hierarchies = getattr(job, "hierarchies", {}).values()
+    forbidden = [*own, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
+    files.check(forbidden, job, table=where == "memory")
+    if where == "memory":
+        with clock.stage("read"):
+            table = read() if read is not None else read_source(data, encoding=encoding) if is_source(data) else None
+        if files.target is not None and table is not None:
+            check_columns([files.target], table.frame.columns, "The table")
+        if source is None and table is not None:
+            source = os.fspath(data)
+        result = anonymize(
+            data if table is None else table.frame, job, progress=progress, clock=clock, source=source, key=key,
+            population=population, bound=bound,
+        )  # fmt: skip
+        said = write_files(
+            result, files, dialect=None if table is None else table.dialect, read_from=own[0] if own else None,
+            neutralize=getattr(job, "neutralize_formulas", False), inputs=forbidden, finish=finish,
+            progress=Progress(progress),
+        )  # fmt: skip
+        return result, said
+    from kanopy._table.sinks import staged
+    from kanopy.release.large import key_columns, read_counts, run_on_engine
+
+    with staged(forbidden=forbidden) as release:
+
+        def beside(result: Result) -> None:
+            there = {}
+            with suppress(KeyError):  # a folder, or a table of a database
+                name = files.table or ""
+                there = {"output": (Path(name).name, release.place_of(name))}
+            stage_beside(release, result, files, there)
+            if finish is not None:
+                finish(result)
+
+        with open_engine(
+            where, data, files.table, job, encoding=encoding, key=key, release=release, forbidden=tuple(forbidden),
+            overwrite=overwrite, master=master,
+        ) as holder:  # fmt: skip
+            known = read_counts(counts, key_columns(job)) if counts else None
+            named = source or (os.fspath(data) if is_source(data) else None)
+            result = run_on_engine(
+                holder, job, progress=progress, clock=clock, source=named, population=population, counts=known,
+                finish=beside,
+            )  # fmt: skip
+            formulas = getattr(getattr(holder, "sink", None), "formulas", [])
+    return result, about_formulas(formulas, files.table or "")
+
+
+def _check_used(
+    where: str, files: Files, *, overwrite: bool, master: str | None, counts: Sequence[Path], bound: Any
+) -> None:
+    """Refuse what the engine has no use for."""
+    from kanopy.engine.connections import is_database
+
+    if where != "memory":
+        asked = [*files.of_rows, *(["bound"] if bound else [])]
+        if asked:
+            raise JobError(f"{some(asked)} needs all rows in memory. Leave it out, or use the engine 'memory'.")
+    elif counts:
+        raise JobError("Counts are read by engines that count. Leave them out, or use the engine 'stream'.")
+    if overwrite and not is_database(files.table or ""):
+        raise JobError("overwrite is about tables of a database; files are written over anyway. Leave it out.")
+    if files.table is None and where not in ("memory", "spark"):
+        raise JobError(f"The engine {where!r} leaves the release where it writes it. Say where (output=…, --output).")
+    if master is not None and where != "spark":
+        raise JobError("master names a Spark cluster. Use the engine 'spark', or leave it out.")

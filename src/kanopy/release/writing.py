@@ -1,33 +1,105 @@
-"""The files of a release, written all together or not at all: what the command line and the app leave on disk."""
+"""The files of a release, written all together or not at all: what the command line, Python and the app leave on disk.
+
+Everything that can fail is worked out while the files lie aside, under other names; then all of them get theirs.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError, some
+from kanopy._errors import DataError, JobError, some
 from kanopy._progress import SILENT, Progress
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._files import Release as AnyRelease
     from kanopy._table.dialects import Dialect
     from kanopy._table.sinks import Release
     from kanopy.release.result import Result
 
+REPORTS = (".html", ".json", ".py")
+"""What a report is written as: a page, its numbers, the script that repeats the run."""
+Finish = Callable[["Result"], object]
+"""What is made of a verified release while nothing of it is published: if that fails, nothing is."""
+
 
 @dataclass(frozen=True)
 class Files:
-    """Where the release goes, and what else is wanted beside it."""
+    """Where the release goes (`None`: nowhere), what is wanted beside it, and three settings of the report."""
 
-    table: str
+    table: str | None
     report: Path | None = None
     mapping: Path | None = None
     manifest: Path | None = None
     solution: Path | None = None
+    values: bool = False
+    sampling_fraction: float | None = None
+    target: str | None = None
+
+    @property
+    def beside(self) -> list[Path]:
+        """All that is written besides the table."""
+        return [each for each in (self.report, self.mapping, self.manifest, self.solution) if each is not None]
+
+    @property
+    def of_rows(self) -> list[str]:
+        """What is wanted that needs the published rows in memory."""
+        return [name for name in ("report", "values", "sampling_fraction", "target") if getattr(self, name)]
+
+    def check(self, inputs: Iterable[Path], job: Any, *, table: bool = True) -> None:
+        """Refuse what could not be written later; the `table` only where it is a file written at once."""
+        from kanopy.release.solution_file import check_reusable
+
+        check_outputs(inputs, *self.beside, table=self.table if table else None)
+        if self.report is not None:
+            check_report(self.report)
+        if self.solution is not None:
+            check_reusable(job)
+
+
+def check_report(path: Path) -> None:
+    """Refuse a report in a form that nobody writes.
+
+    >>> check_report(Path("r.pdf"))
+    Traceback (most recent call last):
+    kanopy._errors.DataError: Cannot write the report 'r.pdf'. Known suffixes: .html, .json, .py.
+    """
+    if path.suffix not in REPORTS:
+        raise DataError(f"Cannot write the report {path.name!r}. Known suffixes: {', '.join(REPORTS)}.")
+
+
+def inputs_of(*sources: Any) -> list[Path]:
+    """The files among what is read; they are never overwritten."""
+    from kanopy._table.sources import local_path
+
+    named = [source for source in sources if isinstance(source, (str, Path)) and str(source) != "-"]
+    return [path for path in (local_path(each) for each in named) if path is not None]
+
+
+def check_outputs(
+    inputs: Iterable[Path], *files: Path | str | None, table: str | None = None, suffixes: Iterable[str] = ()
+) -> None:
+    """Refuse outputs before any work: each writable, of a known format, none of them an input, none named twice.
+
+    `table` is the release itself; `suffixes` are those that the first of the other files may have.
+    """
+    from kanopy._table.sinks import check_writable
+
+    forbidden, places = list(inputs), dict[Path, str]()
+    for target in (table, *files):
+        if target is None:
+            continue
+        if suffixes and target is files[0] and Path(target).suffix not in suffixes:
+            raise DataError(f"Cannot write {Path(target).name!r}. Known suffixes: {', '.join(suffixes)}.")
+        place = check_writable(target, forbidden, table=target is table)
+        if place in places:
+            raise DataError(f"Two outputs have the same name {str(target)!r}. Give each one of its own.")
+        places[place] = str(target)
 
 
 def write_files(
@@ -38,15 +110,13 @@ def write_files(
     read_from: Path | None = None,
     neutralize: bool = False,
     inputs: Iterable[Path] = (),
-    values: bool = False,
-    sampling_fraction: float | None = None,
-    target: str | None = None,
+    finish: Finish | None = None,
     progress: Progress = SILENT,
 ) -> list[str]:
     """Write a release and what belongs to it; returns what is to be said of it.
 
     `dialect` is that of the text file it was read from, `read_from` that file, whose checksum the manifest records;
-    `inputs` are never overwritten. `values`, `sampling_fraction` and `target` are about the report.
+    `inputs` are never overwritten. `finish` is called before anything gets its name.
 
     >>> import tempfile, kanopy
     >>> people = {"age": [31, 34, 38, 52, 57, 59], "sex": ["f", "f", "f", "m", "m", "m"]}
@@ -57,26 +127,45 @@ def write_files(
     >>> (folder / "out.csv").read_text().splitlines()[1]
     '"[30, 39]",f'
     """
-    from kanopy._table.sinks import neutralized, staged
+    from kanopy._table.sinks import staged
 
+    assert files.table is not None
     with staged(forbidden=inputs) as release:
         progress("writing")
-        said = write_release(release, result.frame, files.table, dialect, neutralize)
+        with result.clock.stage("write"):
+            said = write_release(release, result.frame, files.table, dialect, neutralize)
         recorded = {"output": (Path(files.table).name, release.place_of(files.table))}
         if read_from is not None:
             recorded = {"input": (read_from.name, read_from), **recorded}
-        if files.report is not None:
-            progress("writing the report")
-            found = result.full_report(files=recorded, sampling_fraction=sampling_fraction, target=target)
-            release.bytes(files.report, report_bytes(found, files.report, values=values))
-        if files.mapping is not None:
-            mapped = result.mapping()
-            release.bytes(files.mapping, (neutralized(mapped) if neutralize else mapped).write_csv().encode("utf-8"))
-        if files.solution is not None:
-            release.bytes(files.solution, result.solution_json().encode("utf-8"))
-        if files.manifest is not None:
-            release.bytes(files.manifest, result.manifest(recorded).encode("utf-8"))
+        stage_beside(release, result, files, recorded, neutralize=neutralize, progress=progress)
+        if finish is not None:
+            finish(result)
     return said
+
+
+def stage_beside(
+    release: AnyRelease,
+    result: Result,
+    files: Files,
+    recorded: Mapping[str, tuple[str, Path]],
+    *,
+    neutralize: bool = False,
+    progress: Progress = SILENT,
+) -> None:
+    """Stage what is wanted besides the table; `recorded` are files whose checksums the manifest gets."""
+    from kanopy._table.sinks import neutralized
+
+    if files.report is not None:
+        progress("writing the report")
+        found = result.full_report(files=recorded, sampling_fraction=files.sampling_fraction, target=files.target)
+        release.bytes(files.report, report_bytes(found, files.report, values=files.values))
+    if files.mapping is not None:
+        mapped = result.mapping()
+        release.bytes(files.mapping, (neutralized(mapped) if neutralize else mapped).write_csv().encode("utf-8"))
+    if files.solution is not None:
+        release.bytes(files.solution, result.solution_json().encode("utf-8"))
+    if files.manifest is not None:
+        release.bytes(files.manifest, result.manifest(recorded).encode("utf-8"))
 
 
 def write_release(
@@ -86,20 +175,23 @@ def write_release(
     from kanopy._table.sinks import formulas
 
     release.table(frame, output, dialect=dialect, neutralize=neutralize)
-    found = [] if neutralize else formulas(frame, output)
-    return (
-        [
-            f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(found)} for formulas. "
-            "--neutralize-formulas puts an apostrophe before them."
-        ]
-        if found
-        else []
-    )
+    return about_formulas([] if neutralize else formulas(frame, output), output)
+
+
+def about_formulas(columns: list[str], output: str) -> list[str]:
+    """What is to be said of columns whose texts a spreadsheet would run."""
+    if not columns:
+        return []
+    return [
+        f"A spreadsheet that opens {Path(output).name!r} takes texts of {some(columns)} for formulas. "
+        "--neutralize-formulas puts an apostrophe before them."
+    ]
 
 
 def report_bytes(report: Any, path: Path, **options: Any) -> bytes:
     """A report in the form that the suffix of its file asks for."""
     text: str
+    check_report(path)
     if path.suffix == ".json":
         plain = report if hasattr(report, "to_json") else None
         text = plain.to_json() if plain else json.dumps(report.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)

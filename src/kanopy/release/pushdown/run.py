@@ -8,6 +8,7 @@ was written is counted again, in its place: every published combination is share
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kanopy._table.encode import EncodedColumn
     from kanopy.engine.pushdown import PushdownEngine
     from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.release.writing import Finish
 
 
 def why_not_pushdown(job: Job) -> str | None:
@@ -69,7 +71,9 @@ def require_pushdown(job: Job, most: int) -> None:
                        "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
 
 
-def anonymize_by_pushdown(engine: PushdownEngine, job: Job, most: int, clock: Clock, tell: Progress) -> PushdownResult:
+def anonymize_by_pushdown(
+    engine: PushdownEngine, job: Job, most: int, clock: Clock, tell: Progress, finish: Finish | None = None
+) -> PushdownResult:
     """Find, write and verify the release of a table whose different rows, more than `most`, stay where they are."""
     import polars as pl
 
@@ -121,27 +125,31 @@ def anonymize_by_pushdown(engine: PushdownEngine, job: Job, most: int, clock: Cl
                 verification, squares = verified(table, job, release, own, rows, gone, drop)
                 models_hold(table, asked, job, release, named, verification, most)
                 pairs = true_labels(table, asked, job, [column for column, _ in columns])
+            told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
+            if empty:
+                few = (
+                    f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
+                )
+                told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
+            solution = PushdownSolution(
+                job.algorithm, None if found is None else found.levels,
+                {"loss": lost / rows} if found is None else {job.metric: found.score}, gone, found is not None,
+                problem.judged, parts, pairs, squares,
+            )  # fmt: skip
+            notes, elsewhere = (*notes, *told), RowsElsewhere(rows)
+            counted = Counted(known, tuple(column for column, _ in columns))
+            prepared = Prepared(
+                elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,
+                Generalizable(counted, hierarchies), engine=engine.name,
+            )  # fmt: skip
+            result = PushdownResult(
+                elsewhere, job, solution, verification, notes, clock, prepared, output=engine.target
+            )
+            if finish is not None:
+                finish(result)
     finally:
         place.forget()
-    told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
-    if empty:
-        few = f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
-        told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
-    solution = PushdownSolution(
-        job.algorithm, None if found is None else found.levels,
-        {"loss": lost / rows} if found is None else {job.metric: found.score}, gone, found is not None, problem.judged,
-        parts, pairs, squares,
-    )  # fmt: skip
-    notes, encoded = (*notes, *told), tuple(column for column, _ in columns)
-    elsewhere = RowsElsewhere(rows)
-    prepared = Prepared(
-        elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,
-        Generalizable(Counted(known, encoded), hierarchies), engine=engine.name,
-    )  # fmt: skip
-    return PushdownResult(
-        elsewhere, job, solution, verification, notes, clock, prepared, output=engine.target,
-        remote=engine.remote,
-    )  # fmt: skip
+    return result if engine.remote is None else replace(result, remote=engine.remote)
 
 
 def _nowhere(frame: pl.DataFrame, kept: Any = None) -> Any:

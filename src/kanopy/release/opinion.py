@@ -1,0 +1,261 @@
+"""The second opinion on a release: everything that is about to leave is looked at again, by code of its own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._job.job import Job
+from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+from kanopy.study import ends
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._arrays import Mask
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.masking.job import MaskJob
+    from kanopy.masking.result import Masked
+    from kanopy.search.solution import Solution
+    from kanopy.verify.people import Whose
+    from kanopy.verify.regroup import Background
+    from kanopy.verify.verify import Verification
+
+
+def without_values(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
+) -> tuple[list[str], tuple[str, ...]]:
+    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class; what to say of it.
+
+    Suppressed rows look alike, so they are a class like any other: fewer than k of them, or a model that does not
+    hold for them, would tell what the people behind them have.
+    """
+    from kanopy._core.classes import Classes
+    from kanopy._core.histograms import histogram
+    from kanopy._errors import some
+    from kanopy.masking.result import Masked
+    from kanopy.privacy.models import failing
+
+    sensitive = [name for name, role in prepared.roles.items() if role == "sensitive"]
+    if isinstance(found, Masked) or not isinstance(job, Job) or job.suppressed_rows == "drop" or not sensitive:
+        return [], ()
+    gone, rows = found.recoding.group_of_row < 0, found.recoding.suppressed_rows
+    if not rows:
+        return [], ()
+    columns, units = prepared.domain.sensitive, prepared.units
+    one = np.where(gone, 0, -1)
+    if units is None:
+        many = rows
+        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values), each.rows_of) for each in columns}
+    else:
+        many = int(units.people(one, 1)[0])
+        counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
+    alone = Classes(np.array([many]), histograms=counts, facts=prepared.domain.facts)
+    unsafe = [
+        name
+        for name in sensitive
+        if many < job.least_rows
+        or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
+    ]
+    kept = [name for name in sensitive if name not in unsafe]
+    told = []
+    who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
+    if unsafe:
+        who_are = "" if units is None else f" {units.called} behind them"
+        few = f"there are fewer than {'k = ' if job.k > 1 else ''}{job.least_rows:,}{who_are}"
+        why = few if many < job.least_rows else "a model does not hold for them"
+        told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
+    if kept:
+        told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
+    return unsafe, tuple(told)
+
+
+def second_opinion(
+    prepared: Prepared,
+    job: Job | MaskJob,
+    found: Solution | Masked,
+    published: pl.DataFrame,
+    background: Background | None,
+    kept: Mask | None,
+    true_labels: set[tuple[str, int]] | None = None,
+) -> tuple[Verification, tuple[str, ...]]:
+    """What is about to leave, looked at again: models, truth of labels, all that the job says; raises if it disagrees.
+
+    Returns what was counted, and remarks that name values. `true_labels` is as in `run`.
+    """
+    verification = _verify(prepared, job, found, published, background, kept)
+    remarks: tuple[str, ...] = ()
+    if isinstance(prepared.table, Generalizable):
+        levels = getattr(found, "levels", None)
+        at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
+        known = set() if true_labels is None else true_labels
+        names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
+        remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
+        least = getattr(job, "least_rows", job.k)
+        shown = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
+        remarks += ends.told(shown)
+        known.update(at_level.items())  # in place: the caller hands the same set to its next release
+    _verify_job(prepared, job, found, published, kept)
+    return verification, remarks
+
+
+def _verify(
+    prepared: Prepared,
+    job: Job | MaskJob,
+    found: Solution | Masked,
+    published: pl.DataFrame,
+    background: Background | None,
+    kept: Mask | None,
+) -> Verification:
+    """The second opinion on the labels that are about to be published; raises if it disagrees."""
+    from kanopy.masking.result import Masked
+    from kanopy.verify.verify import verify, verify_swapped
+
+    identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
+    names, rows_of = prepared.names, prepared.multiplicity
+    claims: dict[str, Any]
+    if isinstance(found, Masked):
+        tokens = job.missing_tokens
+        only_frequent = _verify_answers(prepared, job, published)
+        if not found.guarantees_k:
+            return verify_swapped(
+                prepared.values, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
+            )
+        # Nothing is suppressed: an answer that reads * is an answer like any other.
+        groups = len(np.unique(found.published, axis=0))
+        claims = {"rows": prepared.values.height, "suppressed_rows": 0, "classes": groups}
+    else:
+        assert isinstance(job, Job)
+        recoding = found.recoding
+        gone, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
+        claims = {
+            "rows": prepared.rows - (gone if dropped else 0),
+            "suppressed_rows": 0 if dropped else gone,
+            "classes": recoding.classes.count,
+            "gone": None if dropped else recoding.group_of_row < 0,
+            "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
+        }
+        claims["whose"] = whose_rows(prepared, job, kept)
+        if (everybody := whose_rows(prepared, job, None)) is not None:
+            from kanopy.verify.people import require_fixed
+
+            require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
+        claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
+    return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
+
+
+def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bool:
+    """The second opinion on what replaced rare answers; whether only frequent ones may."""
+    from kanopy.verify.answers import verify_answers
+
+    if job.targets == "any" or not isinstance(table := prepared.table, Substitutable):
+        return False
+    texts = [column.name for column in table.columns if column.is_text and column.name in job.text]
+    verify_answers(prepared.values, published, prepared.names, job.k, texts=texts, terms=table.terms, allowed=job.allow)
+    return True
+
+
+def _verify_job(
+    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame, kept: Mask | None
+) -> None:
+    """The second opinion on everything else that the job says; raises if the release does not keep it."""
+    from kanopy.masking.result import Masked
+    from kanopy.verify.job import RECOUNTED, Claims, verify_job
+
+    if isinstance(found, Masked):
+        claims = Claims()
+    else:
+        domain, levels = prepared.domain, found.levels
+        claims = Claims(
+            rows=None if kept is None else np.flatnonzero(kept),
+            suppressed=found.recoding.group_of_row < 0,
+            hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
+            levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
+            metric=getattr(job, "metric", ""),
+            score=found.score if levels is not None and getattr(job, "metric", "") in RECOUNTED else None,
+            rows_of=prepared.multiplicity,
+        )
+    verify_job(job, prepared.values, published, claims)
+
+
+def whose_rows(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
+    """Whose rows are published, read from the original table; `None` where every row stands alone."""
+    import polars as pl
+
+    from kanopy._core.units import ALL
+    from kanopy.verify.people import Whose
+
+    units = prepared.units
+    if units is None:
+        return None
+    lists = prepared.lists
+    columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
+    columns = columns if kept is None else columns.filter(pl.Series(kept))
+    known, once = None if units.known == ALL else units.known, lists is not None and lists.once
+    return Whose(columns, known, units.called, job.missing_tokens, once)
+
+
+def verified_labels(
+    prepared: Prepared,
+    table: Generalizable,
+    job: Job | MaskJob,
+    published: pl.DataFrame,
+    kept: Mask | None,
+    names: Sequence[str],
+) -> tuple[str, ...]:
+    """The second opinion on whether every label of some columns is true of its row; raises if one is not."""
+    import polars as pl
+
+    from kanopy.hierarchy.hierarchy import Hierarchy
+    from kanopy.verify.labels import verify_labels
+
+    original = prepared.values if kept is None else prepared.values.filter(pl.Series(kept))
+    groups = {name: functools.partial(labels_above, hierarchy) for name, hierarchy in table.hierarchies.items()}
+    given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]
+    return verify_labels(original, published, names, groups, given=given, missing_tokens=job.missing_tokens)
+
+
+def labels_above(hierarchy: Hierarchy, value: str) -> list[str]:
+    """The labels that the hierarchy of a column gives to a value."""
+    leaf = hierarchy.index.get(value)
+    nodes = [] if leaf is None else dict.fromkeys(hierarchy.table[:, leaf].tolist())
+    return [hierarchy.label(int(node)) for node in nodes]
+
+
+def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> Background | None:
+    """What the second opinion compares with; nothing where class sizes decide."""
+    from kanopy.masking.result import Masked
+    from kanopy.verify.regroup import Background, SurveyColumns
+
+    if not job.models:
+        return None
+    frame, table = prepared.values, prepared.table
+    needed = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
+    if isinstance(found, Masked) or not isinstance(table, Generalizable):
+        return Background(frame[needed])
+    hidden = [name for model in job.models for name in model.hidden]
+    unpublished = frame[hidden] if hidden else None
+    gone = found.recoding.group_of_row < 0
+    if unpublished is not None and gone.any():
+        import polars as pl
+
+        unpublished = unpublished.filter(pl.Series(~gone))
+    population = None
+    if any(model.needs_population for model in job.models):
+        assert found.levels is not None, "clusterings refuse models that compare with a population"
+        population = table.counted.published_population(found.levels)
+    own = zip(table.domain.names, table.domain.hierarchies, strict=True)
+    survey = None
+    if any(model.needs_weights for model in job.models):
+        assert isinstance(job, Job)
+        names = [name for name in (job.sampling_weight, job.household) if name is not None]
+        survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
+    whose = whose_rows(prepared, job) if isinstance(job, Job) else None
+    return Background(
+        frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
+        original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Nothing fails after the first byte is published: an error in any step after the search leaves no output at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kanopy._errors import DataError
+from kanopy._table.sources import read_table
+from tests.cli.running import Shell
+from tests.engine.jobs import people
+from tests.engine.test_contract import fill
+
+ASKED = ("-q", "age,sex", "-k", "5", "--suppress", "5%", "--insensitive", "pay,note")
+BESIDE = ("--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
+EVERYWHERE = (
+    "kanopy.release.advice.advice", "kanopy.release.result.Result.summary", "kanopy.release.result.Result.mapping",
+    "kanopy.release.mapping.mapping_table", "kanopy.release.manifest.manifest_json",
+    "kanopy.release.solution_file.solution_json", "kanopy.release.opinion._verify", "kanopy.verify.verify.verify",
+    "kanopy.release.opinion.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
+    "kanopy.metrics.release.release_losses", "kanopy.metrics.release.column_losses", "kanopy.cli.release._show_release",
+    "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.words.lost_words",
+)  # fmt: skip
+"""Steps after the search that every engine takes."""
+STEPS = {
+    "memory": (
+        "kanopy._table.sinks.formulas", "kanopy.release.reporting.report_of", "kanopy.release.writing.report_bytes",
+        "kanopy.report.report.build_report", "kanopy.study.findings.look",
+    ),
+    "stream": ("kanopy._table.streams.sinks.formulas", "kanopy.engine.contract.require_same"),
+    "duckdb": ("kanopy.engine.contract.require_same",),
+}  # fmt: skip
+CASES = [(engine, step) for engine, own in STEPS.items() for step in (*EVERYWHERE, *own)]
+
+
+@pytest.mark.parametrize(("engine", "step"), CASES, ids=lambda value: value.removeprefix("kanopy."))
+def test_a_failure_in_any_step_leaves_no_output(
+    engine: str, step: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise DataError("this step fails")
+
+    table = people().head(200)
+    if engine == "duckdb":
+        pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+        fill(f"{shell.folder}/p.duckdb", table)
+        data, output, more = "p.duckdb::people", "p.duckdb::release", []
+    else:
+        table.write_csv(shell.folder / "p.csv")
+        data, output, more = "p.csv", "out.csv", ["--engine", engine]
+        more += ["--report", "r.html"] if engine == "memory" else []
+    before = sorted(path.name for path in shell.folder.iterdir())
+    monkeypatch.setattr(step, fails)
+    run = shell("anonymize", data, *ASKED, "-o", output, *BESIDE, *more)
+    assert run.status == 2 and "this step fails" in run.words, run.error
+    assert sorted(path.name for path in shell.folder.iterdir()) == before
+    if engine == "duckdb":
+        with pytest.raises(DataError, match="no table 'release'"):
+            read_table(f"{shell.folder}/p.duckdb::release")
+
+
+def test_a_list_beside_another_column_is_published_with_its_advice(shell: Shell) -> None:
+    """Advice leaves the list out in turn; what parted its elements goes with it."""
+    rows = [f"{10 + i},{'a;b' if i % 2 else 'b;c;d'},{i % 3}" for i in range(40)]
+    (shell.folder / "p.csv").write_text("age,items,ill\n" + "\n".join(rows) + "\n")
+    run = shell(
+        "anonymize",
+        "p.csv",
+        "-q",
+        "age,items",
+        "-k",
+        "9",
+        "--separator",
+        "items=;",
+        "--insensitive",
+        "ill",
+        "-o",
+        "o.csv",
+    )
+    assert run.status == 0, run.error
+    assert (shell.folder / "o.csv").exists()
+
+
+def test_a_weight_of_zero_beside_a_wiped_column_is_published(shell: Shell) -> None:
+    (shell.folder / "p.csv").write_text("age,zip\n" + "".join(f"{i},{i * 7919 % 99991}\n" for i in range(30)))
+    (shell.folder / "job.toml").write_text(
+        'k = 5\n[columns.age]\nrole = "quasi-identifier"\nweight = 0\n[columns.zip]\nrole = "quasi-identifier"\n'
+    )
+    run = shell("anonymize", "p.csv", "--job", "job.toml", "-o", "o.csv")
+    assert run.status == 0, run.error
+    assert (shell.folder / "o.csv").exists()

@@ -1,0 +1,99 @@
+"""`kanopy.anonymize(data, job, engine=…, output=…)`: every engine from Python, as from the command line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy import Job
+from kanopy._errors import JobError, NotAvailable
+from kanopy._table.sources import read_table
+from tests.engine.jobs import AGE, as_texts, people
+from tests.engine.test_contract import fill
+
+JOB = Job(quasi=["age", "sex"], k=4, suppress=0.05, insensitive=["pay"], **AGE)
+
+
+def tables(folder: Path) -> None:
+    people().write_parquet(folder / "p.parquet")
+    fill(f"{folder}/p.sqlite", people())
+
+
+@pytest.mark.parametrize(
+    ("data", "engine", "output"),
+    [
+        ("p.parquet", "auto", "out.parquet"), ("p.parquet", "memory", "out.csv"),
+        ("p.parquet", "stream", "out.parquet"),
+        ("p.parquet", "stream", "out.sqlite::release"), ("p.sqlite::people", "auto", "p.sqlite::release"),
+        ("p.sqlite::people", "database", "p.sqlite::release"), ("p.sqlite::people", "memory", "out.parquet"),
+        ("p.sqlite::people", "database", "out.parquet"),
+    ],
+)  # fmt: skip
+def test_a_path_or_an_address_on_every_engine(data: str, engine: str, output: str, tmp_path: Path) -> None:
+    tables(tmp_path)
+    if output == "out.sqlite::release":
+        fill(f"{tmp_path}/out.sqlite", people(), "other")
+    result = kanopy.anonymize(f"{tmp_path}/{data}", JOB, engine=engine, output=f"{tmp_path}/{output}")
+    meant = kanopy.anonymize(people(), JOB)
+    assert as_texts(read_table(f"{tmp_path}/{output}")) == as_texts(meant.frame)
+    assert (result.levels, result.suppressed) == (meant.levels, meant.suppressed)
+    assert result.losses == pytest.approx(meant.losses)
+    if result.engine == "memory":
+        assert as_texts(result.frame) == as_texts(meant.frame)
+    else:
+        with pytest.raises(NotAvailable, match="left them in"):
+            _ = result.data
+
+
+def test_a_frame_is_written_and_a_job_may_be_a_file_or_a_dictionary(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(JOB.to_toml())
+    meant = as_texts(kanopy.anonymize(people(), JOB).frame)
+    for job in (JOB, str(tmp_path / "job.toml"), JOB.to_dict()):
+        result = kanopy.anonymize(people(), job, output=tmp_path / "out.parquet")
+        assert as_texts(result.frame) == meant == as_texts(read_table(tmp_path / "out.parquet"))
+
+
+def test_a_frame_of_spark_stays_on_its_cluster_or_becomes_files(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="pip install 'kanopy[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("needs Java 17")
+    from kanopy.engine.spark import spark_session
+
+    frame = spark_session("local[1]").createDataFrame(people().to_arrow())
+    meant = as_texts(kanopy.anonymize(people(), JOB).frame)
+    result = kanopy.anonymize(frame, JOB)
+    assert as_texts(pl.DataFrame(pl.from_arrow(result.data.toArrow()))) == meant
+    kanopy.anonymize(frame, JOB, output=f"{tmp_path}/out")
+    assert as_texts(pl.read_parquet(f"{tmp_path}/out/*.parquet")) == meant
+    with pytest.raises(JobError, match="a frame of Spark stays on its cluster"):
+        kanopy.anonymize(frame, JOB, engine="memory")
+
+
+@pytest.mark.parametrize(
+    ("data", "asked", "why"),
+    [
+        ("frame", {"engine": "stream", "output": "o.csv"}, "a table in memory stays there"),
+        ("p.parquet", {"engine": "stream"}, "Say where"),
+        ("p.parquet", {"engine": "cluster", "output": "o.csv"}, "There is no engine 'cluster'"),
+        ("p.parquet", {"engine": "stream", "output": "o.parquet", "bound": True}, "'bound' needs all rows in memory"),
+        ("p.parquet", {"output": "o.csv", "overwrite": True}, "overwrite is about tables of a database"),
+        ("p.parquet", {"overwrite": True}, "overwrite is about a table"),
+        ("p.parquet", {"output": "p.parquet"}, "never overwritten"),
+        ("p.sqlite::people", {"output": "p.sqlite::people"}, "has a table 'people' already"),
+        ("p.parquet", {"output": "o.nothing"}, "Cannot tell the format"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_work(
+    data: str, asked: dict[str, Any], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(kanopy.KanopyError, match=why):
+        kanopy.anonymize(people() if data == "frame" else data, JOB, **asked)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
