@@ -28,6 +28,7 @@ import kanopy
 from tests.fuzz.jobs import make_case
 from tests.fuzz.judging import KEY, judge_release
 from tests.fuzz.options import Drawn, with_options
+from tests.fuzz.people import judge_people_release, people_case
 from tests.fuzz.textbook import text_of
 
 SOURCES = {"csv": "stream", "parquet": "stream", "duckdb": "database", "sqlite": "database"}
@@ -60,7 +61,8 @@ class Ran:
 
 def compare(seed: int) -> str:
     """Run the job of a number in memory and on an engine: `released`, `refused`, `no solution`, or what is wrong."""
-    case = with_options(make_case(seed))
+    people = seed % 3 == 2
+    case = with_options(people_case(seed) if people else make_case(seed))
     kind = list(SOURCES)[seed % len(SOURCES)]
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         folder = Path(place)
@@ -77,7 +79,7 @@ def compare(seed: int) -> str:
         if there.release is None or memory.release is None:
             return {1: "no solution", 2: "refused"}[there.status]
         read = kanopy.read_table(source)
-        judge_release(case, there.release, read)
+        (judge_people_release if people else judge_release)(case, there.release, read)
         if case.job.algorithm in DIFFER:
             return "released, differs"
         same(memory, there, f"{SOURCES[kind]} of {kind}")

@@ -92,7 +92,7 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
         )
     for name in ("ill", "pay"):
         bare = [i for i in hidden if not lost[name][i]]
-        if bare:
+        if any(frame[name][i] is not None for i in bare):
             about = {model: value for model, value in case.models.items() if name in MODELS[model][1].split(":")}
             alone = broken_models({(): [rows[i] for i in bare]}, about, columns, job.k)
             assert not alone, f"suppressed rows kept their values of {name}: {alone[:3]}"

@@ -134,7 +134,7 @@ def _tokens(
     name = str(draw.choice([*quasi] if by_letter else [*quasi, "ill"]))
     known = [text_of(value) for value in table[name].drop_nulls().to_list()]
     token = (str(draw.choice(known)).strip() if known else "?") or "?"
-    if draw.random() < 0.5 and not by_letter:
+    if draw.random() < 0.5 and not by_letter and not token.lstrip("-").isdigit():  # which rows have as their number
         tokens |= dict.fromkeys(table.columns, (token,))
         return {"missing_tokens": [token]}
     tokens[name] = (token,)

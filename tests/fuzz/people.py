@@ -11,7 +11,8 @@ import polars as pl
 
 import kanopy
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import judge, judge_options, math_floor
+from tests.fuzz.judging import KEY, judge, judge_options, math_floor
+from tests.fuzz.options import Drawn, with_options
 from tests.fuzz.textbook import classes_of
 from tests.quick import QUICK
 
@@ -116,9 +117,10 @@ def judge_people(seed: int) -> str:
     from kanopy._errors import KanopyError, NoSolution, VerificationFailed
 
     case = people_case(seed)
-    job, table = case.job, case.table
+    if seed % 2:
+        case = with_options(case)
     try:
-        frame = kanopy.anonymize(table, job).data
+        frame = kanopy.anonymize(case.table, case.job, key=KEY).data
     except NoSolution:
         return "no solution"
     except VerificationFailed:
@@ -126,16 +128,24 @@ def judge_people(seed: int) -> str:
     except KanopyError as refused:
         assert len(str(refused)) > 20
         return "refused"
+    judge_people_release(case, frame, case.table)
+    return "released"
+
+
+def judge_people_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None:
+    """Whether a release keeps what its job promises of people; `source` is as in `judge_release`."""
+    job, table = case.job, case.read(source) if isinstance(case, Drawn) else source
     assert "name" not in frame.columns, "the unit left"
-    rows = frame["row"].to_list()
-    missing = sum(any(value is None for value in row) for row in table.select(job.quasi).rows())
+    rows = frame["row"].cast(pl.Int64).to_list()
+    missing = sum(any(value is None or value == "" for value in row) for row in table.select(job.quasi).rows())
     allowed = math_floor(job.suppress * table.height) + (missing if job.missing == "suppress" else 0)
     allowed -= table.height - frame.height
     assert allowed >= 0, "too many rows left out"
     shown = [
         tuple("(missing)" if label is None else str(label) for label in row) for row in frame.select(job.quasi).rows()
     ]
-    classes, hidden = classes_of(shown, allowed, [ill is None for ill in frame["ill"]])
+    emptied = (frame["ill"].is_null() & table["ill"][rows].is_not_null()).to_list()
+    classes, hidden = classes_of(shown, allowed, emptied)
     assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
     names = table["name"].to_list()
     whose = [names[row] if names[row] is not None else f"row {row}" for row in rows]
@@ -160,8 +170,9 @@ def judge_people(seed: int) -> str:
         sizes = [len(ordered)] if job.known == "all" else range(1, int(job.known) + 1)
         fits.update({part for size in sizes for part in combinations(ordered, size)})
     assert min(fits.values(), default=job.k) >= job.k, f"known = {job.known} fits too few people"
-    shown_ill = {whose[at] for at in hidden if frame["ill"][at] is not None}
-    assert not shown_ill or len(shown_ill) >= job.k, "suppressed people kept their values"
+    shown_ill = {whose[at] for at in hidden if not emptied[at]}
+    bare = any(frame["ill"][at] is not None for at in hidden)
+    assert not bare or len(shown_ill) >= job.k, "suppressed people kept their values"
     for name in job.quasi:
         if table.drop_nulls("name").group_by("name").agg(pl.col(name).n_unique())[name].max() == 1:
             labels: dict[str, set[str]] = {}
@@ -169,4 +180,3 @@ def judge_people(seed: int) -> str:
                 for at in members if not allowed or set(label) != {"*"} else ():
                     labels.setdefault(whose[at], set()).add(str(frame[name][at]))
             assert all(len(own) == 1 for own in labels.values()), f"{name} is fixed, and published in two ways"
-    return "released"

@@ -146,8 +146,15 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
     if text.startswith("{") and text.endswith("}"):
         items = [*text[1:-1].split(", "), *re.findall('"([^"]*)"', text)]
         return any(text_of(value) == item or _in_range(value, item.replace(" - ", "–")) is True for item in items)
-    if isinstance(value, str) and "T" in value and (moment := _moment(value)) is not None:
-        return is_true(moment, label, above)  # as files of text keep it
+    if (
+        isinstance(value, str)
+        and ":" in value
+        and (moment := _read(value)) is not None
+        and is_true(moment, label, None)
+    ):
+        return True  # as files of text keep it
+    if isinstance(value, str) and label == "other":
+        return True  # what rare words are called
     if isinstance(value, dt.datetime) and len(text) >= 10 and value.isoformat().startswith(text):
         return True  # its day, its hour, its minute
     inside = _in_range(value, text)
@@ -242,6 +249,15 @@ def _moment(text: str) -> dt.datetime | None:
         return dt.datetime.fromisoformat(text) if ":" in text else None
     except ValueError:
         return None
+
+
+def _read(text: str) -> Any:
+    """A moment, a time of the day or a duration that is written as text."""
+    if re.fullmatch(r"-?\d+ days?, [\d:.]+", text):
+        return _clock(text, dt.timedelta())
+    if re.fullmatch(r"\d?\d:\d\d(:[\d.]+)?", text) and len(text) != 7:
+        return _clock(text, dt.time())
+    return _moment(text) if "T" in text else None
 
 
 def _clock(text: str, like: dt.timedelta | dt.time) -> Any:
