@@ -1,5 +1,5 @@
 # Everything here makes its own environment (.venv) and needs nothing but Python 3.11+ and a package index.
-.PHONY: help demo test test-slow fuzz mutants lint format prebuilt bench bench-scale spark-test docs clean
+.PHONY: help demo test test-slow fuzz fuzz-kills mutants lint format prebuilt bench bench-scale spark-test docs clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -25,6 +25,9 @@ fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how 
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what people
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what engines
+
+fuzz-kills: $(READY)-test ## runs of every engine killed at random moments leave nothing half-written; KILLS and TERMS
+	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),100) --terms $(or $(TERMS),50)
 
 mutants: $(READY)-test ## put known faults into a copy of the source: does a test notice each? (tests/mutations.toml)
 	@$(BIN)/python tools/mutate $(FAULTS)
