@@ -28,5 +28,19 @@ def test_every_engine_publishes_what_memory_does(start: int) -> None:
     assert ends["released"] > 0.3 * BLOCK, ends
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(
+            332, id="a person with two equal rows, somebody without a name, and disclosure of sensitive values"
+        ),
+        pytest.param(48, id="a sensitive value that means missing"),
+        pytest.param(10, id="durations in DuckDB"),
+    ],
+)
+def test_what_was_wrong_once(seed: int) -> None:
+    compare(seed)
+
+
 def test_no_algorithm_differs_between_engines() -> None:
     assert not DIFFER

@@ -154,7 +154,7 @@ class Domain(Short):
     def _facts(self, column: Sensitive) -> ColumnFacts:
         if self.units is None:
             return column.facts
-        whole = np.zeros(self.rows, np.int32)
+        whole = np.zeros(len(self.tuple_of_row), np.int32)
         totals = self.units.histogram(whole, column.code_of_row, 1, len(column.values))[0]
         return replace(column.facts, totals=totals, people=self.units.count)
 
