@@ -125,3 +125,34 @@ def test_the_terminal_says_it_first(tmp_path: Path) -> None:
     assert shown.startswith("! Most of the detail is gone") and shown.index("--local") < shown.index("✓")
     printed = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)
     assert printed["advice"][0].keys() == {"change", "option", "settings", "loss"}
+
+
+@pytest.mark.parametrize("column", ["age", "zip"])
+def test_columns_without_weight_are_no_reason_to_fail(column: str) -> None:
+    """Advice tried the job without the other column: all weights were 0, which was an error after the release."""
+    rows = {"age": list(range(40)), "zip": [f"{(37 * i) % 100_000:05d}" for i in range(40)]}
+    made = kanopy.anonymize(rows, kanopy.Job(quasi=["age", "zip"], k=15, weights={column: 0.0}))
+    assert made.wiped and not any("at_home" in each.settings for each in made.advice)
+
+
+def test_what_names_a_column_leaves_with_it() -> None:
+    """A column of lists, one published as ranges: the job without it says nothing of it any more."""
+    job = kanopy.Job(
+        quasi=["age", "bought"], separators={"bought": ";"}, weights={"bought": 2.0}, min_levels={"bought": 1},
+        algorithm="mondrian", parameters={"free": ["age"]}, k=5,
+    )  # fmt: skip
+    without = room.advised(job, {"at_home": "bought"})
+    assert (without.quasi, without.separators, without.weights, without.min_levels) == (("age",), {}, {}, {})
+    assert without.parameters["free"] == ("age",)
+    assert room.advised(job, {"at_home": "age"}).parameters["free"] == ()
+
+
+def test_lists_beside_another_column_get_advice_about_records() -> None:
+    draw = np.random.default_rng(0)
+    lists = [";".join(draw.choice(list("abcdef"), 3, replace=False).tolist()) for _ in range(40)]
+    rows = {"age": [20 + (7 * i) % 67 for i in range(40)], "bought": lists}
+    made = kanopy.anonymize(rows, kanopy.Job(quasi=["bought", "age"], separators={"bought": ";"}, known=2, k=5))
+    found = [each for each in made.advice if "at_home" in each.settings]
+    assert [each.settings for each in found] == [{"at_home": "age"}]
+    for each in found:
+        assert each.loss == kanopy.anonymize(rows, room.advised(made.job, each.settings)).losses["loss"]

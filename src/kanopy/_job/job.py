@@ -406,6 +406,10 @@ class Job(Declared):
         if field != "quasi":
             for name in ("hierarchies", "min_levels", "max_levels", "weights", "separators"):
                 changes[name] = {each: value for each, value in getattr(self, name).items() if each != column}
+            changes["parameters"] = {  # such as the columns that are published as plain ranges
+                name: tuple(each for each in value if each != column) if isinstance(value, tuple) else value
+                for name, value in self.parameters.items()
+            }
         changes["pseudonymize"] = [each for each in self.pseudonymize if each != column or field == "identifiers"]
         return self.replaced(**changes)
 

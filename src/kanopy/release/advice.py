@@ -7,8 +7,9 @@ tables is tried on a part of their rows, which is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import KanopyError
@@ -91,7 +92,7 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     from kanopy.search.algorithms import algorithm_class
 
     if algorithm_class(job.algorithm).recoding == "full-domain":
-        yield from _local(prepared, job)
+        yield from _possible(partial(_local, prepared, job))
     candidates = 1
     for hierarchy in prepared.domain.hierarchies:
         candidates *= hierarchy.height + 1
@@ -100,9 +101,7 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     long, least = len(prepared.domain.counts) > LOCAL_ROWS, 1.0
     for share in MORE_SUPPRESSION:
         if share > job.suppress:
-            change = f"up to {share:.0%} of rows may be suppressed", f"--suppress {share:.0%}", {"suppress": share}
-            other = advised(job, change[2])
-            for each in _loss_of(make_problem(prepared.domain, other), other, *change):
+            for each in _possible(partial(_more_suppression, prepared, job, share)):
                 if each.loss < least - NOTICED:
                     least = each.loss
                     yield each
@@ -112,68 +111,77 @@ def _tried(prepared: Prepared, job: Job, losses: dict[str, float], now: float) -
     known = dict(zip(prepared.domain.names, prepared.domain.hierarchies, strict=True))
     for name in worst:
         if known[name].height == 1 and known[name].size > 3:
-            yield from _with_groups(prepared, job, name)
-        if len(job.quasi) > 1 and not any(name in model.quasi for model in job.models):
-            yield from _without(prepared, job, name)
+            for method in ("prefix", "order"):
+                yield from _possible(partial(_with_groups, prepared, job, name, method))
+        # Without its lists a record is one row: other rows than are at hand.
+        listed = prepared.lists is not None and prepared.lists.column == name
+        if len(job.quasi) > 1 and not listed and not any(name in model.quasi for model in job.models):
+            yield from _possible(partial(_without, prepared, job, name))
 
 
-def _local(prepared: Prepared, job: Job) -> Iterator[Advice]:
+def _possible(attempt: Callable[[], Advice]) -> Iterator[Advice]:
+    """What an attempt advises; nothing where such a job cannot be run or has no release: a release is at hand."""
+    try:
+        yield attempt()
+    except KanopyError:
+        return
+
+
+def _more_suppression(prepared: Prepared, job: Job, share: float) -> Advice:
+    """The same job where more rows may be suppressed."""
+    settings = {"suppress": share}
+    other = advised(job, settings)
+    change, option = f"up to {share:.0%} of rows may be suppressed", f"--suppress {share:.0%}"
+    return _loss_of(make_problem(prepared.domain, other), other, change, option, settings)
+
+
+def _local(prepared: Prepared, job: Job) -> Advice:
     """What local recoding would lose, tried on some neighbourhoods of a long table where only k is asked."""
     from kanopy.search.local.boxes import lay_out
     from kanopy.search.local.chunks import some_rows
 
     local = job.replaced(algorithm="best", parameters={"budget_seconds": LOCAL_BUDGET})
     change, domain = "rows with equal values may be published differently", prepared.domain
-    try:
-        problem = make_problem(domain, local)
-        alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
-        if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
-            problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
-            change += f" (about: tried on {problem.domain.rows:,} rows)"
-    except KanopyError:
-        return
-    yield from _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
+    problem = make_problem(domain, local)
+    alike = problem.of_sizes and domain.units is None and not domain.excluded_rows
+    if domain.rows > LOCAL_ROWS > 100 * problem.k and alike:
+        problem = problem.changed(domain=domain.part(some_rows(lay_out(problem), LOCAL_ROWS, problem.k)))
+        change += f" (about: tried on {problem.domain.rows:,} rows)"
+    return _loss_of(problem, local, change, "--local", {"local": True, "algorithm": None, "parameters": {}})
 
 
-def _with_groups(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
+def _with_groups(prepared: Prepared, job: Job, name: str, method: str) -> Advice:
     """A column that is published as it is or not at all, with groups between: parts of codes, or runs of values."""
-    for method in ("prefix", "order"):
-        words = f"{name} has a hierarchy with groups (tried: method {method})"
-        option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
-        yield from _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
+    words = f"{name} has a hierarchy with groups (tried: method {method})"
+    option = f'[columns.{name}] hierarchy = {{ method = "{method}" }}'
+    return _again(prepared, job, words, option, {"hierarchies": {name: {"method": method}}})
 
 
-def _without(prepared: Prepared, job: Job, name: str) -> Iterator[Advice]:
+def _without(prepared: Prepared, job: Job, name: str) -> Advice:
     """The job without a column: the loss is that of the columns that remain."""
-    yield from _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
+    return _again(prepared, job, f"{name} stays at home", f"without {name} among --quasi", {"at_home": name})
 
 
-def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
+def _again(prepared: Prepared, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:
     """What a job loses that needs the table counted anew; hierarchies that were built already are taken as they are."""
-    try:
-        job = advised(job, settings)
-        built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
-        kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
-        fresh = generalizable(
-            prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
-            prepared.units, prepared.multiplicity,
-        )  # fmt: skip
-        problem = make_problem(fresh.domain, job)
-    except KanopyError:  # without that column nothing that counts is left, or a hierarchy does not fit
-        return
-    yield from _loss_of(problem, job, change, option, settings)
+    job = advised(job, settings)
+    built = prepared.table.hierarchies if hasattr(prepared.table, "hierarchies") else {}
+    kept = {name: tree for name, tree in built.items() if name in job.quasi and name not in job.hierarchies}
+    fresh = generalizable(
+        prepared.values, job.replaced(hierarchies={**job.hierarchies, **kept}), prepared.population,
+        prepared.units, prepared.multiplicity,
+    )  # fmt: skip
+    return _loss_of(make_problem(fresh.domain, job), job, change, option, settings)
 
 
-def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Iterator[Advice]:
+def _loss_of(problem: Problem, job: Job, change: str, option: str, settings: dict[str, Any]) -> Advice:
+    """A change with what the release would then lose; raises what the search raises."""
     from kanopy.metrics.release import release_losses
     from kanopy.search.algorithms import make_algorithm, takes_budget
 
     parameters = dict(job.parameters)
     if takes_budget(job.algorithm):
         parameters["budget_seconds"] = min(OTHER_BUDGET, parameters.get("budget_seconds") or OTHER_BUDGET)
-    try:
-        found = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
-    except KanopyError:  # no such release, or the algorithm cannot keep a model
-        return
+    found = make_algorithm(job.algorithm, **parameters).solve(problem, SILENT)
     losses = release_losses(problem.domain, found.recoding, problem.weights, found.levels)
-    yield Advice(change, option, settings, losses["loss"])
+    return Advice(change, option, settings, losses["loss"])

@@ -25,7 +25,7 @@ from kanopy.privacy.models import KAnonymity
 from kanopy.search.local.best.safety import BoxSpace
 from kanopy.search.local.boxes import lay_out
 from kanopy.search.problem import Problem
-from kanopy.search.release import release, release_score
+from kanopy.search.release import never_together, release, release_score, safe_together
 from kanopy.search.uniting import unite_unsafe
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ STEPS = 7
 
 def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) -> Solution:
     """The release of a local algorithm that counts units; raises `NoSolution` if there is none."""
-    from kanopy.search.algorithms import make_algorithm
-
     units = problem.domain.units
     assert units is not None
     if units.known != 1:
@@ -54,9 +52,27 @@ def solve_by_people(algorithm: Algorithm, problem: Problem, progress: Progress) 
             f"The algorithm {algorithm.name!r} publishes nodes of hierarchies where it counts {units.called}, no free "
             "ranges. Leave free out."
         )
-    table = _Table(problem)
+    k = problem.k
+    found = _by_people(algorithm, problem, k, progress)
+    while not safe_together(problem, found.recoding):
+        # Too many small classes for a model of the whole release: larger ones.
+        k += max(1, k // 3)
+        if problem.level_limits or k > units.count:
+            raise never_together(problem)
+        found = _by_people(algorithm, problem, k, progress)
+    if k == problem.k:
+        return found
+    note = f"Classes were searched with at least {k} {units.called}, so that the release is safe as a whole."
+    return replace(found, notes=(*found.notes, note))
+
+
+def _by_people(algorithm: Algorithm, problem: Problem, k: int, progress: Progress) -> Solution:
+    """The best release with classes of at least so many units."""
+    from kanopy.search.algorithms import make_algorithm
+
+    table = _Table(problem if k == problem.k else problem.changed(models=[KAnonymity(k)]))
     quick = make_algorithm("mondrian")
-    sizes = [problem.k] if not table.fixed.any() or table.fixed.all() else table.sizes(problem.k)
+    sizes = [k] if not table.fixed.any() or table.fixed.all() else table.sizes(k)
     by_loss = problem.changed(metric=Loss())
 
     def loss(size: int, share: float) -> float:

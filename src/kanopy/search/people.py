@@ -207,3 +207,9 @@ def suppress_by_people(problem: Problem, recoding: Recoding, class_of_row: Ints,
     if not gone.any():
         return recoding
     return replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
+
+
+def together_by_people(problem: Problem, class_of_row: Ints) -> bool:
+    """Whether the models of the whole release accept the people of these classes; rows of class -1 are suppressed."""
+    judge = PeopleJudge(problem)
+    return judge.look(judge._moved(class_of_row), int(class_of_row.max(initial=-1)) + 1).safe_together

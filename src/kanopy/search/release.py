@@ -14,7 +14,7 @@ from kanopy._errors import Hint, JobError, NoSolution
 from kanopy.metrics.release import release_losses
 from kanopy.search.judge import ClassJudge, LevelJudgement
 from kanopy.search.no_solution import more_suppression
-from kanopy.search.people import suppress_by_people
+from kanopy.search.people import suppress_by_people, together_by_people
 from kanopy.search.problem import Problem
 from kanopy.search.solution import Solution
 
@@ -53,6 +53,24 @@ def suppress_unsafe(problem: Problem, recoding: Recoding) -> Recoding:
     if not unsafe.any():
         return recoding
     return replace(recoding, group_of_row=np.where(np.append(unsafe, False)[class_of_row], -1, recoding.group_of_row))
+
+
+def safe_together(problem: Problem, recoding: Recoding) -> bool:
+    """Whether the models of the whole release accept what is published: its classes of rows, or of people."""
+    models = [model for model in problem.models if model.of_release]
+    if models and problem.domain.units is not None:
+        class_of = recoding.class_of_group
+        return together_by_people(problem, np.append(class_of, -1)[recoding.group_of_row].astype(np.int32))
+    return all(model.satisfied(recoding.classes, recoding.classes) for model in models)
+
+
+def never_together(problem: Problem) -> NoSolution:
+    """The error where no classes of any size were found that are safe together."""
+    wanted = " ".join(model.explain() for model in problem.models if model.of_release)
+    return NoSolution(
+        f"No classes were found that are safe together: {wanted}",
+        advice=["loosen the privacy models", "use algorithm 'optimal'"],
+    )
 
 
 def release(

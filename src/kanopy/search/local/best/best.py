@@ -18,6 +18,7 @@ from kanopy.search.local.best.starts import Starts
 from kanopy.search.local.box_release import check_placeable, made_safe, release_classes
 from kanopy.search.local.boxes import Layout, lay_out, partition_cost
 from kanopy.search.problem import Problem
+from kanopy.search.release import never_together, safe_together
 from kanopy.search.solution import About, Algorithm, Budget, Seed, Solution, Steps, Threads
 from kanopy.search.work import Work, stages, usable_threads
 
@@ -71,15 +72,11 @@ class Best(Algorithm):
         prepare(KERNELS, progress)
         least = _first_size(problem, progress)
         found = self._solve(problem, least, progress)
-        while not _safe_together(problem, found.recoding.classes):
+        while not safe_together(problem, found.recoding):
             # Too many small classes for a model of the whole release: larger ones, with the same time again.
             least += max(1, least // 3)
             if problem.level_limits or least > int(problem.domain.counts.sum()):
-                wanted = " ".join(model.explain() for model in problem.models if model.of_release)
-                raise NoSolution(
-                    f"No classes were found that are safe together: {wanted}",
-                    advice=["loosen the privacy models", "use algorithm 'optimal'"],
-                )
+                raise never_together(problem)
             found = self._solve(problem, least, progress)
         if least == problem.k:
             return found
@@ -198,12 +195,8 @@ def _first_size(problem: Problem, progress: Progress) -> int:
     layout = lay_out(problem)
     while 2 * least <= len(layout.rows):
         class_of = bottom_up(layout, least, progress)
-        if _safe_together(problem, Classes(np.bincount(np.unique(class_of, return_inverse=True)[1]).astype(np.int64))):
+        classes = Classes(np.bincount(np.unique(class_of, return_inverse=True)[1]).astype(np.int64))
+        if all(model.satisfied(classes, classes) for model in problem.models if model.of_release):
             break
         least += max(1, least // 3)
     return least
-
-
-def _safe_together(problem: Problem, classes: Classes) -> bool:
-    """Whether the models of the whole release accept these classes."""
-    return all(model.satisfied(classes, classes) for model in problem.models if model.of_release)
