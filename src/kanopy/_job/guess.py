@@ -76,7 +76,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     frame = to_polars(data)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
-    guesses = guess_roles(frame)
+    guesses = _with_dependent(frame, guess_roles(frame))
     reads = {guess.column: _read(guess, Values(frame[guess.column].rename(""))) for guess in guesses}
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
@@ -117,6 +117,25 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
         name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy["method"] == "suppress"
     ]
     return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height, hidden)))
+
+
+def _with_dependent(frame: Any, guesses: list[Guess]) -> list[Guess]:
+    """Columns that would be published and tell what a quasi-identifier hides are undecided."""
+    from kanopy._table.guessing.narrowing import told_of_hidden
+
+    hidden = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
+    shown = [guess.column for guess in guesses if guess.role in (Role.SENSITIVE, Role.INSENSITIVE)]
+    why = told_of_hidden(frame, shown, hidden)
+    return [
+        replace(
+            guess,
+            role=Role.UNDECIDED,
+            reason=f"{why[guess.column]}: published, it would undo the generalization; {guess.reason}",
+        )
+        if guess.column in why
+        else guess
+        for guess in guesses
+    ]
 
 
 def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[GuessedJob, dict[str, Hierarchy]]:

@@ -87,6 +87,8 @@ class Job(Declared):
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
 
+    What is published as it is and tells what a generalized column hides is left out, unless `allow_dependent` names it.
+
     `shuffle` publishes the rows in another order: the one they came in may tell who they are about.
 
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
@@ -152,6 +154,7 @@ class Job(Declared):
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
     shuffle: policies.Shuffled = False
+    allow_dependent: policies.AllowDependent = ()
     sampling_weight: Annotated[
         str | None, Maybe(Text("the name of a column")), "the column that says how many people a row stands for"
     ] = None
@@ -206,6 +209,7 @@ class Job(Declared):
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
             shuffle: bool = False,
+            allow_dependent: Columns = (),
             sampling_weight: str | None = None,
             household: str | None = None,
             neutralize_formulas: bool = False,

@@ -47,6 +47,7 @@ SETTINGS = (
     "models",
     "rest",
     "shuffle",
+    "allow-dependent",
     "neutralize-formulas",
     "known",
     "repeats",

@@ -24,6 +24,9 @@ MissingTokens = Annotated[tuple[str, ...], Names("texts"), "texts that mean miss
 Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"]
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
 Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
+AllowDependent = Annotated[
+    tuple[str, ...], Names(), "columns that are published though they tell what a generalized one hides"
+]
 Shuffled = Annotated[bool, Flag(), "publish the rows in another order than they came in"]
 ONCE, EACH = "once", "each"
 """How equal labels of one list are published: once, or as often as they occur."""

@@ -65,6 +65,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
+    "allow_dependent": (COLUMNS, f"Columns published though they tell what a generalized one hides, {SEVERAL}."),
     "shuffle": (FLAG, "Publish rows in another order: the one they came in may tell who is who.", "--shuffle"),
     "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
     "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
@@ -110,7 +111,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "unknown", "population", "sampling_weight", "household", "shuffle", "neutralize_formulas",
+    "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent", "neutralize_formulas",
     "unit", "known", "repeats",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")

@@ -20,8 +20,9 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "shuffle", "unit", "known", "separator", "repeats", "missing", "missing_tokens", "unknown",
-    "neutralize_formulas", "model", "every", "population", "sampling_weight", "household", *o.OUTPUTS,
+    "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
+    "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
+    *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
     data: o.Data,

@@ -185,6 +185,9 @@ class Engine(Protocol):
         """Per column all its different values (`value`) with how often each occurs (`count`); `None` for more than
         `most`. What decides whether a column may leave looks at these, never at some of the rows."""
 
+    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """So many rows of some columns, drawn evenly from the whole table: all rows where there are no more."""
+
     def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[PushdownEngine]:
         """The same table where not even the different rows of some columns come here (`kanopy.engine.pushdown`)."""
 

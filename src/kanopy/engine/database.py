@@ -123,6 +123,10 @@ class DatabaseEngine:
         """The different values of some columns; of those with too many none is used."""
         return sql.distinct(self._source, self.schema, columns, self.connection.dialect, most, self._fetch)
 
+    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """Rows drawn by the database."""
+        return self._fetch(sql.sample_statement(self._source, columns, self.connection.dialect, rows))
+
     def _coded(self, asked: str, columns: Sequence[str], most: int | None = None) -> pl.DataFrame:
         """The answer to a query of different rows: each value of a column travels once, and in rows its number."""
         place, dialect = DatabasePlace(self.connection, self._fetch), self.connection.dialect

@@ -93,6 +93,9 @@ class PushdownEngine(Protocol):
     def distinct(self, columns: Sequence[str], most: int = ...) -> dict[str, pl.DataFrame | None]:
         """Per column all its different values, as in `kanopy.engine.contract`."""
 
+    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """Some rows, drawn evenly, as there."""
+
     def released(self, asked: Statements) -> AbstractContextManager[tuple[list[str], str]]:
         """The release that pieces in the place make: its columns, and its name there while the block looks at it."""
 

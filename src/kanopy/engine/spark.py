@@ -152,6 +152,11 @@ class SparkEngine:
         self.frame.createOrReplaceTempView(SOURCE)
         return sql.distinct(SOURCE, self.schema, columns, sql.SPARK, most, self.ask)
 
+    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """Rows drawn on the cluster."""
+        self.frame.createOrReplaceTempView(SOURCE)
+        return self.ask(sql.sample_statement(SOURCE, columns, sql.SPARK, rows))
+
     @contextlib.contextmanager
     def write(self, recoded: Recoded) -> Iterator[Seen]:
         """Make the release on the cluster; files are written aside and get their name when the block ends well."""

@@ -49,6 +49,7 @@ class Spilled:
             ) from None
         self.engine, self.columns = engine, list(columns)
         self.schema, self.head, self.distinct = engine.schema, engine.head, engine.distinct
+        self.sample = engine.sample
         self.name, self.source, self.target, self.remote = engine.name, engine.source, engine.target, None
         self._folder = tempfile.TemporaryDirectory(prefix="kanopy-", ignore_cleanup_errors=True)
         try:

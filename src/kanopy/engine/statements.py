@@ -194,6 +194,12 @@ def distinct(
     return found
 
 
+def sample_statement(source: str, columns: Sequence[str], dialect: Dialect, rows: int) -> str:
+    """Some rows, each as likely as any other."""
+    names = ", ".join(map(dialect.name, columns))
+    return f"select {names} from {source} s order by random() limit {rows}"
+
+
 def small_type(largest: int) -> str:
     """The smallest whole number that holds what is at most `largest`.
 

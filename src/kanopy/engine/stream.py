@@ -102,6 +102,20 @@ class StreamEngine:
                     found[name] = more_values(known, said[name], most)
         return found or {name: distinct_values(pl.Series([], dtype=self.schema[name])) for name in columns}
 
+    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
+        """The rows that drew the lowest numbers, in one pass."""
+        draw, found, own = np.random.default_rng(20), pl.DataFrame(schema={n: self.schema[n] for n in columns}), 1.0
+        numbers = np.zeros(0)
+        for batch in self.scan.batches(columns):
+            drawn = draw.random(batch.height)
+            low = drawn < own
+            found, numbers = pl.concat([found, batch.filter(pl.Series(low))]), np.append(numbers, drawn[low])
+            if len(numbers) > rows:
+                kept = np.sort(np.argpartition(numbers, rows)[:rows])
+                found, numbers = found[kept], numbers[kept]
+                own = float(numbers.max())
+        return found
+
     def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
         """The same table with the columns that decide on disk, where not even its different rows fit in memory."""
         from kanopy.engine.spill import Spilled

@@ -21,9 +21,17 @@ from kanopy._job.reading import as_said
 from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
+from kanopy.engine.local import LocalEngine
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import background_of, second_opinion, without_values
-from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, units_for
+from kanopy.release.prepare import (
+    Generalizable,
+    Prepared,
+    first_kernels,
+    generalizable,
+    units_for,
+    without_dependent_elsewhere,
+)
 from kanopy.release.result import Result
 from kanopy.release.run import apply_found, search
 
@@ -102,6 +110,7 @@ def run_on_engine(
         piece, prepared, found = _pieces(prepared, found)
     with clock.stage("apply"):
         tell("applying")
+        prepared, job, dependent = _without_dependent(engine, raw[kind[piece]], prepared, job, found)
         recoded, published, told = _recoded(engine, raw[kind[piece]], kind[piece], prepared, job, found)
         kept = None if not recoded.drop or not recoded.gone.any() else ~recoded.gone
     with _written(engine, recoded, clock, tell):
@@ -118,7 +127,7 @@ def run_on_engine(
             job=job,
             found=found,
             verification=verification,
-            notes=(*prepared.notes, *found.notes, *remarks, *told),
+            notes=(*prepared.notes, *dependent, *found.notes, *remarks, *told),
             about_suppressed=told,
             clock=clock,
             prepared=prepared,
@@ -151,6 +160,7 @@ class _Held:
         self.recoded: Recoded | None = None
         self.schema, self.source, self.notes = engine.schema, engine.source, engine.notes
         self.head, self.count, self.distinct = engine.head, engine.count, engine.distinct
+        self.sample = engine.sample
         self.pushdown = engine.pushdown
 
     @contextmanager
@@ -281,6 +291,29 @@ def _pieces(prepared: Prepared, found: Any) -> tuple[Ints, Prepared, Solution]:
     records = DistinctRows(prepared.values[kind_of_piece], rows)
     prepared = replace(prepared, records=records, table=replace(table, counted=counted))
     return kind_of_piece, prepared, replace(found, recoding=recoding)
+
+
+def _without_dependent(
+    engine: Engine, keys: pl.DataFrame, prepared: Prepared, job: Job, found: Solution
+) -> tuple[Prepared, Job, tuple[str, ...]]:
+    """The same without columns that undo the generalization, found on rows that the engine draws; what to say."""
+    assert isinstance(prepared.table, Generalizable)
+    counted, recoding = prepared.table.counted, found.recoding
+
+    def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:
+        import polars as pl
+
+        names = [f"k{place}" for place in range(keys.width)]
+        pieces = pl.DataFrame([keys[name].alias(own) for name, own in zip(keys.columns, names, strict=True)])
+        pieces = pieces.with_row_index("piece").unique(names, keep="first")
+        columns = zip(keys.columns, names, strict=True)
+        own = pl.DataFrame([drawn[name].cast(keys[name].dtype).alias(at) for name, at in columns])
+        at = own.join(pieces, on=names, how="left", nulls_equal=True, maintain_order="left")["piece"]
+        shown, _ = LocalEngine().apply(prepared.values, counted, recoding, dropped=(), drop_rows=False)
+        return {name: shown[name].cast(pl.String).gather(at) for name in prepared.names}
+
+    roles, job, notes = without_dependent_elsewhere(engine, prepared.roles, job, keys.columns, labels_of)
+    return replace(prepared, roles=roles), job, notes
 
 
 def _recoded(

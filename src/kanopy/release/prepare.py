@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +19,23 @@ from kanopy._job.inputs import (
     with_classes,
 )
 from kanopy._job.job import Job
-from kanopy._job.reading import as_said
+from kanopy._job.reading import ReadingRules, as_said, read_records
 from kanopy._progress import SILENT, Clock, Progress
-from kanopy._table.roles import AT_HOME, PUBLISH
+from kanopy._table.roles import AT_HOME, PUBLISH, Role
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
-    from kanopy._arrays import Longs
+    from kanopy._arrays import Longs, Mask
     from kanopy._core.classes import Domain, Survey
     from kanopy._core.units import Units
     from kanopy._table.encode import SubstitutedColumn
     from kanopy._table.frames import Restore
+    from kanopy._table.guessing.dependence import Dependence
     from kanopy.engine.lists import Lists
     from kanopy.engine.local import Counted
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -136,6 +140,14 @@ class Prepared:
         """The original table without what stays at home."""
         return self.frame[[name for name in self.frame.columns if name not in self.at_home]]
 
+    @cached_property
+    def dependences(self) -> list[Dependence]:
+        """Columns published as they are that tell something about generalized ones."""
+        from kanopy._table.guessing.narrowing import find_dependences
+
+        shown = [name for name in self.frame.columns if name not in self.at_home and name not in self.names]
+        return find_dependences(self.frame, shown, self.names)
+
     @property
     def units(self) -> Units | None:
         """Whose rows these are, where several may be about one person or household."""
@@ -203,6 +215,77 @@ def prepare(
     source = shown_address(source or named)
     known = population if population is not None else getattr(job, "population", None)
     return Prepared(frame, job, roles, notes, source, restore, table, known, lists=lists)
+
+
+def without_dependent(
+    prepared: Prepared, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
+) -> tuple[Prepared, Job | MaskJob, pl.DataFrame, tuple[str, ...]]:
+    """What is about to leave without the columns that undo its generalization, which become undecided; what to say."""
+    if not isinstance(job, Job) or not isinstance(prepared.table, Generalizable) or not prepared.dependences:
+        return prepared, job, published, ()
+    import numpy as np
+
+    from kanopy._table.guessing.dependence import drawn
+
+    rows = drawn(published.height)
+    own = rows if kept is None else np.flatnonzero(kept)[rows]
+    labels = {name: published[name][rows] for name in prepared.names}
+    held, notes = held_back(prepared.dependences, prepared.frame[own], labels, job)
+    if held:
+        prepared = replace(prepared, roles={**prepared.roles, **dict.fromkeys(held, str(Role.UNDECIDED))})
+        job, published = job_without(job, held), published.drop(held)
+    return prepared, job, published, notes
+
+
+def without_dependent_elsewhere(
+    engine: Any,
+    roles: Mapping[str, str],
+    job: Job,
+    keys: Sequence[str],
+    labels_of: Callable[[pl.DataFrame], Mapping[str, pl.Series]],
+) -> tuple[dict[str, str], Job, tuple[str, ...]]:
+    """The same where rows stay with an engine: roles and job without such columns, and what to say.
+
+    Rows that the engine draws tell; `labels_of` says what those with these `keys` show.
+    """
+    from kanopy._table.guessing.dependence import MOST_ROWS
+    from kanopy._table.guessing.narrowing import find_dependences
+
+    shown = [name for name in engine.schema.names() if roles.get(name) not in AT_HOME and name not in job.quasi]
+    if not shown:
+        return dict(roles), job, ()
+    drawn = engine.sample(list(dict.fromkeys((*shown, *keys))), MOST_ROWS)
+    read = read_records(drawn, job, rules=ReadingRules.of(job).of_records(), part=True)
+    found = find_dependences(read, shown, job.quasi)
+    held, notes = held_back(found, read, labels_of(drawn), job) if found else ([], ())
+    if held:
+        roles, job = {**roles, **dict.fromkeys(held, str(Role.UNDECIDED))}, job_without(job, held)
+    return dict(roles), job, notes
+
+
+def held_back(
+    found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series], job: Job
+) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that undo the generalization of these rows and are not to leave, and what to say of them."""
+    from kanopy._table.guessing.narrowing import narrowed, withheld
+
+    return withheld(narrowed(found, original, labels), job.allow_dependent, needed_columns(job))
+
+
+def needed_columns(job: Job) -> list[str]:
+    """The columns that a job cannot do without: those its models and its target name."""
+    asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
+    more = (job.target, job.sampling_weight, job.household)
+    return [*asked, *(name for name in more if name is not None)]
+
+
+def job_without(job: Job, held: Sequence[str]) -> Job:
+    """A job whose columns that are held back are undecided."""
+    return job.replaced(
+        sensitive=[name for name in job.sensitive if name not in held],
+        insensitive=[name for name in job.insensitive if name not in held],
+        undecided=[*job.undecided, *held],
+    )
 
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:

@@ -13,7 +13,7 @@ from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import background_of, second_opinion, whose_rows, without_values
-from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare
+from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
 from kanopy.release.result import PublishedRows, Result
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def run(
     with clock.stage("apply"):
         progress("applying")
         published, kept = apply_found(prepared, job, found)
+        prepared, job, published, dependent = without_dependent(prepared, job, published, kept)
         empty, told = without_values(prepared, job, found)
         for name in empty:
             assert not isinstance(found, Masked), "maskings suppress nothing"
@@ -163,7 +164,7 @@ def run(
         job=job,
         found=found,
         verification=verification,
-        notes=(*prepared.notes, *found.notes, *why_not, *remarks, *told),
+        notes=(*prepared.notes, *dependent, *found.notes, *why_not, *remarks, *told),
         about_suppressed=told,
         clock=clock,
         bound=proved,

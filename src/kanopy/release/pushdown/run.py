@@ -19,7 +19,7 @@ from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import RowsElsewhere
-from kanopy.release.prepare import Generalizable, Prepared, make_problem
+from kanopy.release.prepare import Generalizable, Prepared, make_problem, without_dependent_elsewhere
 from kanopy.release.pushdown.opinion import differs, models_hold, true_labels, verified
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
 from kanopy.release.pushdown.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
@@ -101,11 +101,18 @@ def anonymize_by_pushdown(
             drop = job.suppressed_rows == "drop"
             rows, gone, lost = table.meant(drop)
             empty = _emptied(table, job, roles, sensitive, gone) if gone and not drop else []
-            leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
             own = [
                 name for name, level in zip(job.quasi, () if found is None else found.levels, strict=False)
                 if level == 0 and not gone
             ]  # fmt: skip
+
+            def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:  # what labels hide is not known row by row
+                hidden = pl.Series(["*"]).new_from_index(0, drawn.height)
+                return {name: drawn[name] if name in own else hidden for name in job.quasi}
+
+            roles, job, dependent = without_dependent_elsewhere(engine, roles, job, job.quasi, labels_of)
+            empty = [name for name in empty if roles.get(name) not in AT_HOME]
+            leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
             labels = {name: engine.schema[name] if name in own else pl.String() for name in job.quasi}
             keys = pl.DataFrame(schema={name: engine.schema[name] for name in table.columns})
             nothing = np.zeros(0, np.int64)
@@ -136,7 +143,7 @@ def anonymize_by_pushdown(
                 {"loss": lost / rows} if found is None else {job.metric: found.score}, gone, found is not None,
                 problem.judged, parts, pairs, squares,
             )  # fmt: skip
-            notes, elsewhere = (*notes, *told), RowsElsewhere(rows)
+            notes, elsewhere = (*notes, *dependent, *told), RowsElsewhere(rows)
             counted = Counted(known, tuple(column for column, _ in columns))
             prepared = Prepared(
                 elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,

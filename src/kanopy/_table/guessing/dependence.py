@@ -1,0 +1,315 @@
+"""Columns that say what another column hides: recodings, codes with labels, sums and differences, other units, parts of
+dates and of codes.
+
+How far one column is a function of another is measured as Chatterjee does (A new coefficient of correlation, Journal of
+the American Statistical Association 116, 2021): rows are sorted by the one, and what neighbours differ in the other is
+compared with what any two rows differ in. It is 1 for a function of whatever form and about 0 for columns that have
+nothing to do with each other, needs no counts of pairs, and is not misled by values that only one row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Ints, Longs, Mask
+
+MOST_ROWS = 10_000
+"""So many rows, drawn evenly, tell whether columns depend on each other."""
+ROWS_OF_SUMS, MOST_NUMBERS = 3_000, 400
+FUNCTION, NUMERIC_FUNCTION, LINEAR = 0.9, 0.95, 0.995
+"""From here on a column is taken for a function of another (few values; many numbers on either side), or for a sum."""
+FEWEST_ROWS, EXPECTED = 30, 10.0
+"""Neighbours that are compared, and differences that chance would bring: with fewer nothing can be said."""
+FEW_NUMBERS = 30
+SOMETIMES = 0.05
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A `column` that is published as it is and tells something about generalized ones: `told` with its own values, or
+    together with those of `beside`."""
+
+    column: str
+    told: str
+    how: str
+    strength: float
+    beside: tuple[str, ...] = ()
+    slope: tuple[float, ...] = ()
+    """Of a sum: what `told`, the column `beside` and 1 are multiplied with to give the column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as numbers from 0 on (-1 is missing), in the order of its values where they have one."""
+
+    codes: Ints
+    size: int
+    numbers: Floats | None
+    texts: pl.Series | None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values have an order."""
+        return self.numbers is not None
+
+    def of_rows(self, rows: Longs) -> Coded:
+        """The same for some rows."""
+        numbers, texts = self.numbers, self.texts
+        return Coded(
+            self.codes[rows],
+            self.size,
+            None if numbers is None else numbers[rows],
+            None if texts is None else texts[rows],
+        )
+
+
+def coded(column: pl.Series) -> Coded | None:
+    """A column ready to be compared; `None` if there is nothing to compare.
+
+    >>> coded(pl.Series([2.5, None, 1.0])).codes.tolist(), coded(pl.Series(["2020-01-31", "2019-01-31"])).ordered
+    ([1, -1, 0], True)
+    """
+    dtype, column = column.dtype, column.rename("")
+    if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Null):
+        return None
+    numbers: pl.Series | None = None
+    texts: pl.Series | None = None
+    if dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+    elif dtype.is_temporal():
+        numbers = column.to_physical().cast(pl.Float64)
+    elif dtype == pl.Boolean:
+        column = column.cast(pl.UInt32)
+    else:
+        texts = column.cast(pl.String)
+        few = texts.drop_nulls().head(50)
+        for read in (_as_numbers, _as_days):
+            if len(few) and read(few).null_count() <= 0.1 * len(few):
+                found = read(texts)
+                if found.null_count() - texts.null_count() <= 0.1 * len(texts):
+                    numbers = found
+                    break
+        column = texts
+    if numbers is not None:
+        numbers = numbers.fill_nan(None)
+        if numbers.is_infinite().any():
+            numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+        column = numbers
+    rank = column.rank("dense").cast(pl.Int32)
+    codes = (rank.fill_null(0).to_numpy() - 1).astype(np.int32)
+    size = int(codes.max(initial=-1)) + 1
+    if size < 2:
+        return None
+    return Coded(codes, size, None if numbers is None else numbers.fill_null(np.nan).to_numpy(), texts)
+
+
+def _as_numbers(texts: pl.Series) -> pl.Series:
+    return texts.str.strip_chars().cast(pl.Float64, strict=False)
+
+
+def _as_days(texts: pl.Series) -> pl.Series:
+    return texts.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
+
+
+def drawn(rows: int, most: int = MOST_ROWS) -> Longs:
+    """Rows in an order of their own, at most so many: the same for the same table."""
+    return np.random.default_rng(20).permutation(rows)[:most].astype(np.int64)
+
+
+def in_no_order(columns: Mapping[str, Coded]) -> dict[str, Coded]:
+    """The same rows in an order that depends on nothing but their values, and says nothing of them."""
+    draw, mixed = np.random.default_rng(20), np.uint64(0)
+    for name in sorted(columns):
+        factor, codes = draw.integers(1, 1 << 62, dtype=np.uint64), columns[name].codes
+        mixed = (mixed ^ (codes + 1).astype(np.uint64)) * (2 * factor + np.uint64(1))  # type: ignore[assignment]
+        mixed = mixed ^ (mixed >> np.uint64(29))
+    order = np.argsort(mixed, kind="stable")
+    return {name: column.of_rows(order) for name, column in columns.items()}
+
+
+class Neighbours:
+    """Rows that stand beside each other when a column is sorted: `first` and `second`, and those of equal values."""
+
+    def __init__(self, column: Coded) -> None:
+        codes = column.codes.astype(np.uint16) if column.size < 65_535 else column.codes
+        order = np.argsort(codes, kind="stable")
+        order = order[column.codes[order] >= 0]
+        first, second = order[:-1], order[1:]
+        if not column.ordered:
+            same = column.codes[first] == column.codes[second]
+            first, second = first[same], second[same]
+            if len(first) < SOMETIMES * len(order):
+                # Where hardly any value is repeated, those that are say what made them so, not what the column tells.
+                first, second = first[:0], second[:0]
+        self.first, self.second = first, second
+        self.every, self.many = len(order) == len(column.codes), column.ordered and column.size > FEW_NUMBERS
+
+
+class Spread:
+    """What two rows differ in, in a column: by rank where it holds many numbers, else whether they differ."""
+
+    def __init__(self, column: Coded) -> None:
+        self.codes, self.size = column.codes, column.size
+        self.known: Mask = column.codes >= 0
+        self.every = bool(self.known.all())
+        counts = np.bincount(column.codes[self.known], minlength=column.size)
+        self.by_rank = column.ordered and column.size > FEW_NUMBERS
+        upto = np.cumsum(counts) / counts.sum()
+        self._middle = upto - counts / counts.sum() / 2
+        self.place = np.append(self._middle, 0.0)[column.codes] if self.by_rank else column.codes
+        self.apart = self._apart(counts)
+
+    def _apart(self, counts: Longs) -> float:
+        """What two rows drawn at random differ in."""
+        share = counts / max(int(counts.sum()), 1)
+        if not self.by_rank:
+            return float(1 - (share**2).sum())
+        upto = np.cumsum(share)[:-1]
+        return float(2 * (np.diff(self._middle) * upto * (1 - upto)).sum())
+
+    def strength(self, by: Neighbours) -> float:
+        """How far the column is a function of another; nothing where too few rows can be compared."""
+        first, second, apart = by.first, by.second, self.apart
+        if not self.every:
+            both = self.known[first] & self.known[second]
+            first, second = first[both], second[both]
+        rows = len(first)
+        if rows < FEWEST_ROWS or rows * apart < EXPECTED:
+            return 0.0
+        if self.by_rank:
+            differ = float(np.abs(self.place[first] - self.place[second]).mean())
+        else:
+            differ = float((self.place[first] != self.place[second]).mean())
+        if differ > 0.5 * apart:
+            return 0.0
+        if not (by.every and self.every):  # those that have values in both columns may be of one kind
+            apart = self._apart(np.bincount(self.codes[first], minlength=self.size))
+        return 1 - differ / apart if rows * apart >= EXPECTED else 0.0
+
+    def enough(self, by: Neighbours) -> float:
+        """From which strength on the column is taken for a function of another."""
+        return NUMERIC_FUNCTION if self.by_rank or by.many else FUNCTION
+
+
+def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]) -> list[Dependence]:
+    """Which columns that are published as they are tell something about which generalized ones, the surest first.
+
+    All columns have the same rows, in an order that says nothing (`drawn`).
+
+    >>> ages = pl.Series([20 + i * 37 % 60 for i in range(400)])
+    >>> shown = {"born": coded(2020 - ages), "adult": coded(ages // 10), "x": coded(pl.Series([*range(8)] * 50))}
+    >>> [(each.column, each.how) for each in dependences(shown, {"age": coded(ages)})]
+    [('born', 'determines'), ('adult', 'is a coarser form of')]
+    """
+    found: dict[tuple[str, str], Dependence] = {}
+    hidden = {name: (Neighbours(column), Spread(column)) for name, column in generalized.items()}
+    for name, column in published.items():
+        beside, spread = Neighbours(column), Spread(column)
+        for told, (others, wide) in hidden.items():
+            ahead, back = wide.strength(beside), spread.strength(others)
+            if ahead >= wide.enough(beside):
+                found[name, told] = Dependence(name, told, "determines", ahead)
+            elif back >= spread.enough(others):
+                found[name, told] = Dependence(name, told, "is a coarser form of", back)
+            elif _part_of_text(column, generalized[told]):
+                found[name, told] = Dependence(name, told, "is a part of", 1.0)
+    for each in sums(published, generalized, found):
+        found.setdefault((each.column, each.told), each)
+    return list(found.values())
+
+
+def _part_of_text(one: Coded, other: Coded) -> bool:
+    """Whether the texts of one column begin as those of the other do, where hardly any value occurs twice."""
+    if one.texts is None or other.texts is None or other.size < 0.5 * len(other.codes):
+        return False
+    pairs = [(a, b) for a, b in zip(one.texts[:2_000], other.texts[:2_000], strict=True) if a and b]
+    begin = sum(a.startswith(b) or b.startswith(a) for a, b in pairs)
+    return len(pairs) >= FEWEST_ROWS and one.size > 2 and begin >= FUNCTION * len(pairs)
+
+
+def sums(
+    published: Mapping[str, Coded], generalized: Mapping[str, Coded], known: Iterable[tuple[str, str]] = ()
+) -> list[Dependence]:
+    """Columns that are sums or differences of a generalized column and another one, each times a number."""
+    skip = set(known)
+    names = [
+        name
+        for name, column in (*generalized.items(), *published.items())
+        if column.numbers is not None and column.size > 2
+    ][:MOST_NUMBERS]
+    hidden, shown = [n for n in names if n in generalized], [n for n in names if n in published]
+    if not hidden or not shown or len(names) < 3:
+        return []
+    every = {**published, **generalized}
+    table = np.column_stack([np.asarray(every[name].numbers)[:ROWS_OF_SUMS] for name in names])
+    alike = _correlations(table)
+    place = {name: at for at, name in enumerate(names)}
+    found, taken = [], set[str]()
+    for told in hidden:
+        q = place[told]
+        for name in shown:
+            p = place[name]
+            if (name, told) in skip or name in taken:
+                continue
+            free = (1 - alike[p] ** 2) * (1 - alike[q] ** 2)
+            with np.errstate(all="ignore"):
+                partial = (alike[p, q] - alike[p] * alike[q]) ** 2 / free
+            partial[(free < 1e-6) | ~np.isfinite(partial)] = 0
+            partial[[p, q]] = 0
+            for other in np.argsort(-partial)[:3].tolist():
+                if partial[other] < 0.8:
+                    break
+                if names[other] in taken:  # what is held back already gives nothing away
+                    continue
+                fitted = _fitted(table, p, q, other)
+                if fitted is not None and (names[other], told) not in skip:
+                    how = f"is, with {names[other]!r}, a sum or difference that gives"
+                    found.append(Dependence(name, told, how, fitted[0], (names[other],), fitted[1]))
+                    taken.add(name)
+                    break
+    return found
+
+
+def _correlations(table: Floats) -> Floats:
+    """Correlations of all columns, each pair where both have values."""
+    there = np.isfinite(table)
+    scale = np.nanstd(table, axis=0)
+    plain = np.where(there, (table - np.nanmean(table, axis=0)) / np.where(scale > 0, scale, 1), 0)
+    ones = there.astype(np.float64)
+    rows = ones.T @ ones
+    with np.errstate(all="ignore"):
+        mean = (plain.T @ ones) / rows
+        square = (plain**2).T @ ones / rows
+        both = plain.T @ plain / rows
+        spread = square - mean**2
+        found: Floats = (both - mean * mean.T) / np.sqrt(spread * spread.T)
+    found[~np.isfinite(found) | (rows < FEWEST_ROWS)] = 0
+    return np.clip(found, -1, 1)
+
+
+def _fitted(table: Floats, p: int, q: int, other: int) -> tuple[float, tuple[float, ...]] | None:
+    """Whether a column is a number times another plus a number times a third, where all three have values."""
+    rows = table[:, [p, q, other]]
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if len(rows) < FEWEST_ROWS:
+        return None
+    middle, scale = rows.mean(axis=0), rows.std(axis=0)
+    if not (scale > 0).all():
+        return None
+    plain = (rows - middle) / scale
+    slopes, *_ = np.linalg.lstsq(plain[:, 1:], plain[:, 0], rcond=None)
+    rest = plain[:, 0] - plain[:, 1:] @ slopes
+    # What is left when the third is known, of the column and of what the generalized one explains.
+    third = plain[:, 2]
+    own = plain[:, 0] - third * float(third @ plain[:, 0]) / len(plain)
+    if float((own**2).mean()) < 1e-6:
+        return None
+    strength = 1 - float((rest**2).mean()) / float((own**2).mean())
+    if strength < LINEAR:
+        return None
+    a, b = (float(slope * scale[0] / scale[at]) for at, slope in enumerate(slopes, 1))
+    return strength, (a, b, float(middle[0] - a * middle[1] - b * middle[2]))

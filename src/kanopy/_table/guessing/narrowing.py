@@ -1,0 +1,153 @@
+"""What columns that are published as they are give away of generalized ones, measured on the release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kanopy._arrays import Floats, Ints, Longs, Mask
+from kanopy._table.guessing.dependence import Coded, Dependence, coded, dependences, drawn, in_no_order
+
+LEAST_SHARE = 0.01
+"""A smaller share of rows is what single wrong values bring."""
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """A dependence, and the share of published rows of which it tells more than the labels do."""
+
+    dependence: Dependence
+    share: float
+
+    def __str__(self) -> str:
+        how, told = self.dependence.how, self.dependence.told
+        return f"{how} {told!r} ({100 * self.share:.0f} % of the rows: fewer values than the published label allows)"
+
+
+def find_dependences(frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str]) -> list[Dependence]:
+    """Which of the columns that are published as they are tell something about which generalized ones.
+
+    >>> table = pl.DataFrame({"age": [20 + i * 37 % 60 for i in range(400)]}).with_columns(born=2020 - pl.col("age"))
+    >>> [(found.column, found.how, found.told) for found in find_dependences(table, ["born"], ["age"])]
+    [('born', 'determines', 'age')]
+    """
+    shown, hidden, rows = list(published), set(generalized), drawn(frame.height)
+    columns = {name: own for name in (*shown, *hidden) if (own := coded(frame[name][rows])) is not None}
+    if not columns.keys() & hidden or not columns.keys() - hidden:
+        return []
+    columns = in_no_order(columns)
+    return dependences(
+        {name: columns[name] for name in shown if name in columns},
+        {name: columns[name] for name in generalized if name in columns},
+    )
+
+
+def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series]) -> list[Narrowed]:
+    """Of which share of the rows each dependence tells more than the labels: fewer original values than they allow.
+
+    `original` are rows of the table, `labels` what these rows show of their generalized columns.
+
+    >>> table = pl.DataFrame({"age": [20 + i * 37 % 60 for i in range(400)]}).with_columns(born=2020 - pl.col("age"))
+    >>> found = find_dependences(table, ["born"], ["age"])
+    >>> [each.share for each in narrowed(found, table, {"age": pl.Series(["*"] * 400)})]
+    [1.0]
+    >>> narrowed(found, table, {"age": table["age"].cast(pl.String)})
+    []
+    """
+    names = dict.fromkeys(name for each in found for name in (each.column, each.told, *each.beside))
+    columns = {name: own for name in names if (own := coded(original[name])) is not None}
+    groups = {name: _codes(label) for name, label in labels.items()}
+    told = []
+    for each in found:
+        if not {each.column, each.told, *each.beside} <= columns.keys():
+            continue
+        hidden, group = columns[each.told], groups[each.told]
+        allowed = _values_in(group, hidden)
+        if each.beside:
+            less = _by_sum(each, columns, group, groups)
+        else:
+            both = group.astype(np.int64) * (columns[each.column].size + 1) + columns[each.column].codes + 1
+            less = _values_in(np.unique(both, return_inverse=True)[1], hidden) < allowed
+        share = float((less & (allowed > 1)).mean())
+        if share >= LEAST_SHARE:
+            told.append(Narrowed(each, share))
+    return told
+
+
+def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: Sequence[str]) -> dict[str, Narrowed]:
+    """Per column that would tell something of generalized columns, were these hidden altogether, what it tells most."""
+    found = find_dependences(frame, published, generalized)
+    if not found:
+        return {}
+    rows = frame[drawn(frame.height)]
+    hidden = pl.Series(["*"]).new_from_index(0, rows.height)
+    told = sorted(narrowed(found, rows, dict.fromkeys(generalized, hidden)), key=lambda each: each.share)
+    return {each.dependence.column: each for each in told}
+
+
+def _codes(column: pl.Series) -> Ints:
+    found: Ints = column.rename("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+    return found
+
+
+def _values_in(group: Ints | Longs, column: Coded) -> Longs:
+    """Per row how many different values its group has."""
+    pairs = np.unique(group.astype(np.int64) * (column.size + 1) + column.codes + 1)
+    found: Longs = np.bincount(pairs // (column.size + 1), minlength=int(group.max(initial=0)) + 1)[group]
+    return found
+
+
+def _by_sum(each: Dependence, columns: Mapping[str, Coded], group: Ints, groups: Mapping[str, Ints]) -> Mask:
+    """Rows whose label allows values that the sum rules out, given what is published of its other part."""
+    own, other = columns[each.told].numbers, columns[each.beside[0]].numbers
+    total = columns[each.column].numbers
+    assert own is not None and other is not None and total is not None
+    a, b, c = each.slope
+    ends = _ends(other, groups[each.beside[0]]) if each.beside[0] in groups else (other, other)
+    bounds = np.sort(np.stack([(total - c - b * end) / a for end in ends]), axis=0)
+    least, most = _ends(own, group)
+    slack = 1e-6 * float(np.nanmax(own) - np.nanmin(own))
+    with np.errstate(invalid="ignore"):
+        found: Mask = (bounds[0] > least + slack) | (bounds[1] < most - slack)
+    return found
+
+
+def _ends(numbers: Floats, group: Ints) -> tuple[Floats, Floats]:
+    """Per row the least and the largest number of its group."""
+    least, most = np.full(int(group.max(initial=0)) + 1, np.inf), np.full(int(group.max(initial=0)) + 1, -np.inf)
+    known = np.isfinite(numbers)
+    np.minimum.at(least, group[known], numbers[known])
+    np.maximum.at(most, group[known], numbers[known])
+    return least[group], most[group]
+
+
+def withheld(
+    told: Sequence[Narrowed], allowed: Collection[str] = (), needed: Collection[str] = ()
+) -> tuple[list[str], tuple[str, ...]]:
+    """Which columns may not leave, and what to say of them and of those that leave all the same.
+
+    `allowed` are those that the job publishes whatever they give away, `needed` those that a model of the job names.
+    """
+    reasons: dict[str, list[Narrowed]] = {}
+    for each in told:
+        reasons.setdefault(each.dependence.column, []).append(each)
+    held, notes = [], []
+    for name, own in reasons.items():
+        why = "; ".join(str(each) for each in sorted(own, key=lambda each: -each.share)[:3])
+        if name in allowed:
+            notes.append(f"{name!r} is published, as the job allows, though it {why}.")
+        elif name in needed:
+            notes.append(
+                f"{name!r} is published because the job needs it (a model or the target names it), though it {why}: "
+                "that undoes the generalization. Leave one of the two out."
+            )
+        else:
+            held.append(name)
+            notes.append(
+                f"The column {name!r} was left out: it {why}. To publish it all the same, name it in allow_dependent "
+                "(allow-dependent, --allow-dependent)."
+            )
+    return held, tuple(notes)
