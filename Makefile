@@ -25,6 +25,7 @@ fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how 
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what people
 	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what engines
+	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what orders
 
 fuzz-kills: $(READY)-test ## runs of every engine killed at random moments leave nothing half-written; KILLS and TERMS
 	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),100) --terms $(or $(TERMS),50)

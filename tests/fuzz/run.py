@@ -12,12 +12,14 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 from tests.fuzz.engines import compare
+from tests.fuzz.orders import judge_order
 from tests.fuzz.people import judge_one, judge_people
 from tests.fuzz.watchdog import Hangs, watched
 
 BLOCK = 50
-JUDGES = {"tables": judge_one, "people": judge_people, "engines": compare}
-"""What is tried: tables in memory, tables about people in memory, and all engines beside memory."""
+JUDGES = {"tables": judge_one, "people": judge_people, "engines": compare, "orders": judge_order}
+"""What is tried: tables in memory, tables about people in memory, all engines beside memory,
+and rows in another order."""
 
 
 def block(start: int, what: str) -> tuple[Counter[str], list[str]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from tests.fuzz.engines import DIFFER, compare
-from tests.fuzz.watchdog import watched
+from tests.fuzz.orders import judge_order
+from tests.fuzz.test_random_jobs import judged
 
 JOBS = 480
 BLOCK = 60
@@ -18,14 +17,16 @@ BLOCKS = [start if start < QUICK else pytest.param(start, marks=pytest.mark.slow
 
 @pytest.mark.parametrize("start", BLOCKS)
 def test_every_engine_publishes_what_memory_does(start: int) -> None:
-    ends: Counter[str] = Counter()
-    for seed in range(start, start + BLOCK):
-        with watched():
-            try:
-                ends[compare(seed)] += 1
-            except Exception as error:
-                raise AssertionError(f"the job of number {seed}: {error!r}") from error
+    ends = judged(compare, range(start, start + BLOCK))
     assert ends["released"] > 0.3 * BLOCK, ends
+
+
+@pytest.mark.parametrize(
+    "start", [0, pytest.param(40, marks=pytest.mark.slow), pytest.param(80, marks=pytest.mark.slow)]
+)
+def test_the_order_of_rows_does_not_matter(start: int) -> None:
+    ends = judged(judge_order, range(start, start + 40))
+    assert ends["released"] > 12, ends
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from tests.fuzz.people import EVERY, judge_one, judge_people
+from tests.fuzz.watchdog import watched
 
 JOBS = 1000
 BLOCK = 100
@@ -21,7 +22,8 @@ def judged(judge: Callable[[int], str], seeds: Iterable[int]) -> Counter[str]:
     ends: Counter[str] = Counter()
     for seed in seeds:
         try:
-            ends[judge(seed)] += 1
+            with watched():
+                ends[judge(seed)] += 1
         except Exception as error:
             raise AssertionError(f"the job of number {seed}: {error!r}") from error
     return ends
