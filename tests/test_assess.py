@@ -77,9 +77,9 @@ def test_rows_that_were_left_out_are_found_by_order() -> None:
 def test_a_key_matches_rows_in_any_order() -> None:
     before, after = {"id": list("abcdef"), **BEFORE}, {"id": list("abcdef"), **AFTER}
     moved = pl.DataFrame(after).sample(fraction=1.0, shuffle=True, seed=1)
-    straight = assess(before, after, key="id", learn=False).to_dict()
-    assert assess(before, moved, key="id", learn=False).to_dict() == straight
-    assert assess(before, moved.head(4), key="id", learn=False).released_rows == 4
+    straight = assess(before, after, on="id", learn=False).to_dict()
+    assert assess(before, moved, on="id", learn=False).to_dict() == straight
+    assert assess(before, moved.head(4), on="id", learn=False).released_rows == 4
 
 
 def test_missing_values() -> None:
@@ -111,11 +111,11 @@ def test_more_bad_input() -> None:
     with pytest.raises(DataError, match="original has no column 'agee'"):
         assess(BEFORE, AFTER, quasi=["agee"])
     with pytest.raises(DataError, match="release has no column 'id'"):
-        assess({**BEFORE, "id": list("abcdef")}, AFTER, key="id")
+        assess({**BEFORE, "id": list("abcdef")}, AFTER, on="id")
     with pytest.raises(DataError, match="'ill' is not different"):
-        assess(BEFORE, AFTER, key="ill")
+        assess(BEFORE, AFTER, on="ill")
     with pytest.raises(DataError, match="lacks: 'z'"):
-        assess({**BEFORE, "id": list("abcdef")}, {**AFTER, "id": list("abcdez")}, key="id")
+        assess({**BEFORE, "id": list("abcdef")}, {**AFTER, "id": list("abcdez")}, on="id")
     with pytest.raises(DataError, match="no column 'ilk' to predict"):
         assess(BEFORE, AFTER, target="ilk")
     with pytest.raises(JobError, match="at least 0"):

@@ -11,7 +11,7 @@ import pytest
 
 import kanopy
 from kanopy._errors import DataError, JobError
-from kanopy.study.risk import assess_risk
+from kanopy.study.risk import assess_risk, table_risk
 
 PEOPLE = {
     "zip": ["1", "1", "2", "2", "2", "3"],
@@ -92,16 +92,16 @@ def test_the_order_of_rows_gives_everybody_away_unless_they_are_shuffled() -> No
     assert found.order is not None and (found.order.rows, found.order.found) == (40, 40)
     order = np.random.default_rng(1).permutation(40).tolist()
     shuffled = {"id": [people["id"][i] for i in order], "age": ["20-39"] * 40}
-    hidden = assess_risk(people, quasi=["age"], released=shuffled, key="id").order
+    hidden = assess_risk(people, quasi=["age"], released=shuffled, on="id").order
     assert hidden is not None and hidden.found == sum(i == at for at, i in enumerate(order)) < 4
     fewer = {name: values[5:] for name, values in release.items()}
-    assert assess_risk(people, quasi=["age"], released=fewer, key="id").to_dict()["row_order"]["found"] == 35
+    assert assess_risk(people, quasi=["age"], released=fewer, on="id").to_dict()["row_order"]["found"] == 35
 
 
 def test_two_releases_in_which_people_came_and_went() -> None:
     before = {"pseudonym": list("abcdefgh"), "age": ["20-29"] * 4 + ["30-39"] * 4}
     after = {"pseudonym": list("abcdefgxyz"), "age": ["20-29"] * 4 + ["30-39"] * 4 + ["20-29"] * 2}
-    found = assess_risk(after, quasi=["age"], beside=before, key="pseudonym", threshold=0.5).beside
+    found = assess_risk(after, quasi=["age"], beside=before, on="pseudonym", threshold=0.5).beside
     assert found is not None and (found.added, found.removed, found.rows) == (3, 1, 7)
     assert found.exposed_changes == 2  # x came alone to its class, h went alone; y and z came together
     counts = assess_risk(
@@ -116,8 +116,8 @@ def test_the_page_tells_what_order_time_and_another_release_give_away() -> None:
     """Unsorted matching, complementary release and temporal attack were in text and JSON only."""
     before = {"who": list("abcdefgh"), "age": ["20-29"] * 4 + ["30-39"] * 4}
     after = {"who": list("abcdefgx"), "age": ["20-24"] * 2 + ["25-34"] * 4 + ["35-39"] * 2}
-    page = assess_risk(after, quasi=["age"], beside=before, key="who", threshold=0.34, sensitive=[]).to_html()
-    counted = assess_risk(after, quasi=["age"], beside=before, key="who", threshold=0.34).beside
+    page = assess_risk(after, quasi=["age"], beside=before, on="who", threshold=0.34, sensitive=[]).to_html()
+    counted = assess_risk(after, quasi=["age"], beside=before, on="who", threshold=0.34).beside
     assert counted is not None and counted.rows_below > 0
     for attack, number in (("Complementary release", counted.rows_below), ("Temporal", counted.exposed_changes)):
         assert re.search(rf"{attack}</t[hd]>\s*<td[^>]*>{number}<", page), attack
@@ -156,9 +156,9 @@ def test_a_table_that_is_itself_a_release() -> None:
         ({"population": {"zip": ["9"] * 9, "sex": ["f"] * 9}}, DataError, "more rows in the table than in the pop"),
         ({"population": {"zip": ["1"] * 9}}, DataError, "population table has no column 'sex'"),
         ({"population": EVERYONE, "population_size": 99}, JobError, "leave its size"),
-        ({"threshold": 1.5}, JobError, "between 0 and 1"),
-        ({"largest_subset": -1}, JobError, "at least 1 column"),
-        ({"sensitive": ["sex"]}, JobError, "Named twice: 'sex'"),
+        ({"threshold": 1.5}, JobError, "threshold must be a share"),
+        ({"largest_subset": -1}, JobError, "at least 0, not -1"),
+        ({"sensitive": ["sex"]}, JobError, "'sex' has two roles"),
         ({"sensitive": ["illness"]}, DataError, "no column 'illness'"),
         ({"released": {"zip": ["1"] * 7, "sex": ["f"] * 7}}, DataError, "7 rows, the original 6"),
         ({"released": {"zip": ["1"] * 6, "gender": ["f"] * 6}}, DataError, "columns that the original lacks"),
@@ -182,5 +182,5 @@ def test_nobody_is_found_where_everything_is_suppressed() -> None:
     """With a population beside it, a release without a class ended in a division by zero."""
     people = pl.DataFrame({"age": [31, 34], "town": ["Bonn", "Kiel"]})
     released = people.with_columns(pl.lit("*").alias(name) for name in people.columns)
-    found = assess_risk(released, quasi=people.columns, population=people, suppressed=np.ones(2, bool))
+    found = table_risk(released, people.columns, population=people, suppressed=np.ones(2, bool))
     assert (found.sizes.classes, found.journalist.highest, found.marketer) == (0, 0.0, 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import os
 import re
@@ -155,3 +156,29 @@ def test_without_the_compiler_everything_is_the_same() -> None:
     )
     plain = json.loads(python(code, KANOPY_KERNELS="plain"))
     assert plain == json.loads(json.dumps(small_releases()))
+
+
+STUDIES = ("anonymize", "assess", "assess_risk", "check", "compare", "explore", "lower_bound", "mask")
+CALLED = {"weight": "sampling_weight", "columns": "quasi", "shared_by": "on", "linked_by": "on"}
+"""Names that a function may not use for what has another name everywhere."""
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_functions_of_a_table_take_the_same_things_by_the_same_names(name: str) -> None:
+    parameters = inspect.signature(getattr(kanopy, name)).parameters
+    by_position = [each.name for each in parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    assert by_position in (["data", "job"], ["original", "released", "job"])
+    assert len(parameters) <= 16
+    assert not [f"{wrong}: call it {right}" for wrong, right in CALLED.items() if wrong in parameters]
+    assert "key" not in parameters or name in ("anonymize", "mask")  # the secret of pseudonyms, and nothing else
+    if "quasi" in parameters:
+        assert parameters["quasi"].annotation == "str | Iterable[str] | None"
+    if name != "mask":
+        assert "JobSource" in parameters["job"].annotation or name == "anonymize"
+
+
+@pytest.mark.parametrize("name", ["anonymize", "assess_risk", "check", "compare", "explore", "lower_bound"])
+def test_functions_of_a_job_refuse_what_is_none_in_words(name: str) -> None:
+    more = {"explore": {"ks": [2]}}.get(name, {})
+    with pytest.raises(kanopy.KanopyError, match=r"A job is a .*quasi=…|[Jj]ob"):
+        getattr(kanopy, name)({"age": [1, 1, 2]}, ["age"], **more)

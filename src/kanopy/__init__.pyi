@@ -28,5 +28,6 @@ from kanopy.study.assess import assess as assess
 from kanopy.study.check import Check as Check
 from kanopy.study.check import check as check
 from kanopy.study.risk import assess_risk as assess_risk
+from kanopy.study.risk_settings import RiskSettings as RiskSettings
 
 __version__: str

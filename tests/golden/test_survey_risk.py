@@ -27,8 +27,8 @@ def eusilc() -> pl.DataFrame:
 @pytest.mark.parametrize("case", FIGURES["eusilc"], ids=lambda case: "-".join(case["keys"]))
 def test_eusilc(eusilc: pl.DataFrame, case: dict[str, Any], means: str) -> None:
     found = kanopy.assess_risk(
-        eusilc, quasi=case["keys"], weight=FIGURES["weight"], household=FIGURES["household"], missing_means=means,
-        largest_subset=0,
+        eusilc, quasi=case["keys"], sampling_weight=FIGURES["weight"], household=FIGURES["household"],
+        missing_means=means, largest_subset=0,
     )  # fmt: skip
     survey, wanted = found.answers.survey, case[means]
     assert survey is not None and survey.household is not None
@@ -52,7 +52,7 @@ def test_eusilc(eusilc: pl.DataFrame, case: dict[str, Any], means: str) -> None:
 def test_exact_risk_is_close_to_the_approximation(eusilc: pl.DataFrame) -> None:
     keys = FIGURES["eusilc"][0]["keys"]
     usual, exact = (
-        kanopy.assess_risk(eusilc, quasi=keys, weight="rb050", exact=exact, largest_subset=0).answers.survey
+        kanopy.assess_risk(eusilc, quasi=keys, sampling_weight="rb050", exact=exact, largest_subset=0).answers.survey
         for exact in (False, True)
     )
     assert usual is not None and exact is not None
@@ -72,7 +72,7 @@ def test_a_release_of_eusilc_keeps_both_risks(eusilc: pl.DataFrame) -> None:
     assert found.solution is not None and found.solution.optimal
     released = found.data.with_columns(eusilc["rb050"], eusilc["db030"])
     survey = kanopy.assess_risk(
-        released, quasi=keys, weight="rb050", household="db030", largest_subset=0
+        released, quasi=keys, sampling_weight="rb050", household="db030", largest_subset=0
     ).answers.survey
     assert survey is not None and survey.household is not None
     assert survey.highest <= 0.01 and survey.household.highest <= 0.02

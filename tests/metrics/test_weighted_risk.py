@@ -83,7 +83,7 @@ def test_the_whole_assessment() -> None:
     found = kanopy.assess_risk(
         PEOPLE,
         quasi=["age", "sex"],
-        weight="w",
+        sampling_weight="w",
         household="h",
         missing_means="any",
         suda=2,
@@ -110,7 +110,7 @@ def test_the_whole_assessment() -> None:
 
 def test_suppressed_rows_have_no_risk() -> None:
     table = pl.DataFrame({"a": ["x", "x", "*"], "b": ["y", "y", "*"], "w": [3.0, 4.0, 5.0], "h": [1, 2, 1]})
-    found = kanopy.assess_risk(table, quasi=["a", "b"], weight="w", household="h", suda=1, every="1:2")
+    found = kanopy.assess_risk(table, quasi=["a", "b"], sampling_weight="w", household="h", suda=1, every="1:2")
     assert found.row_risks["individual_risk"][2] == found.row_risks["household_risk"][2] == 0
     assert found.row_risks["suda_score"].tolist() == [0, 0, 0] and not found.row_risks["unsafe_combination"].any()
     assert found.answers.survey is not None and found.answers.survey.represented == 7
@@ -125,13 +125,13 @@ def test_suppressed_rows_have_no_risk() -> None:
         ({"w": [1.0, float("inf"), 1, 1]}, DataError, "hold 'inf'"),
         ({"w": ["1", "two", "3", "?"]}, DataError, r"hold '\?', 'two'"),
         ({"w": [True, False, True, True]}, DataError, "A weight is a number above 0"),
-        ({"weight": None}, JobError, "no sampling weights"),
-        ({"weight": "age"}, JobError, "Named twice: 'age'"),
+        ({"sampling_weight": None}, JobError, "no sampling weights"),
+        ({"sampling_weight": "age"}, JobError, "Named twice: 'age'"),
         ({"household": "w"}, JobError, "Named twice: 'w'"),
         ({"household": "hh"}, DataError, "no column 'hh'"),
-        ({"weight": "ww"}, DataError, "no column 'ww'. Did you mean 'w'"),
+        ({"sampling_weight": "ww"}, DataError, "no column 'ww'. Did you mean 'w'"),
         ({"missing_means": "nothing"}, JobError, "'any' or 'value', not 'nothing'"),
-        ({"suda": -1}, JobError, "at least 1 column, not -1"),
+        ({"suda": -1}, JobError, "at least 0, not -1"),
         ({"every": "2"}, JobError, "such as 2:10,3:3"),
         ({"every": "0:2"}, JobError, "such as 2:10,3:3"),
         ({"every": "two:3"}, JobError, "such as 2:10,3:3"),
@@ -141,7 +141,7 @@ def test_suppressed_rows_have_no_risk() -> None:
 )  # fmt: skip
 def test_bad_input(given: dict[str, Any], kind: type[KanopyError], words: str) -> None:
     table = {**PEOPLE, "w": given.pop("w", PEOPLE["w"])}
-    settings = {"weight": "w", "household": "h", **given}
+    settings = {"sampling_weight": "w", "household": "h", **given}
     with pytest.raises(kind, match=words):
         kanopy.assess_risk(table, quasi=["age", "sex"], **settings)
 
@@ -149,5 +149,6 @@ def test_bad_input(given: dict[str, Any], kind: type[KanopyError], words: str) -
 def test_weights_may_be_text() -> None:
     """Numbers of many digits stay text when a file is read."""
     text = {**PEOPLE, "w": ["100.0", "50", "10", "1.0"]}
-    by_text, by_number = (kanopy.assess_risk(table, quasi=["age", "sex"], weight="w") for table in (text, PEOPLE))
+    asked = {"quasi": ["age", "sex"], "sampling_weight": "w"}
+    by_text, by_number = (kanopy.assess_risk(table, **asked) for table in (text, PEOPLE))
     assert by_text.to_dict() == by_number.to_dict()

@@ -312,7 +312,7 @@ def test_assess_says_of_how_many_people_something_is_published() -> None:
         there = np.flatnonzero(released.solution.recoding.group_of_row >= 0)
         rows = there if kept.suppressed_rows == "drop" else np.arange(table.height)
         after = released.data.with_columns(pl.Series("row", rows))
-        found = kanopy.assess(table.with_row_index("row"), after, job=kept, key="row", learn=False, queries=0)
+        found = kanopy.assess(table.with_row_index("row"), after, job=kept, on="row", learn=False, queries=0)
         said = f"The rows are about 80 people; of {shown} of them a row is in the release"
         assert any(note.startswith(said) for note in found.notes), found.notes
         assert said in found.to_html()

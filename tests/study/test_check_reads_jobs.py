@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ CLEAN = pl.DataFrame(
     {
         "age": [41, 41, 42, 42, None, None, 43, 43],
         "pay": [1200.5, 1200.5, None, None, 2000.0, 2000.0, 2000.0, 2000.0],
+        "bought": ["ale, nuts", "ale, nuts", "ale", "ale", "tea", "tea", "tea", "tea"],
         "ill": ["flu", "flu", "cold", "cold", "flu", "cold", None, "flu"],
     }
 )
@@ -69,6 +71,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check": ("--model", "alpha-k:ill:1"),
     "compare": ("--algorithms", "datafly,mondrian"),
     "explore": ("--k", "2,4"),
+    "risk": ("--population-size", "80"),
 }
 OWN = ("seconds", "memory", "source", "notes", "advice")
 """What differs from run to run."""
@@ -87,6 +90,15 @@ def test_a_command_reads_a_table_as_its_job_says(command: str, files: tuple[str,
     said = run(command, messy, "--job", rules, *more)
     assert _told(said) == _told(run(command, clean, "--job", plain, *more))
     assert said["rows"] == 8
+
+
+def test_usefulness_is_measured_on_the_table_as_it_is_read(files: tuple[str, str, str, str], tmp_path: Path) -> None:
+    messy, rules, clean, plain = files
+    out = str(tmp_path / "out.parquet")
+    table = pl.read_csv(messy, separator=";", infer_schema=False)
+    kanopy.anonymize(table, kanopy.Job.read(rules)).data.write_parquet(out)  # in the order of the table
+    told = [run("assess", table, out, "--job", job, "--no-learn") for table, job in ((messy, rules), (clean, plain))]
+    assert _told(told[0]) == _told(told[1]) and told[0]["rows"] == 8
 
 
 def test_a_release_of_new_rows_reads_them_as_the_first_were(files: tuple[str, str, str, str], tmp_path: Path) -> None:
@@ -172,3 +184,32 @@ def test_names_and_jobs_in_every_form(tmp_path: Path) -> None:
     ):
         with pytest.raises(JobError, match=words):
             kanopy.check(table, quasi="age", **wrong)
+
+
+def test_settings_of_a_risk_are_one_object() -> None:
+    table = {"age": [1, 1, 2], "sex": ["f", "f", "m"]}
+    asked = kanopy.RiskSettings(threshold="50%", largest_subset=0)
+    found = kanopy.assess_risk(table, quasi="age", settings=asked).to_dict()
+    assert found == kanopy.assess_risk(table, quasi="age", settings={"threshold": 0.5, "largest_subset": 0}).to_dict()
+    assert found == kanopy.assess_risk(table, kanopy.Job(quasi="age"), threshold=0.5, largest_subset=0).to_dict()
+    assert found["threshold"]["rows"] == 1
+    for wrong, words in (
+        ({"treshold": 1}, "Did you mean 'threshold'"),
+        ({"settings": {"sudo": 1}}, "no setting 'sudo'"),
+    ):
+        with pytest.raises(JobError, match=words):
+            kanopy.assess_risk(table, quasi="age", **wrong)
+
+
+def test_a_table_may_be_where_it_is(tmp_path: Path) -> None:
+    """A frame, a path and the address of a database are the same table."""
+    frame = pl.DataFrame({"age": [1, 1, 2], "sex": ["f", "f", "m"]})
+    file, base = tmp_path / "few.csv", tmp_path / "few.sqlite"
+    frame.write_csv(file)
+    with sqlite3.connect(base) as connection:
+        connection.execute("create table people (age integer, sex text)")
+        connection.executemany("insert into people values (?, ?)", frame.rows())
+    for source in (file, str(file), f"{base}::people"):
+        assert kanopy.check(source, quasi="age,sex") == kanopy.check(frame, quasi="age,sex")
+        assert kanopy.assess_risk(source, quasi="age").to_dict() == kanopy.assess_risk(frame, quasi="age").to_dict()
+        assert kanopy.assess(source, frame, learn=False).to_dict() == kanopy.assess(frame, frame, learn=False).to_dict()

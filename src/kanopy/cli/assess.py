@@ -29,26 +29,24 @@ def assess(
     Without --quasi and --job the columns that changed are compared.
     """
     from kanopy._files import write_whole
-    from kanopy._job.job import Job
     from kanopy._kinds import Whole, taken
     from kanopy._progress import Clock, Step
     from kanopy.cli.risk import page_or_numbers
     from kanopy.study.assess import assess as compare
 
     clock = Clock(())
-    job, report = given["job"], given["report"]
-    check_outputs(inputs_of(original, released, job), report)
-    wanted = None if job is None else Job.read(job)
+    file, report = given["job"], given["report"]
+    check_outputs(inputs_of(original, released, file), report)
+    wanted = o.job_of({"job": file, "quasi": given["quasi"]})
     seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))
         before, after = read_data(original, encoding).frame, read_data(released, encoding).frame
         show(Step("comparing", None, ""))
-        named = list(o.columns(given["quasi"]))
-        described = hierarchies_in(hierarchies, named or (wanted.quasi if wanted else before.columns))
+        described = hierarchies_in(hierarchies, wanted.quasi or before.columns)
         found = compare(
-            before, after, quasi=named, job=wanted, hierarchies=described, key=key, target=given["target"], learn=learn,
-            queries=queries, disturbed=disturbed, seed=seed,
+            before, after, None if file is None else wanted, quasi=wanted.quasi or None, hierarchies=described, on=key,
+            target=given["target"], learn=learn, queries=queries, disturbed=disturbed, seed=seed,
         )  # fmt: skip
         if report is not None:
             write_whole(report, page_or_numbers(found, report, released))

@@ -18,7 +18,7 @@ SHUFFLED = 0.1
 
 
 @o.command(
-    "quasi", "sensitive", "unit", "known", "separator", "sampling_fraction", "population", "sampling_weight",
+    "job", "quasi", "sensitive", "unit", "known", "separator", "sampling_fraction", "population", "sampling_weight",
     "household", "every", "report", seed=0,
 )  # fmt: skip
 def risk(
@@ -50,48 +50,45 @@ def risk(
     Without --quasi the columns that identify people are suggested.
     """
     from kanopy._files import write_whole
-    from kanopy._job.kinds import KnownRows
-    from kanopy._kinds import Share, Whole, taken
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import write_table
     from kanopy.study.risk import assess_risk
+    from kanopy.study.risk_settings import RiskSettings
 
     clock = Clock(())
-    population, report, sampled = (given[name] for name in ("population", "report", "sampling_fraction"))
-    weight, household, every = (given[name] for name in ("sampling_weight", "household", "every"))
-    if row_risks is not None and weight is None and not suda and every is None:
+    population, report, every = given["population"], given["report"], given.pop("every")
+    wanted = o.job_of(given)
+    if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
         raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
-    inputs = inputs_of(data, population, released, beside)
+    inputs = inputs_of(data, given["job"], wanted.population, released, beside)
     check_outputs(inputs, report)
     for place in (row_risks, combinations):
         check_outputs([*inputs, *([report] if report else [])], table=place)
     if row_risks is not None and row_risks == combinations:
         raise DataError(f"Two outputs have the same name {row_risks!r}. Give each one of its own.")
-    columns, confidential = list(o.columns(given["quasi"])), list(o.columns(given["sensitive"]))
-    accepted = float(taken(Share(), threshold, "threshold"))
-    fraction = None if sampled is None else float(taken(Share(), sampled, "sampling-fraction"))
-    seed = taken(Whole(0), given["seed"], "seed")
-    both = about_both(data, beside, columns, key) if beside else {}
-    columns = list(both.pop("quasi", columns))
+    settings = RiskSettings(
+        threshold=threshold, population_size=population_size, sampling_fraction=given["sampling_fraction"],
+        largest_subset=subsets, suda=suda, every=every or (), missing_means=missing_means, exact=exact,
+        seed=given["seed"],
+    )  # fmt: skip
+    both = about_both(data, beside, wanted.quasi, key) if beside else {}
+    wanted = wanted.replaced(quasi=both.pop("quasi", wanted.quasi))
+    both.pop("k", None)
     if beside_quasi:
         both["beside_quasi"] = o.columns(beside_quasi)
-    key = both.pop("key", key)
-    both.pop("k", None)
     with progress_bar() as show:
         show(Step("reading", None, ""))
         table = read_data(data, encoding).frame
         everyone = None if population is None else read_data(population, encoding).frame
         release = None if released is None else read_data(released, encoding).frame
         show(Step("assessing", None, ""))
+        described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
         found = assess_risk(
-            table, quasi=columns, sensitive=confidential, population_size=population_size, sampling_fraction=fraction,
-            population=everyone, released=release, key=key, threshold=accepted, largest_subset=subsets, seed=seed,
-            hierarchies=hierarchies_in(hierarchies, columns or table.columns), unit=o.columns(given["unit"]),
-            known=taken(KnownRows(), given["known"] or "1", "known"), separators=o.separators(given["separator"]),
-            weight=weight, household=household, missing_means=missing_means, exact=exact, suda=suda, every=every or "",
-            beside=beside and read_data(beside, encoding).frame, **both,
+            table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
+            released=release, beside=beside and read_data(beside, encoding).frame, settings=settings,
+            as_release=beside is not None, **{"on": key, **both},
         )  # fmt: skip
         if row_risks is not None:
             write_table(row_table(found), row_risks)

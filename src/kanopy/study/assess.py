@@ -6,7 +6,7 @@ The two tables are matched first: columns by name, rows by order or by a key. Pu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,12 @@ from kanopy.metrics.utility.bounds import Bounds, summary_bounds
 from kanopy.metrics.utility.published_values import Covers
 from kanopy.metrics.utility.queries import QueryErrors, query_errors
 from kanopy.study.match import Matched, match_tables
+from kanopy.study.subject import Subject
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._job.given import JobSource
     from kanopy._job.job import Job
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.utility.learning import LearnerUtility
@@ -95,22 +97,25 @@ class Assessment(Short):
 def assess(
     original: Any,
     released: Any,
+    job: JobSource | None = None,
     *,
-    quasi: Sequence[str] = (),
-    job: Job | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    key: str | None = None,
+    quasi: str | Iterable[str] | None = None,
+    on: str | None = None,
     target: str | None = None,
     learn: bool = True,
     queries: int = 500,
     disturbed: bool = False,
     seed: int = 0,
+    **more: Any,
 ) -> Assessment:
     """Compare a release with its original: loss, distributions, associations, count queries, learning, bounds.
 
-    `job` gives quasi-identifiers and hierarchies; otherwise the columns that changed are taken, and labels are read
-    without hierarchies. `target` is the column classifiers learn (by default a sensitive one, or a published category
-    that is no quasi-identifier); `learn=False` or a missing scikit-learn leaves them out, with a note.
+    `job` is a job in any form: the original is read as `anonymize` reads it, and the quasi-identifiers and hierarchies
+    of the job are taken. Otherwise the columns that changed are compared, and labels are read without hierarchies.
+    `quasi` and `more` (`hierarchies`, `separators`, `missing_tokens`, …) are arguments of `Job` that take the place of
+    the job's. Rows of both tables are in the same order, or `on` names a column that both have. `target` is the column
+    that classifiers learn (by default a sensitive one, or a published category that is no quasi-identifier);
+    `learn=False` or a missing scikit-learn leaves them out, with a note.
 
     >>> before = {"age": [21, 24, 33, 38], "job": ["a", "b", "a", "b"]}
     >>> after = {"age": ["20-29", "20-29", "30-39", "30-39"], "job": ["a", "b", "a", "b"]}
@@ -118,37 +123,32 @@ def assess(
     >>> found.quasi, round(found.loss, 3), found.queries.median < 1, found.bounds[0].holds
     (('age',), 0.333, True, True)
     """
+    from kanopy._job.inputs import resolve_hierarchies
     from kanopy._table.frames import to_polars
+    from kanopy.engine.lists import unrolled
 
     if queries < 0:
         raise JobError(f"The number of count queries is at least 0, not {queries}.")
-    frame, _ = to_polars(original)
-    known = dict(hierarchies or {})
+    subject = Subject.of(original, job, quasi=quasi, **more)
+    wanted = subject.job
+    if job is not None and (absent := [name for name in wanted.quasi if name not in subject.frame.columns]):
+        raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
+    frame, lists = unrolled(subject.frame, wanted.quasi, wanted.separators)
+    known = subject.hierarchies(list(wanted.hierarchies))
     if job is not None:
-        from kanopy._job.inputs import resolve_hierarchies
-
-        quasi = tuple(quasi) or job.quasi
-        absent = [name for name in job.quasi if name not in frame.columns]
-        if absent:
-            raise DataError(f"The job names columns that the original lacks: {some(absent)}.")
-    from kanopy.engine.lists import unrolled
-
-    frame, lists = unrolled(frame, quasi, {} if job is None else job.separators)
-    if job is not None:
-        known = {**resolve_hierarchies(frame, job), **known}
+        known = {**resolve_hierarchies(frame, wanted), **known}
     if lists is not None:
         from kanopy.study.elements import paired
 
-        if key is not None:
-            raise DataError(f"The lists of {lists.column!r} are compared row by row: leave the key out.")
+        if on is not None:
+            raise DataError(f"The lists of {lists.column!r} are compared row by row: leave the column to join by out.")
         released = paired(frame, to_polars(released)[0], lists, known.get(lists.column))
-    matched = match_tables(frame, released, quasi=quasi, hierarchies=known, key=key, disturbed=disturbed)
+    matched = match_tables(frame, released, quasi=wanted.quasi, hierarchies=known, key=on, disturbed=disturbed)
     found = assess_matched(
-        matched, hierarchies=known, job=job, target=target, learn=learn, queries=queries, seed=seed
+        matched, hierarchies=known, job=wanted, target=target, learn=learn, queries=queries, seed=seed
     )  # fmt: skip
     notes = () if lists is None else (f"{lists.note} What is measured counts elements.",)
-    about = () if job is None else _about_people(frame, job, matched)
-    return replace(found, notes=(*found.notes, *notes, *about))
+    return replace(found, notes=(*found.notes, *notes, *_about_people(frame, wanted, matched)))
 
 
 def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from kanopy._shown import Plain, Short
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.study.beside import Beside
 from kanopy.study.beside import beside as both_releases
-from kanopy.study.subject import Subject, column_names, refuse_alone
+from kanopy.study.subject import SURVEY, Subject, column_names, refuse_alone, refuse_unused
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,6 +144,8 @@ def check(
         **settings,
     )  # fmt: skip
     wanted, asked = subject.job, subject.models
+    given = {"population": population, **settings}
+    refuse_unused(asked, [name for name in SURVEY if given.get(name) is not None])
     if not wanted.quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     refuse_alone(beside, on=on, beside_quasi=beside_quasi)

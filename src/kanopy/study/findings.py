@@ -6,10 +6,9 @@ hand on: values that fewer than k rows have are not named.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,8 @@ from kanopy.metrics.utility.published_values import parse_interval
 from kanopy.report.report import Findings
 from kanopy.study.assess import assess_matched
 from kanopy.study.match import Matched, match_tables
-from kanopy.study.risk import assess_risk, attack_matched
+from kanopy.study.risk import attack_matched, table_risk
+from kanopy.study.risk_settings import RiskSettings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -122,16 +122,16 @@ def _risk(
     none = np.zeros(frame.height, bool) if suppressed is None else suppressed
     sensitive = [name for name in at.sensitive if name in frame.columns]
     size, fraction = at.population_size, at.sampling_fraction
-    options: dict[str, Any] = {"sensitive": sensitive, "largest_subset": subsets, "suppressed": none, "seed": at.seed}
-    options["units"] = units
+    alone = RiskSettings(largest_subset=subsets, seed=at.seed)
+    options: dict[str, Any] = {"suppressed": none, "units": units}
     try:
-        given = {"population": population, "population_size": size, "sampling_fraction": fraction}
-        return assess_risk(frame, quasi=at.quasi, **given, **options).to_dict()
+        known = replace(alone, population_size=size, sampling_fraction=fraction)
+        return table_risk(frame, at.quasi, sensitive, known, population=population, **options).to_dict()
     except KanopyError:
         if size is not None or fraction is not None:
             raise
         notes.append("The population table does not contain the rows at this level of detail: it was left out.")
-        return assess_risk(frame, quasi=at.quasi, **options).to_dict()
+        return table_risk(frame, at.quasi, sensitive, alone, **options).to_dict()
 
 
 def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
@@ -149,7 +149,7 @@ def _matched(at: Looked, gone: Mask, notes: list[str]) -> Matched:
         original, released, gone = original[chosen], released[there[there >= 0]], gone[there[there >= 0]]
         partner = np.where(there >= 0, np.cumsum(there >= 0) - 1, -1)
     matched = match_tables(original, released, quasi=at.quasi, hierarchies=at.hierarchies, partner=partner)
-    return dataclasses.replace(matched, hidden=gone)
+    return replace(matched, hidden=gone)
 
 
 def _safe_bounds(bounds: Sequence[Mapping[str, Any]], matched: Matched, least: int) -> list[dict[str, Any]]:

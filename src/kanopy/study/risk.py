@@ -8,13 +8,12 @@ households and special uniques answer what statisticians ask (`study.survey`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import ceil, fsum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kanopy._arrays import Longs
 from kanopy._core.units import ALL, KNOWN_ALL
@@ -32,14 +31,17 @@ from kanopy.metrics.risk.population import (
 from kanopy.study.beside import Beside, RowOrder, row_order
 from kanopy.study.beside import beside as both_releases
 from kanopy.study.ends import ExposedEnds, exposed_ends
+from kanopy.study.risk_settings import RiskSettings, split_settings
+from kanopy.study.subject import Subject, column_names, refuse_alone
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Mask
     from kanopy._core.units import Units
+    from kanopy._job.given import JobSource
     from kanopy._table.grouping import NumberedRows
-    from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.metrics.risk.linkage import Attack
     from kanopy.study.match import Matched
 
@@ -155,97 +157,129 @@ class RiskAssessment(Short):
 
 def assess_risk(
     data: Any,
-    quasi: Sequence[str] = (),
+    job: JobSource | None = None,
     *,
-    sensitive: Sequence[str] = (),
-    population_size: int | None = None,
-    sampling_fraction: float | None = None,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
     population: Any = None,
+    as_release: bool = False,
     released: Any = None,
-    key: str | None = None,
-    hierarchies: dict[str, Hierarchy] | None = None,
-    threshold: float = 0.2,
-    largest_subset: int = 3,
-    seed: int = 0,
-    suppressed: npt.NDArray[np.bool_] | None = None,
-    weight: str | None = None,
-    household: str | None = None,
-    missing_means: str = "value",
-    exact: bool = False,
-    suda: int = 0,
-    every: str | Mapping[int, int] = "",
-    unit: str | Sequence[str] = (),
-    known: int | str = 1,
-    units: Units | None = None,
-    separators: Mapping[str, str] | None = None,
     beside: Any = None,
-    beside_quasi: Sequence[str] | None = None,
+    on: str | None = None,
+    beside_quasi: str | Iterable[str] | None = None,
     in_order: bool = True,
     one_level: bool = False,
+    settings: RiskSettings | Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
 
-    Without `quasi`, the columns that identify people are looked for first and taken. The population may be given by
-    its size, by the sampling fraction, or as a table with the same columns (then its classes are counted: k-map,
-    Sweeney 2002). `released` is a release of this table: original rows are looked for in it, exactly and by nearest
-    neighbour; its rows are in the same order, or `key` names a column that both have. `largest_subset=0` leaves the
-    sets of columns out. `beside` is an earlier release of the same people, where the table is one itself: what both
-    give away together, and who came or went between them (`beside_quasi`, `in_order` and `one_level` as in
-    `kanopy.check`). `suppressed` says which rows publish no quasi-identifier; otherwise those that show `*` in all.
+    `data` is a table or where one is. `job` is a job in any form: the table is read as `anonymize` reads it, and the
+    columns, units, weights and the population that the job names are taken. `quasi`, `sensitive` and `more` (`unit`,
+    `known`, `separators`, `hierarchies`, `sampling_weight`, `household`, `missing_tokens`, …) are arguments of `Job`
+    that take the place of the job's; fields of `RiskSettings` may be given by their names as well. `as_release` says
+    that the table is a release of the job: it is read as it stands.
 
-    `unit` names the columns that say whose row it is (or `units` tells it): then people are counted, not rows, each
-    once, by one over the number of people who fit what is `known` of them: one row, m rows, or "all" (see `Job`).
+    Without `quasi`, the columns that identify people are looked for first and taken. `population` is a table with the
+    same columns, whose classes are counted (k-map, Sweeney 2002); else the settings say how large it is. `released` is
+    a release of this table: original rows are looked for in it, exactly and by nearest neighbour; its rows are in the
+    same order, or `on` names a column that both have. `beside` is an earlier release of the same people, where the
+    table is one itself: what both give away together, and who came or went between them (`on`, `beside_quasi`,
+    `in_order` and `one_level` as in `kanopy.check`).
 
-    A quasi-identifier that holds lists, or texts that `separators` part into such, is looked at element by element:
-    records are counted, and `known` is how many elements of one others may know.
+    With a `unit` people are counted, not rows, each once, by one over the number of people who fit what is `known` of
+    them: one row, m rows, or "all" (see `Job`). Of a quasi-identifier that holds lists, or texts that `separators` part
+    into such, records are counted, and `known` is how many elements of one others may know.
 
-    For a sample survey, `weight` is the column that says how many people a row stands for, and `household` the one
-    whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of households;
-    `missing_means` says whether a missing value matches `any` value or is a `value` of its own; `exact` takes the
-    expectation where the usual approximation would do. `suda` looks for special uniques of up to so many columns
-    (SUDA2), and `every` for combinations that too few rows share: "2:10,3:3" asks for 10 rows behind every two
-    columns, and 3 behind every three. `row_risks` of the result says all this row by row.
+    For a sample survey, `sampling_weight` is the column that says how many people a row stands for, and `household`
+    the one whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of
+    households. `row_risks` of the result says what weights, special uniques and small combinations tell row by row.
 
     >>> people = {"zip": ["1", "1", "2", "2"], "sex": ["f", "m", "f", "f"]}
-    >>> found = assess_risk(people, ["zip", "sex"], population_size=40)
+    >>> found = assess_risk(people, quasi="zip, sex", settings=RiskSettings(population_size=40))
     >>> found.sizes.highest_prosecutor, found.marketer < 0.3, found.population.chosen
     (1.0, True, 'pitman')
     """
-    from kanopy._kinds import Names, taken
     from kanopy._table.frames import to_polars
-    from kanopy._table.grouping import code_columns, number_rows, require_columns
-    from kanopy.privacy.survey import Every
     from kanopy.study.elements import opened
 
-    if not 0.0 <= threshold <= 1.0:
-        raise JobError(f"A risk threshold lies between 0 and 1, not {threshold}.")
-    if largest_subset < 0:
-        raise JobError(f"Sets of columns have at least 1 column, not {largest_subset} (0 leaves them out).")
-    sets = dict(taken(Every(), every or {}, "every"))
-    asked = SurveyQuestions(weight, household, missing_means, exact, suda, sets, sampling_fraction, threshold)
-    frame, _ = to_polars(data)
-    twice = sorted({name for name in quasi if list(quasi).count(name) > 1 or name in sensitive})
-    if twice:
-        raise JobError(f"Named twice: {some(twice)}. A column is a quasi-identifier or sensitive, once.")
+    asked, more = split_settings(settings, more)
+    subject = Subject.of(data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, **more)
+    refuse_alone(beside if released is None else released, on=on)
+    refuse_alone(beside, beside_quasi=beside_quasi)
+    wanted = subject.job
+    survey = SurveyQuestions(
+        wanted.sampling_weight, wanted.household, asked.missing_means, asked.exact, asked.suda, dict(asked.every),
+        asked.sampling_fraction, asked.threshold,
+    )  # fmt: skip
+    named = wanted.population if asked.population_size is None and asked.sampling_fraction is None else None
+    source = population if population is not None else named
+    everyone = None if source is None else subject.read_other(source)
+    subject.require_unit()
+    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known)
+    if lists is not None and (survey.asked or everyone is not None or released is not None):
+        raise JobError(
+            "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
+            "columns, the population and the release out."
+        )
+    if beside is not None and units is not None:
+        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
+    found = table_risk(
+        frame, wanted.quasi, wanted.sensitive, asked, population=everyone, units=units, survey=survey,
+        leave_out=wanted.unit,
+    )  # fmt: skip
+    found = replace(found, rows=subject.frame.height)
+    if released is not None:
+        from kanopy.study.match import match_tables
+
+        hierarchies = subject.hierarchies(found.quasi)
+        matched = match_tables(frame, released, quasi=found.quasi, hierarchies=hierarchies, key=on, compare=found.quasi)
+        other = to_polars(released)[0]
+        shared = [name for name in found.quasi if name in other.columns]
+        found = replace(
+            found,
+            attacks=attack_matched(matched, found.quasi, seed=asked.seed, units=units),
+            order=row_order(matched.partner),
+            exposed=exposed_ends(frame, other, shared, asked.least_rows, units=units),
+        )
+    if beside is not None:
+        together = both_releases(
+            frame, to_polars(beside)[0], found.quasi, k=asked.least_rows, key=on, in_order=in_order,
+            earlier_quasi=column_names(beside_quasi), one_level=one_level,
+        )  # fmt: skip
+        found = replace(found, beside=together)
+    return found
+
+
+def table_risk(
+    frame: pl.DataFrame,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    settings: RiskSettings | None = None,
+    *,
+    population: Any = None,
+    suppressed: Mask | None = None,
+    units: Units | None = None,
+    survey: SurveyQuestions | None = None,
+    leave_out: Sequence[str] = (),
+) -> RiskAssessment:
+    """What a table gives away by itself. `suppressed` says which rows publish no quasi-identifier; otherwise those that
+    show `*` in all. Where columns are looked for, it is not among `leave_out`.
+
+    >>> import polars as pl
+    >>> table_risk(pl.DataFrame({"zip": ["1", "1", "2"]}), ["zip"]).sizes.unique_rows
+    1
+    """
+    from kanopy._table.grouping import code_columns, number_rows, require_columns
+
+    asked = settings or RiskSettings()
     require_columns(frame, [*quasi, *sensitive])
-    names = taken(Names(), unit, "unit")
-    if wrong := [name for name in names if name in (*quasi, *sensitive)]:
-        raise JobError(f"The unit {some(wrong)} has another role too. Give it one.")
-    looked_at = list(quasi) or [name for name in frame.columns if name not in (*sensitive, *names)]
-    whole = frame.height
-    if units is None:
-        frame, units, lists = opened(frame, quasi, separators or {}, names, known)
-        others = (population, released, suppressed)
-        if lists is not None and (asked.asked or any(each is not None for each in others)):
-            raise JobError(
-                "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
-                "columns, the population and the release out."
-            )
+    looked_at = list(quasi) or [name for name in frame.columns if name not in (*sensitive, *leave_out)]
     identifying = None
-    if largest_subset or not quasi:
-        columns = code_columns(frame, looked_at)
+    if asked.largest_subset or not quasi:
+        columns, largest = code_columns(frame, looked_at), asked.largest_subset or 3
         identifying = identifying_columns(
-            looked_at, [c.codes for c in columns], [c.size for c in columns], largest=largest_subset or 3, units=units
+            looked_at, [c.codes for c in columns], [c.size for c in columns], largest=largest, units=units
         )
     suggested = not quasi
     if identifying is not None and suggested:
@@ -256,39 +290,19 @@ def assess_risk(
                 "Name the columns that others may know (-q)."
             )
     grouped = number_rows(frame, quasi, suppressed, units)
-    answers = survey_answers(frame, quasi, asked, grouped.class_of_row >= 0, units)
+    answers = survey_answers(frame, quasi, survey or SurveyQuestions(), grouped.class_of_row >= 0, units)
     sizes = grouped.sizes
     fitting = None if units is None else units.fitting(grouped.class_of_row, len(sizes))
-    told = _Population(population, population_size, sampling_fraction)
+    told = _Population(population, asked.population_size, asked.sampling_fraction)
     journalist, marketer, uniques = _population(frame, quasi, grouped, told, units, fitting)
     found, given_away = _disclosure(frame, quasi, sensitive, grouped, units)
-    attacks: tuple[Attack, ...] = ()
-    exposed: tuple[ExposedEnds, ...] = ()
-    order = None
-    if released is not None:
-        from kanopy.study.match import match_tables
-
-        matched = match_tables(frame, released, quasi=quasi, hierarchies=hierarchies, key=key, compare=quasi)
-        attacks = attack_matched(matched, quasi, seed=seed, units=units)
-        order = row_order(matched.partner)
-        other = to_polars(released)[0]
-        shared = [name for name in quasi if name in other.columns]
-        exposed = exposed_ends(frame, other, shared, ceil(1 / threshold) if threshold else 2, units=units)
-    if beside is not None and units is not None:
-        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
-    together = None
-    if beside is not None:
-        together = both_releases(
-            frame, to_polars(beside)[0], quasi, k=ceil(1 / threshold) if threshold else 2, key=key,
-            earlier_quasi=beside_quasi, in_order=in_order, one_level=one_level,
-        )  # fmt: skip
     return RiskAssessment(
-        rows=whole,
+        rows=frame.height,
         suppressed_rows=grouped.suppressed,
         quasi=tuple(quasi),
         suggested_quasi=suggested,
-        threshold=threshold,
-        rows_above_threshold=rows_at_risk(sizes, threshold, fitting),
+        threshold=asked.threshold,
+        rows_above_threshold=rows_at_risk(sizes, asked.threshold, fitting),
         sizes=risk(sizes, THRESHOLDS, fitting=fitting),
         histogram=size_histogram(sizes, fitting=fitting),
         journalist=journalist,
@@ -297,14 +311,11 @@ def assess_risk(
         identifying=identifying,
         disclosure=found,
         given_away=given_away,
-        attacks=attacks,
+        attacks=(),
         answers=answers,
         counted="rows" if units is None else units.called,
         units=None if units is None else units.count,
         known=1 if units is None else units.known or KNOWN_ALL,
-        exposed=exposed,
-        order=order,
-        beside=together,
     )
 
 

@@ -57,8 +57,6 @@ class Subject:
         wanted = studied_job(job, settings)
         models = wanted.all_models if job is not None or wanted.says("k") else wanted.models
         frame = read_records(data, wanted, rules=ReadingRules() if as_release else None, part=True)
-        given = {"population": population, **settings}
-        refuse_unused(models, [name for name in SURVEY if given.get(name) is not None])
         source = population if population is not None else wanted.population
         people = None
         if any(model.needs_population for model in models):
@@ -66,6 +64,10 @@ class Subject:
 
             people = read_population(source, wanted)
         return cls(frame, wanted, models, people, as_release)
+
+    def read_other(self, source: Any) -> pl.DataFrame:
+        """Another table with columns of this one, such as the population: read by the same rules, no row skipped."""
+        return read_records(source, self.job, rules=ReadingRules.of(self.job).of_records(), part=True)
 
     def require_unit(self) -> None:
         """Refuse to count people in a table that does not say whose rows it has."""
@@ -116,6 +118,9 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
     said = {name: value for name, value in settings.items() if value is not None}
     if "models" in said:
         said["models"] = (*own.models, *make_models(said["models"]))
+    for name, value in said.items():
+        if isinstance(value, Mapping) and name != "models":  # columns that are not named keep the job's
+            said[name] = {**getattr(own, name), **value}
     named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(said.get(role)) or ()}
     if named and job is not None:  # a role that is said now takes the place of the job's
         for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "unit"):
