@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanopy._errors import HierarchyError
+import kanopy
+from kanopy._errors import HierarchyError, KanopyError
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy, write_hierarchy
@@ -203,3 +209,63 @@ def test_arx_files_are_read():
         "sex": 1, "age": 4, "race": 1, "marital-status": 2, "education": 3, "native-country": 2,
         "workclass": 2, "occupation": 2, "salary-class": 1,
     }  # fmt: skip
+
+
+ODD: tuple[Any, ...] = (
+    "31", 31, 3.5, None, True, [], {}, [[]], "", [None], [1], {"a": None}, [{"x": 1}], 10**30, -1, float("nan"), ["a"],
+)  # fmt: skip
+
+
+def _places(content: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in JSON: keys and positions."""
+    yield place
+    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, below in inside:
+        yield from _places(below, (*place, key))
+
+
+def _edited(text: str, place: tuple[Any, ...], value: Any) -> str:
+    whole = {"": json.loads(text)}
+    inside, last = whole, ""
+    for key in place:
+        inside, last = inside[last], key
+    inside[last] = value
+    return json.dumps(whole[""])
+
+
+@pytest.mark.parametrize("kind", ["tree", "crossing", "intervals"])
+def test_a_file_that_somebody_edited_is_read_or_refused_in_words(kind: str) -> None:
+    made = {
+        "tree": Hierarchy.from_rows([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]], name="n"),
+        "crossing": Hierarchy.from_rows([["a", "ab", "x"], ["b", "ab", "y"], ["c", "c", "y"]], require_nesting=False),
+        "intervals": kanopy.build_hierarchy([1, 5, 9, 30], "iotf"),
+    }[kind]
+    text = hierarchy_json(made)
+    refused = 0
+    for place in _places(json.loads(text)):
+        for odd in ODD:
+            try:
+                read = parse_json(_edited(text, place, odd), "n.json")
+            except KanopyError as error:
+                assert len(str(error)) > 20
+                refused += 1
+            else:  # what is read can be used
+                assert parse_json(hierarchy_json(read), "n.json").labels == read.labels
+    assert refused > 100
+
+
+def test_children_that_are_a_text_are_refused() -> None:
+    with pytest.raises(HierarchyError, match="children must be a list of objects, not '31'"):
+        parse_json(_edited(hierarchy_json(Hierarchy.flat(["a", "b"])), ("tree", 0, "children"), "31"), "n.json")
+
+
+def test_whole_numbers_of_any_size_are_taken_or_refused_in_words() -> None:
+    """NumPy has no whole numbers of 128 bits."""
+    most = 10**30
+    for values in (pl.Series([1, 2, most, most], dtype=pl.Int128), [1, 2, most, most], [1.5, 10**400], [-1e308, 1e308]):
+        with pytest.raises(HierarchyError, match=r"more than 61 bits|too large to compute"):
+            kanopy.build_hierarchy(values, "iotf")
+    small = kanopy.build_hierarchy(pl.Series([1, 2, 30, 30], dtype=pl.Int128), "iotf")
+    assert small.values == ("1", "2", "30")
+    named = kanopy.anonymize({"id": [str(most)] * 2 + ["1"] * 2}, kanopy.Job(quasi=["id"], k=2))
+    assert named.frame["id"].to_list() == [str(most)] * 2 + ["1"] * 2

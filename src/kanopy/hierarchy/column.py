@@ -212,6 +212,8 @@ def _as_array(values: Any) -> npt.NDArray[Any] | None:
     """The values as a NumPy array if that loses nothing (no nulls inside a column of integers, for instance)."""
     if isinstance(values, np.ndarray):
         return values
+    if "Int128" in str(getattr(values, "dtype", "")):
+        return None  # NumPy has no whole numbers of 128 bits: they are looked at one by one
     nulls = getattr(values, "null_count", None)  # Polars says by a method, Arrow by an attribute
     if nulls is not None and (nulls() if callable(nulls) else nulls) == 0 and hasattr(values, "to_numpy"):
         array = np.asarray(values.to_numpy())
@@ -301,7 +303,7 @@ def _float_labels(distinct: npt.NDArray[np.float64]) -> Callable[[], list[str]]:
 
 def _real(distinct: npt.NDArray[np.float64], counts: Longs, name: str, labels: Callable[[], Sequence[str]]) -> Column:
     """Real numbers: positions on the finest grid of powers of two that 61 bits allow over the range."""
-    extent = float(distinct[-1] - distinct[0])
+    extent = float(distinct[-1]) - float(distinct[0])
     if not math.isfinite(extent):
         raise HierarchyError(f"The range of the column {name!r} is too large to compute with. Rescale it.")
     step = math.floor(math.log2(LARGEST / extent)) if extent > 0 else 0
@@ -352,8 +354,8 @@ def _from_objects(items: list[Any], weights: Longs | None, name: str) -> Column:
     if kinds and kinds <= {int, float, np.int64, np.float64, np.int32, np.float32}:
         values, numbers = list(counter), np.array(list(counter.values()), np.int64)
         if kinds <= {int, np.int64, np.int32}:
-            return _from_numbers(_int_array(values, name), numbers, name)
-        return _from_numbers(np.array(values, np.float64), numbers, name)
+            return _from_numbers(_number_array(values, np.int64, name), numbers, name)
+        return _from_numbers(_number_array(values, np.float64, name), numbers, name)
     if kinds and all(issubclass(kind, Decimal | int) and kind is not bool for kind in kinds):
         return _decimals([(Decimal(v), str(v), n) for v, n in counter.items()], name)
     if kinds and all(issubclass(kind, dt.datetime) for kind in kinds):
@@ -367,9 +369,9 @@ def _from_objects(items: list[Any], weights: Longs | None, name: str) -> Column:
     return _texts(counter, name)
 
 
-def _int_array(values: list[Any], name: str) -> Longs:
+def _number_array(values: list[Any], kind: type[np.int64] | type[np.float64], name: str) -> npt.NDArray[Any]:
     try:
-        return np.array(values, np.int64)
+        return np.array(values, kind)
     except OverflowError as error:
         message = f"The column {name!r} holds whole numbers of more than 61 bits. Treat it as text."
         raise HierarchyError(message) from error

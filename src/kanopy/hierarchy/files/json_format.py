@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kanopy._arrays import Ints
-from kanopy._errors import HierarchyError, some
+from kanopy._errors import HierarchyError, short, some
 from kanopy.hierarchy.construct import Bounds, bounds_array
 from kanopy.hierarchy.derive import with_levels_of_depth
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -96,20 +96,39 @@ def parse_json(text: str, where: str, *, name: str = "") -> Hierarchy:
         ) from error
 
 
+def _all_are(kind: type, values: Any, what: str) -> Any:
+    """The list of what must all be of one kind; somebody may have edited the file.
+
+    >>> _all_are(dict, "31", "children")
+    Traceback (most recent call last):
+    ValueError: children must be a list of objects, not '31'
+    """
+    if not isinstance(values, list) or not all(isinstance(each, kind) for each in values):
+        named = {dict: "objects", str: "texts", int: "whole numbers"}[kind]
+        raise ValueError(f"{what} must be a list of {named}, not {short(values)}")
+    return values
+
+
 def _written_here(content: dict[str, Any], name: str) -> Hierarchy:
+    _all_are(str, [content["name"]], "the name of the hierarchy")
     name = name or content["name"]
     size = int(content["values"])
     if "nodes" in content:
         nodes = content["nodes"]
+        _all_are(str, nodes["label"], "labels")
         given = (nodes["parent"], content["table"], content.get("level_of"))
         parent, table, level_of = (None if values is None else np.array(values, np.int32) for values in given)
         low, high = (None if nodes[side] is None else bounds_array(nodes[side]) for side in ("low", "high"))
         checked = _checked(size, nodes["label"], parent, low, high, table)
+        if level_of is not None and level_of.shape != (len(nodes["label"]),):
+            raise ValueError("every node needs one level")
         return Hierarchy(*checked, name=name, table=table, low=low, high=high, level_of=level_of)
     flat: list[tuple[dict[str, Any], int]] = []
-    for root in content["tree"]:
+    for root in _all_are(dict, content["tree"], "the tree"):
         _collect(root, -1, flat)
     number = len(flat)
+    _all_are(int, [entry["id"] for entry, _ in flat], "node ids")
+    _all_are(str, [entry["label"] for entry, _ in flat], "labels")
     if sorted(entry["id"] for entry, _ in flat) != list(range(number)):
         raise ValueError("node ids must be 0, 1, 2, …, each once")
     labels, parent = [""] * number, np.full(number, -1, np.int32)
@@ -117,7 +136,7 @@ def _written_here(content: dict[str, Any], name: str) -> Hierarchy:
     highs: list[Any] = [None] * number
     for entry, above in flat:
         node = entry["id"]
-        labels[node], parent[node] = str(entry["label"]), above
+        labels[node], parent[node] = entry["label"], above
         lows[node], highs[node] = entry.get("low"), entry.get("high")
     low = None if None in lows else bounds_array(lows)
     high = None if None in highs else bounds_array(highs)
@@ -139,6 +158,8 @@ def _checked(
     for array in (parent, low, high):
         if array is not None and len(array) != number:
             raise ValueError("labels, parents and bounds differ in length")
+    if any(side is not None and not np.isfinite(side).all() for side in (low, high)):
+        raise ValueError("bounds must be finite numbers")
     if parent is not None:
         inner = parent >= 0
         if (parent[inner] <= np.flatnonzero(inner)).any() or (parent >= number).any() or (parent[inner] < size).any():
@@ -150,7 +171,7 @@ def _checked(
 
 def _collect(entry: dict[str, Any], above: int, flat: list[tuple[dict[str, Any], int]]) -> None:
     flat.append((entry, above))
-    for child in entry.get("children", ()):
+    for child in _all_are(dict, entry.get("children", []), "children"):
         _collect(child, int(entry["id"]), flat)
 
 
