@@ -69,3 +69,44 @@ def test_a_baseline_goes_to_standard_output(shell: Shell) -> None:
     people().write_csv(shell.folder / "p.csv")
     found = shell("baseline", "p.csv", "--method", "rounding", "--amount", "5", "-c", "age", "-o", "-")
     assert found.out.startswith("age\n") and "promises no k" in found.words
+
+
+def test_what_an_engine_has_no_use_for_is_refused_before_work(shell: Shell) -> None:
+    people().write_csv(shell.folder / "p.csv")
+    assert shell("count", "p.csv", "-q", "age,sex", "-o", "counts.parquet").status == 0
+    asked = ("anonymize", "p.csv", *ASKED, "-o", "o.csv")
+    for more, why in (
+        (("--engine", "memory", "--counts", "counts.parquet"), "Counts are read by engines that count"),
+        (("--engine", "memory", "--counts", "nosuch.parquet"), "Counts are read by engines that count"),
+        (("--overwrite",), "overwrite is about tables of a database"),
+        (("--master", "local[2]"), "master names a Spark cluster"),
+        (("--engine", "stream", "--bound"), "'bound' needs all rows in memory"),
+        (("--report", "r.pdf"), "Cannot write the report 'r.pdf'. Known suffixes: .html, .json, .py"),
+    ):
+        run = shell(*asked, *more)
+        assert run.status == 2 and why in run.words, (more, run.error)
+    assert shell.files == ["counts.parquet", "p.csv"]
+
+
+def test_a_statement_comes_with_all_that_was_asked_for_beside_it(shell: Shell) -> None:
+    pytest.importorskip("sqlglot", reason="pip install 'kanopy[sql]'")
+    people().select("age", "sex", "pay").write_parquet(shell.folder / "v.parquet")
+    asked = ("anonymize", "v.parquet", *ASKED, "--emit-sql", "duckdb", "-o", "r.sql")
+    run = shell(*asked, "--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
+    assert run.status == 0, run.error
+    assert shell.files == ["m.csv", "m.json", "r.sql", "s.json", "v.parquet"]
+    assert "r.sql, m.csv, s.json hold values of the original table" in run.words
+    for option in (("--report", "x.html"), ("--target", "pay"), ("--bound",), ("--overwrite",), ("--engine", "stream")):
+        run = shell(*asked[:-1], "x.sql", *option)
+        assert run.status == 2 and f"'{option[0]}' has no use beside --emit-sql" in run.words
+    assert "x.sql" not in shell.files
+
+
+def test_levels_of_an_earlier_solution_are_not_called_optimal(shell: Shell) -> None:
+    people().write_csv(shell.folder / "p.csv")
+    assert shell("anonymize", "p.csv", *ASKED, "-o", "o.csv", "--solution", "s.json").status == 0
+    told = shell("apply", "s.json", "p.csv", "-o", "again.csv")
+    assert told.status == 0 and "not searched" in told.out and "optimal" not in told.out, told.out
+    found = shell("apply", "s.json", "p.csv", "-o", "again.csv", "--json").json
+    assert (found["algorithm"], found["optimal"], found["floor"], found["gap"]) == ("given-levels", False, None, None)
+    assert (found["judged"], found["candidates"]) == (0, 0)

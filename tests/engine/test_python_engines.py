@@ -29,13 +29,16 @@ def tables(folder: Path) -> None:
     [
         ("p.parquet", "auto", "out.parquet"), ("p.parquet", "memory", "out.csv"),
         ("p.parquet", "stream", "out.parquet"),
-        ("p.parquet", "stream", "out.sqlite::release"), ("p.sqlite::people", "auto", "p.sqlite::release"),
+        ("p.parquet", "stream", "out.sqlite::release"), ("p.parquet", "auto", "new.sqlite::release"),
+        ("p.parquet", "auto", "new.duckdb::release"), ("p.sqlite::people", "auto", "p.sqlite::release"),
         ("p.sqlite::people", "database", "p.sqlite::release"), ("p.sqlite::people", "memory", "out.parquet"),
         ("p.sqlite::people", "database", "out.parquet"),
     ],
 )  # fmt: skip
 def test_a_path_or_an_address_on_every_engine(data: str, engine: str, output: str, tmp_path: Path) -> None:
     tables(tmp_path)
+    if "duckdb" in output:
+        pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
     if output == "out.sqlite::release":
         fill(f"{tmp_path}/out.sqlite", people(), "other")
     result = kanopy.anonymize(f"{tmp_path}/{data}", JOB, engine=engine, output=f"{tmp_path}/{output}")
@@ -97,3 +100,31 @@ def test_what_cannot_be_is_refused_before_work(
     with pytest.raises(kanopy.KanopyError, match=why):
         kanopy.anonymize(people() if data == "frame" else data, JOB, **asked)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_new_database_is_there_with_its_table_or_not_at_all(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+    tables(tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setattr("kanopy.engine.contract.require_same", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        kanopy.anonymize(tmp_path / "p.parquet", JOB, output=f"{tmp_path}/new.{kind}::release")
+    with pytest.raises(kanopy.NoSolution):
+        kanopy.anonymize(tmp_path / "p.parquet", JOB.replaced(k=400, quasi=["age"], min_levels={"age": 0},
+                         max_levels={"age": 0}, hierarchies={}), output=f"{tmp_path}/new.{kind}::release")  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_missing_unit_and_equal_rows_of_a_person_beside_models_of_the_whole_table(tmp_path: Path) -> None:
+    visits = pl.DataFrame({
+        "p": ["a", "a", "b", "c", "d", None, "e", "f", "g", "a"], "age": [*"1111222921"],
+        "ill": [*"xxyxyxyxxy"],
+    })  # fmt: skip
+    visits.write_parquet(tmp_path / "p.parquet")
+    for model in ("beta-enhanced:ill:2", "delta-disclosure:ill:2"):
+        job, out = Job(quasi=["age"], k=2, unit=["p"], suppress=0.5, models=[model]), tmp_path / f"{model[:4]}.parquet"
+        assert kanopy.anonymize(tmp_path / "p.parquet", job, engine="stream", output=out).suppressed == 1
+        assert as_texts(pl.read_parquet(out)) == as_texts(kanopy.anonymize(visits, job).frame)

@@ -166,11 +166,14 @@ def _keep_inside(*files: Path | None) -> None:
 def _show_release(out: Any, result: Any, output: str, report: Path | None) -> None:
     from rich.text import Text
 
+    from kanopy.release.solution_file import GIVEN_LEVELS
     from kanopy.search.work import figure
 
     show_lost(out, result)
     solution, verification = result.solution, result.verification
     proved = "proved optimal" if solution.optimal else "not proved optimal"
+    if solution.algorithm == GIVEN_LEVELS:
+        proved = "taken from the job or an earlier solution, not searched"
     if solution.floor and not solution.optimal:
         proved += f" (at most {solution.gap:.1%} of it avoidable)"
     of = f" of {solution.candidates:,}" if solution.judged <= solution.candidates else ""

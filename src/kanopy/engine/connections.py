@@ -248,13 +248,22 @@ def is_database(address: str) -> bool:
     return address.startswith(POSTGRES) or KINDS.get(split_source(address)[0].suffix.lower()) in ("duckdb", "sqlite")
 
 
-def connected(address: str) -> tuple[Connection, str, str | None, str | None]:
-    """A connection to the database behind an address, what that is called, and the table or query named."""
+def connected(address: str, place: Path | None = None) -> tuple[Connection, str, str | None, str | None]:
+    """A connection to the database behind an address, what that is called, and the table or query named. With a `place`
+    it is a new database, made there."""
     if address.startswith(POSTGRES):
         server, table, query = split_postgres(address)
         return PostgreSQL(server), shown_address(server), table, query
     path, table, query = split_source(address)
-    if not path.is_file():
+    duckdb = KINDS[path.suffix.lower()] == "duckdb"
+    if place is not None and not duckdb:
+        place.touch(exist_ok=False)
+    elif place is None and not path.is_file():
         raise DataError(f"There is no file {str(path)!r}. Check the path.")
-    kind = DuckDB if KINDS[path.suffix.lower()] == "duckdb" else SQLite
-    return kind(path), str(path), table, query
+    return (DuckDB if duckdb else SQLite)(place or path), str(path), table, query
+
+
+def absent_database(address: str) -> Path | None:
+    """The file of a database that is not there yet; `None` for one that is, and for servers."""
+    path = None if address.startswith(POSTGRES) else split_source(address)[0]
+    return None if path is None or path.exists() else path

@@ -7,19 +7,21 @@ the release itself. Either all of it is there at the end, or nothing.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
+from kanopy import _files
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
 from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
-from kanopy.engine.connections import connected, is_database
+from kanopy.engine.connections import Connection, absent_database, connected, is_database
 from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
 from kanopy.engine.publishing import counted_again
 from kanopy.engine.pushdown import DatabasePlace
@@ -251,31 +253,55 @@ class DatabaseEngine:
 
 
 class TableSink:
-    """A table of a database that is written piece by piece, in one transaction: complete or not there."""
+    """A table of a database that is written piece by piece, in one transaction: complete or not there. A database that
+    is not there is made aside, and gets its name when the table is complete."""
 
     as_text = False
 
     def __init__(self, address: str, *, overwrite: bool = False) -> None:
-        self.connection, self.source, table, _ = connected(address)
-        self.target = shown_address(address)
+        self.address, self.target = address, shown_address(address)
+        self.path, self._replaces = absent_database(address), False
+        if self.path is not None:
+            _files.check_writable(self.path)
+            self.connection, self.source, table = None, str(self.path), split_source(address)[1]
+        else:
+            self.connection, self.source, table, _ = connected(address)
         try:
             if not table:
                 raise DataError(f"Which table of {self.source} becomes the release? Name it after '::'.")
-            there = self.connection.tables()
+            there = {} if self.connection is None else self.connection.tables()
             if table in there and not overwrite:
                 raise DataError(f"{self.source} has a table {table!r} already. Give another name, or --overwrite.")
             self.table = there.get(table, ".".join(map(quoted, table.split("."))))
             self._replaces = table in there
         except BaseException:
-            self.connection.close()
+            if self.connection is not None:
+                self.connection.close()
             raise
 
     @contextlib.contextmanager
     def writing(self, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         """Write all frames; the block sees what was written, which is committed when it ends well."""
+        if self.connection is not None:
+            with self._transaction(self.connection, frames, schema) as written:
+                yield written
+            return
+        assert self.path is not None
+        place = self.path.with_name(f".{self.path.name}.{_files.mark()}.part")
+        try:
+            with self._transaction(connected(self.address, place)[0], frames, schema) as written:
+                yield written
+            with _files.explained(self.path):
+                os.rename(place, self.path)
+        finally:
+            for left in (place, place.with_name(f"{place.name}.wal")):
+                left.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def _transaction(self, own: Connection, frames: Frames, schema: pl.Schema) -> Iterator[pl.LazyFrame]:
         from polars.io.plugins import register_io_source
 
-        own, ended, kinds = self.connection, False, pl.Schema({name: _stored(kind) for name, kind in schema.items()})
+        ended, kinds = False, pl.Schema({name: _stored(kind) for name, kind in schema.items()})
         try:
             try:
                 own.run("begin")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import background_of, second_opinion, whose_rows, without_values
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
 from kanopy.release.result import PublishedRows, Result
+from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
 
 if TYPE_CHECKING:
     import polars as pl
@@ -187,7 +189,11 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
         from kanopy.search.algorithms import make_algorithm
 
         progress("searching")
-        return make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
+        found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
+        if found.levels is None or not levels_given(job):
+            return found
+        # One candidate is the best of one: that proves nothing of the levels.
+        return replace(found, algorithm=GIVEN_LEVELS, optimal=False, floor=None, judged=0, candidates=0)
     from kanopy import _compiler as compiler
     from kanopy.masking.algorithms.fusion_kernel import fuse
     from kanopy.masking.likeness_kernel import linkage

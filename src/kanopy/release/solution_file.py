@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kanopy.release.result import Result
 
 FORMAT = "kanopy-solution"
+GIVEN_LEVELS = "given-levels"
+"""What stands for the algorithm where the levels were given."""
 KEEP_INSIDE = "This file holds values of the original table (in its hierarchies): keep it inside."
 
 
@@ -77,6 +79,17 @@ def fixed_job(job: Job, levels: Mapping[str, int], hierarchies: Mapping[str, Hie
         parameters={},
         unknown="error",
     )
+
+
+def levels_given(job: Job | MaskJob) -> bool:
+    """Whether a job says the level of every quasi-identifier, as one that applies a solution does: nothing is searched.
+
+    >>> levels_given(Job(quasi=["age"], min_levels={"age": 1}, max_levels={"age": 1}))
+    True
+    """
+    if not isinstance(job, Job) or not job.quasi:
+        return False
+    return all(name in job.min_levels and job.min_levels[name] == job.max_levels.get(name) for name in job.quasi)
 
 
 def read_solution(path: str | Path) -> Job:

@@ -23,6 +23,7 @@ from kanopy.release.prepare import Generalizable, Prepared, make_problem, withou
 from kanopy.release.pushdown.opinion import differs, models_hold, true_labels, verified
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
 from kanopy.release.pushdown.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
+from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
 from kanopy.search.algorithms import algorithm_class
 
 if TYPE_CHECKING:
@@ -139,9 +140,9 @@ def anonymize_by_pushdown(
                 )
                 told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
             solution = PushdownSolution(
-                job.algorithm, None if found is None else found.levels,
-                {"loss": lost / rows} if found is None else {job.metric: found.score}, gone, found is not None,
-                problem.judged, parts, pairs, squares,
+                GIVEN_LEVELS if levels_given(job) else job.algorithm, None if found is None else found.levels,
+                {"loss": lost / rows} if found is None else {job.metric: found.score}, gone,
+                found is not None and not levels_given(job), problem.judged, parts, pairs, squares,
             )  # fmt: skip
             notes, elsewhere = (*notes, *dependent, *told), RowsElsewhere(rows)
             counted = Counted(known, tuple(column for column, _ in columns))
