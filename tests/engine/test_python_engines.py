@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,17 @@ def test_a_missing_unit_and_equal_rows_of_a_person_beside_models_of_the_whole_ta
         job, out = Job(quasi=["age"], k=2, unit=["p"], suppress=0.5, models=[model]), tmp_path / f"{model[:4]}.parquet"
         assert kanopy.anonymize(tmp_path / "p.parquet", job, engine="stream", output=out).suppressed == 1
         assert as_texts(pl.read_parquet(out)) == as_texts(kanopy.anonymize(visits, job).frame)
+
+
+def test_durations_are_published_alike_and_lists_are_refused_in_words(tmp_path: Path) -> None:
+    stays = [dt.timedelta(days=4, hours=7)] * 3 + [dt.timedelta(days=1)] * 3
+    table = pl.DataFrame({"stay": stays, "age": [1, 1, 1, 2, 2, 2], "bought": [["a", "b"]] * 6})
+    table.write_parquet(tmp_path / "p.parquet")
+    for job in (Job(quasi=["stay"], k=3), Job(quasi=["age"], k=3, insensitive=["stay"])):
+        seen = []
+        for engine in ("memory", "stream"):
+            kanopy.anonymize(tmp_path / "p.parquet", job, engine=engine, output=tmp_path / "o.csv")
+            seen.append((tmp_path / "o.csv").read_bytes())
+        assert seen[0] == seen[1] and b"4d 7h" in seen[0]
+    with pytest.raises(JobError, match="'bought' holds lists, which are only taken apart in memory"):
+        kanopy.anonymize(tmp_path / "p.parquet", Job(quasi=["bought"], k=3), engine="stream", output=tmp_path / "x.csv")

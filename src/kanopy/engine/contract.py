@@ -22,6 +22,7 @@ import polars as pl
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, VerificationFailed
 from kanopy._table.column import as_labels
+from kanopy._table.dialects import Dialect
 from kanopy._table.guessing.pointing import MOST_VALUES
 
 if TYPE_CHECKING:
@@ -240,8 +241,10 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
     if meant.columns != seen.columns:
         return False
     if as_text:
+        from kanopy._table.sinks import write_text
+
         rows, text = meant[ROWS], io.BytesIO()
-        meant[meant.columns[:-1]].write_csv(text)
+        write_text(meant[meant.columns[:-1]], text, Dialect())
         again = pl.read_csv(text.getvalue(), infer_schema=False)
         again.columns = meant.columns[:-1]
         meant = again.with_columns(rows)

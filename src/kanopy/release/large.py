@@ -224,6 +224,8 @@ def _prepared(
         absent = [name for name in (*job.roles, *key_columns(job)) if name not in columns]
         if absent:
             raise DataError(f"The table has no column {some(absent)}. {near_miss(absent[0], columns)}")
+        if lists := [name for name in key_columns(job) if engine.schema[name].is_nested()]:
+            raise JobError(f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'.")
         head = engine.head(ROWS_FOR_KEYS)
         roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest, engine.distinct)
         raw = engine.count(key_columns(job)) if counts is None else counts
