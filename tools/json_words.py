@@ -15,7 +15,7 @@ STATUS = (
 
 MEANINGS = {
     # of a release
-    "algorithm": "the algorithm that was used",
+    "algorithm": "the algorithm that was used, `given-levels` where levels were given and not searched",
     "optimal": "whether it is proved that no other release of its kind loses less",
     "k": "the k that was asked for",
     "models": "privacy models besides k, each with its name and parameters",
