@@ -60,6 +60,43 @@ def test_a_failure_in_any_step_leaves_no_output(
             read_table(f"{shell.folder}/p.duckdb::release")
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "kanopy.release.pushdown.result.PushdownResult.summary",
+        "kanopy.release.pushdown.result.PushdownResult.mapping",
+        "kanopy.release.pushdown.run.verified", "kanopy.release.pushdown.run.true_labels",
+        "kanopy.release.manifest.manifest_json", "kanopy.release.solution_file.solution_json",
+        "kanopy.cli.release._show_pushdown",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_nor_where_not_even_distinct_rows_are_here(
+    step: str, kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise DataError("this step fails")
+
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "90")
+    if kind == "parquet":
+        people().write_parquet(shell.folder / "p.parquet")
+        data, output, more = "p.parquet", "out.parquet", ["--engine", "stream"]
+    else:
+        fill(f"{shell.folder}/p.duckdb", people())
+        data, output, more = "p.duckdb::people", "p.duckdb::release", []
+    before = shell.files
+    asked = ("-q", "age,sex", "-k", "5", "--suppress", "5%")
+    monkeypatch.setattr(step, fails)
+    run = shell("anonymize", data, *asked, "-o", output, *BESIDE, *more)
+    assert run.status == 2 and "this step fails" in run.words, run.error
+    assert shell.files == before
+    if kind == "duckdb":
+        with pytest.raises(DataError, match="no table 'release'"):
+            read_table(f"{shell.folder}/p.duckdb::release")
+
+
 def test_a_list_beside_another_column_is_published_with_its_advice(shell: Shell) -> None:
     """Advice leaves the list out in turn; what parted its elements goes with it."""
     rows = [f"{10 + i},{'a;b' if i % 2 else 'b;c;d'},{i % 3}" for i in range(40)]
