@@ -22,7 +22,7 @@ from kanopy.metrics.full_domain import METRICS
 from kanopy.release.prepare import make_problem, prepare
 from kanopy.search.algorithms import ALGORITHMS, make_algorithm, takes
 from kanopy.search.bound.bound import lower_bound
-from kanopy.search.problem import Problem
+from kanopy.search.problem import SECONDS_EACH, Problem
 from kanopy.search.work import LEAST_SECONDS, Work
 from tests.quick import QUICK
 
@@ -139,3 +139,14 @@ def test_who_spends_is_charged_for_that_alone() -> None:
     work.spend_up_to(1.0)
     assert work.over and work.done == 1.0, "a limit met exactly is met"
     assert Work(0.0).over and Work(0.0).done == 1.0
+
+
+def test_what_a_search_within_a_search_judges_is_charged_for() -> None:
+    """Rows are put into an order of values first: what was judged of that copy was charged to nobody."""
+    table = pl.DataFrame(
+        {"age": [(37 * i) % 71 for i in range(200)], "zip": [f"{(61 * i) % 97:02d}" for i in range(200)]}
+    )
+    job = kanopy.Job(quasi=["age", "zip"], k=5, suppress=0.1)
+    problem = make_problem(prepare(table, job).domain, job)
+    found = make_algorithm("optimal").solve(problem)
+    assert problem.judged == found.judged > 1 and problem.work_seconds > SECONDS_EACH * problem.judged

@@ -74,7 +74,7 @@ class Problem:
             if level > height:
                 raise JobError(f"{name} has levels 0 to {height}; the highest level cannot be {level}.")
         self.evidence = Evidence(domain, self.models)
-        self.judged = 0
+        self.judged = self._looked_at = 0
         self._cheapest: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     @property
@@ -82,7 +82,13 @@ class Problem:
         """What judging has taken so far, in seconds of an ordinary machine (see `kanopy.search.work`)."""
         made = {id(tables): tables for name in ("tables", "full_tables") if (tables := self.__dict__.get(name))}
         looked_at: int = sum(tables.looked_at for tables in made.values())
-        return SECONDS_EACH * self.judged + SECONDS_PER_CLASS * looked_at
+        return SECONDS_EACH * self.judged + SECONDS_PER_CLASS * (looked_at + self._looked_at)
+
+    def account_for(self, copy: Problem) -> None:
+        """What was judged of a copy was judged of this problem: whoever gave it to a search pays for that."""
+        if copy is not self:
+            self._looked_at += round((copy.work_seconds - SECONDS_EACH * copy.judged) / SECONDS_PER_CLASS)
+            self.judged += copy.judged
 
     def changed(self, **different: Any) -> Problem:
         """The same problem with some of its arguments given anew."""

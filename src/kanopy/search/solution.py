@@ -207,6 +207,7 @@ class Algorithm(Declared):
         # No release depends on the order of the rows: ties are settled in an order of values.
         by_rows = self.recoding in ("local", "cell")
         ordered = in_order(problem.domain, problem.evidence.sensitive, by_rows=by_rows)
+        given = problem
         if ordered.domain is not problem.domain:
             problem = problem.changed(domain=ordered.domain)
         try:
@@ -218,6 +219,8 @@ class Algorithm(Declared):
                 found = self.search(problem, progress)
         except NoSolution as reason:
             found = most_general(self.name, self.recoding, problem, reason)
+        finally:
+            given.account_for(problem)
         return replace(found, recoding=ordered.back(found.recoding))
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
