@@ -159,8 +159,9 @@ def test_suppressed_rows_are_a_class_like_any_other() -> None:
         ("k", False, ("ill",)), ("l-distinct", False, ("ill",)),
     ]  # fmt: skip
     assert (found.k, found.suppressed_rows) == (4, 1)
-    table["ill"][-1] = None
-    assert kanopy.check(table, job).holds
+    for nothing in ("", None):  # some formats know no missing texts
+        table["ill"][-1] = nothing
+        assert kanopy.check(table, job).holds
     assert kanopy.check(table, job.replaced(models=["t-equal:ill:0"])).holds  # no value, so nothing to be close to
     assert kanopy.check({"age": ["*", "*", "*"], "sex": ["*"] * 3, "ill": [None] * 3}, job).holds
 

@@ -270,9 +270,10 @@ def _facts(series: pl.Series, hierarchy: Hierarchy | None, whose: pl.Series | No
     import polars as pl
 
     from kanopy.verify.regroup import column_facts
+    from kanopy.verify.suppressed import tells
 
     mask = pl.Series(hidden)
-    if hidden.any() and not hidden.all() and series.filter(mask).is_null().all():
+    if hidden.any() and not hidden.all() and not tells(series.filter(mask)).any():
         series, whose = series.filter(~mask), None if whose is None else whose.filter(~mask)
     return column_facts(series, hierarchy, whose)
 
@@ -286,14 +287,14 @@ def _told_of_suppressed(subject: Subject, hidden: Mask, background: Background) 
     import polars as pl
 
     from kanopy.verify.people import Whose
-    from kanopy.verify.suppressed import unguarded
+    from kanopy.verify.suppressed import tells, unguarded
 
     models, quasi = subject.models, subject.job.quasi
     columns = dict.fromkeys((*subject.job.sensitive, *(name for model in models for name in model.sensitive)))
     found: dict[Model, list[str]] = {}
     for name in columns:
         column = subject.frame[name]
-        for rows in (hidden, hidden & column.is_not_null().to_numpy()):
+        for rows in (hidden, hidden & tells(column).to_numpy()):
             mask = pl.Series(rows)
             units = background.units
             whose = None if units is None else Whose(pl.DataFrame([units.filter(mask)]))

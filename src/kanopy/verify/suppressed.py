@@ -15,6 +15,16 @@ from kanopy.verify.people import Whose
 from kanopy.verify.regroup import Background, published_classes
 
 
+def tells(column: pl.Series) -> pl.Series:
+    """Which rows have a value: an empty text is a missing one, as formats without missing texts write it.
+
+    >>> tells(pl.Series(["a", "", None])).to_list()
+    [True, False, False]
+    """
+    there = column.is_not_null()
+    return there & (column != "").fill_null(False) if column.dtype == pl.String else there
+
+
 def unguarded(
     rows: pl.DataFrame,
     quasi: Sequence[str],
@@ -38,7 +48,7 @@ def unguarded(
     many = rows.height if rows_of is None else int(rows_of.sum())
     together = Classes(np.array([many if whose is None else whose.units.n_unique()]))
     for name in sensitive:
-        if name not in rows.columns or rows[name].null_count() == rows.height:
+        if name not in rows.columns or not tells(rows[name]).any():
             continue
         for model in models:
             if isinstance(model, KAnonymity):
