@@ -138,7 +138,7 @@ def test_mixed_columns_senses_weights_and_diversity(shell: Shell) -> None:
     out = shell.folder / "o.csv"
     done = shell(
         "mask", data, "-t", "why", "-q", "age", "-k", "3", "-s", "ill", "--diversity", "2", "--senses", senses,
-        "--weights", "why=2,age=1", "-o", out, "--json", "--targets", "any",
+        "--weights", "why=2,age=1", "-o", out, "--json", "--targets", "any", "--keep-order",
     )  # fmt: skip
     assert done.status == 0, done.error
     assert done.json["unknown"] == []
@@ -151,7 +151,7 @@ def test_a_hierarchy_file_as_ontology(shell: Shell) -> None:
     tree = shell.write("tree.csv", "walk;sport;*\ngolf;sport;*\nwine;food;*\n")
     out = shell.folder / "o.csv"
     assert shell("mask", data, "-t", "why", "-k", "3", "--vgh", tree, "-o", out).status == 0
-    assert [row["why"] for row in rows_of(out)] == ["walk"] * 4 + ["wine"] * 3
+    assert sorted(row["why"] for row in rows_of(out)) == ["walk"] * 4 + ["wine"] * 3
 
 
 def test_anonymize_knows_the_masking_algorithms(shell: Shell, answers: Path) -> None:

@@ -66,7 +66,7 @@ def test_anonymize_prints_one_json_object_with_the_promised_keys(shell: Shell, p
     assert (hidden, len(sizes), min(sizes.values())) == (
         found["suppressed"], found["classes"], found["smallest_class"],
     )  # fmt: skip
-    assert [row["ill"] for row in published] == ["flu", "flu", "cold", "flu", "cold", "cough"]
+    assert sorted(row["ill"] for row in published) == ["cold", "cold", "cough", "flu", "flu", "flu"]
 
 
 def test_identifiers_stay_home_and_the_note_says_so(shell: Shell, people: Path) -> None:
@@ -80,7 +80,7 @@ def test_identifiers_stay_home_and_the_note_says_so(shell: Shell, people: Path) 
     assert list(records(shell.folder / "out.csv")[0]) == ["age", "ill"]
     asked = shell("anonymize", people, "-q", "age", "--insensitive", "name", *options)
     assert asked.status == 0 and "left out" not in asked.error
-    assert records(shell.folder / "out.csv")[0]["name"] == "Ann"
+    assert "Ann" in [row["name"] for row in records(shell.folder / "out.csv")]
 
 
 def test_without_json_people_read_words(shell: Shell, people: Path) -> None:
@@ -207,9 +207,9 @@ def test_suppressed_rows_are_kept_as_stars_or_dropped(shell: Shell) -> None:
     shell.write("trees/a.csv", "x;x2\ny;y2\n")
     options = ("-q", "a", "-k", "2", "--suppress", "40%", "--hierarchies", "trees", "--insensitive", "b", "--json")
     assert shell("anonymize", path, *options, "-o", "out.csv").json["suppressed"] == 1
-    assert (shell.folder / "out.csv").read_text() == "a,b\nx,1\nx,2\n*,3\n"
+    assert sorted((shell.folder / "out.csv").read_text().splitlines()) == ["*,3", "a,b", "x,1", "x,2"]
     assert shell("anonymize", path, *options, "-o", "out.csv", "--drop-suppressed").json["suppressed"] == 1
-    assert (shell.folder / "out.csv").read_text() == "a,b\nx,1\nx,2\n"
+    assert sorted((shell.folder / "out.csv").read_text().splitlines()) == ["a,b", "x,1", "x,2"]
 
 
 def test_report_files_appear_together_with_the_release(shell: Shell, people: Path) -> None:
@@ -278,8 +278,8 @@ def test_a_real_process_ends_with_the_right_status(tmp_path: Path) -> None:
 
 def test_leading_zeros_and_case_survive(shell: Shell) -> None:
     path = shell.write("codes.csv", "zip,City\n00123,Rome\n00124,rome\n00223,Rome\n00224,rome\n")
-    run = shell("anonymize", path, "-q", "zip", "-k", "2", "--insensitive", "City", "-o", "out.csv", "--json")
-    assert run.status == 0
+    options = ("-q", "zip", "-k", "2", "--insensitive", "City", "-o", "out.csv", "--keep-order", "--json")
+    assert shell("anonymize", path, *options).status == 0
     assert (shell.folder / "out.csv").read_text() == "zip,City\n0012*,Rome\n0012*,rome\n0022*,Rome\n0022*,rome\n"
 
 
@@ -296,7 +296,7 @@ def test_given_hierarchy_reads_back_from_its_own_release(shell: Shell, people: P
     shell("anonymize", people, "-q", "age", "-k", "3", "--hierarchies", ".", "-o", "out.csv", "--json")
     tree = Hierarchy.from_rows(line.split(";") for line in AGES.splitlines())
     before, after = records(people), records(shell.folder / "out.csv")
-    assert [tree.generalize(row["age"], 1) for row in before] == [row["age"] for row in after]
+    assert sorted(tree.generalize(row["age"], 1) for row in before) == sorted(row["age"] for row in after)
 
 
 def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:

@@ -246,13 +246,10 @@ def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("kanopy.release.where.LARGE_TEXT", 1000)
     assert choose_engine(source, "out.csv", BY_AGE) == "stream"
     assert choose_engine(source, "out.csv", BY_AGE, rows_needed=True) == "memory"
-    assert choose_engine(source, "out.csv", BY_AGE.replaced(shuffle=True)) == "memory"
     assert choose_engine(str(tmp_path), "out/", BY_AGE) == "stream"
     assert choose_engine("p.sqlite::people", "p.sqlite::release", BY_AGE) == "database"
     with pytest.raises(JobError, match="Did you mean 'stream'"):
         choose_engine(source, "out.csv", BY_AGE, "straem")
-    with pytest.raises(JobError, match="shuffling sorts all rows"):
-        run_on_engine(_stream(source, tmp_path / "o.csv"), BY_AGE.replaced(shuffle=True))
 
 
 def test_counts_of_months_add_up(tmp_path: Path) -> None:

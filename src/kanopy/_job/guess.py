@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,6 @@ from kanopy._shown import Short
 from kanopy._table.roles import Role
 from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.scales import in_known_order
-
-HIDDEN = (Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.UNIT)
-FEWEST_IN_ORDER = 8
-"""Fewer different values may stand in order by chance."""
 
 if TYPE_CHECKING:
     from kanopy._table.guessing.guess import Guess
@@ -83,11 +79,10 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     )
     quasi = [guess for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     candidates = math.prod(LEVELS.get(guess.hierarchy_hint or "", FEW_LEVELS) for guess in quasi)
-    why = _told_by_order(frame, [guess.column for guess in guesses if guess.role in HIDDEN])
     # Algorithms that publish equal rows differently count rows, not people.
     people = any(guess.role == Role.UNIT for guess in guesses)
     wide = "" if candidates <= MOST_CANDIDATES else "people" if people else "rows"
-    lines = list(_settings(source, skipped, everywhere, wide, frame.height, why))
+    lines = list(_settings(source, skipped, everywhere, wide, frame.height))
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
@@ -179,7 +174,7 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
-def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int, why: str) -> Iterator[str]:
+def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int) -> Iterator[str]:
     """The lines of the job outside its columns."""
     yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
     if source:
@@ -214,9 +209,6 @@ def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int
     yield 'unknown = "error"'
     yield "# Columns without a role: leave out, publish."
     yield 'rest = "leave out"'
-    told = why and f" ({why})"
-    yield f"# Publish the rows in another order: where a row stands may tell whose it is{told}."
-    yield f"shuffle = {'true' if why else 'false'}"
     yield ""
     yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
     yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (stays at home till"
@@ -321,14 +313,3 @@ def _in_order(guess: Guess, texts: list[str]) -> _Read | None:
         return None
     what = "bands of numbers" if bands_in_order(texts) is not None else "words of a scale"
     return _Read({"method": "order", "order": order}, guess.missing, None, (f"{what}, in this order",))
-
-
-def _told_by_order(frame: Any, hidden: Sequence[str]) -> str:
-    """Whether rows stand in the order of a column that does not leave as it is, in words; nothing if not."""
-    for name in hidden:
-        column = frame[name].rename("").drop_nulls()
-        if column.dtype.is_nested() or column.dtype.is_object() or column.n_unique() < FEWEST_IN_ORDER:
-            continue
-        if column.is_sorted() or column.is_sorted(descending=True):
-            return f"these stand in the order of {name!r}"
-    return ""

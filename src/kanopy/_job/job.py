@@ -88,8 +88,8 @@ class Job(Declared):
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
 
     What is published as it is and tells what a generalized column hides is left out, unless `allow_dependent` names it.
-
-    `shuffle` publishes the rows in another order: the one they came in may tell who they are about.
+    What is written is shuffled, as the order of rows may tell who they are about: `shuffle=False` keeps it, `True`
+    shuffles `Result.data` too.
 
     `models` are privacy models besides k-anonymity, such as `"t-equal:income:0.2"`; all must hold. The columns they
     name become sensitive. `population` is the table that models such as k-map compare with. `pseudonymize` names
@@ -153,7 +153,7 @@ class Job(Declared):
     local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
-    shuffle: policies.Shuffled = False
+    shuffle: policies.Shuffled = None
     allow_dependent: policies.AllowDependent = ()
     sampling_weight: Annotated[
         str | None, Maybe(Text("the name of a column")), "the column that says how many people a row stands for"
@@ -208,7 +208,7 @@ class Job(Declared):
             local: bool = False,
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
-            shuffle: bool = False,
+            shuffle: bool | None = None,
             allow_dependent: Columns = (),
             sampling_weight: str | None = None,
             household: str | None = None,

@@ -76,6 +76,8 @@ def job_to_dict(job: Job) -> dict[str, Any]:
                 plain[key] = value
         elif key == "models":
             plain |= {key: [model.to_dict() for model in value]} if value else {}
+        elif key == "shuffle":
+            plain |= {} if value is None else {key: value}
         elif key in _ALWAYS or key in job._said or (key != "k" and value and value != _UNSAID.get(key)):
             plain[key] = list(value) if isinstance(value, tuple) else value
     return {**plain, "columns": columns}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kanopy._kinds import Flag, Names, OneOf
+from kanopy._kinds import Flag, Maybe, Names, OneOf
 from kanopy._table.roles import REST
 
 MISSING_POLICIES = {
@@ -27,6 +27,8 @@ Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published 
 AllowDependent = Annotated[
     tuple[str, ...], Names(), "columns that are published though they tell what a generalized one hides"
 ]
-Shuffled = Annotated[bool, Flag(), "publish the rows in another order than they came in"]
+Shuffled = Annotated[
+    bool | None, Maybe(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
+]
 ONCE, EACH = "once", "each"
 """How equal labels of one list are published: once, or as often as they occur."""

@@ -85,7 +85,9 @@ def emit_statement(
     with staged(forbidden=inputs) as release:
         with open_engine("database" if is_database(data) else "stream", data, None, job, encoding=encoding) as holder:
             result, recoded = recode_only(holder, job, source=data)
-        release.bytes(output, emitted(recoded, name, f"{name}_release", dialect).encode("utf-8"))
+        release.bytes(
+            output, emitted(recoded, name, f"{name}_release", dialect, shuffle=job.shuffle is not False).encode()
+        )
         stage_beside(release, result, files, {"output": (Path(output).name, release.place_of(output))})
         show = worked_out(
             result.summary(), lambda out: out.print(f"Wrote {output}: it makes {name}_release of {name} ({dialect}).")

@@ -66,7 +66,11 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
     "allow_dependent": (COLUMNS, f"Columns published though they tell what a generalized one hides, {SEVERAL}."),
-    "shuffle": (FLAG, "Publish rows in another order: the one they came in may tell who is who.", "--shuffle"),
+    "shuffle": (
+        bool | None,
+        "Write rows in an order that tells nothing (the default), or keep theirs, which may tell who is who.",
+        "--shuffle/--keep-order",
+    ),
     "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
     "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
     "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
@@ -198,7 +202,7 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
     changes = {
         name: columns(value) if isinstance(value, list) else value
         for name, value in fields.items()
-        if value is not None and value is not False and value != []
+        if value is not None and (value is not False or name == "shuffle") and value != []
     }
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.

@@ -97,7 +97,9 @@ def apply(
 
     wanted = read_solution(solution)
     fields = ("suppress", "population", "rest", "unknown", "shuffle", "neutralize_formulas")
-    wanted = wanted.replaced(**{name: given[name] for name in fields if given[name] not in (None, False)})
+    wanted = wanted.replaced(
+        **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
+    )
     publish(data, output, wanted, encoding, given, read=[solution])
 
 

@@ -225,7 +225,7 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
             f"{each.certain:,} with certainty, highest risk {each.highest_risk:.2%}."
         )
     if found.order is not None:
-        order, advice = found.order, " Publish with --shuffle." if found.order.share > SHUFFLED else ""
+        order, advice = found.order, " Publish without --keep-order." if found.order.share > SHUFFLED else ""
         out.print(f"by the order of rows: {order.found:,} of {order.rows:,} people found ({order.share:.2%}).{advice}")
     if found.beside is not None:
         show_beside(out, found.beside)

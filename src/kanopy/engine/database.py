@@ -48,10 +48,11 @@ class DatabaseEngine:
     notes: tuple[str, ...] = ()
 
     def __init__(
-        self, address: str, output: str | None = None, *, overwrite: bool = False, sink: Sink | None = None
-    ) -> None:
+        self, address: str, output: str | None = None, *, overwrite: bool = False, sink: Sink | None = None,
+        shuffle: bool = True,
+    ) -> None:  # fmt: skip
         self.connection, self.source, table, query = connected(address)
-        self.sink = sink
+        self.sink, self._shuffle = sink, shuffle
         try:
             self._source = bracketed(self.connection.tables(), table, query, self.source)
             self._ordered = query is None
@@ -209,7 +210,8 @@ class DatabaseEngine:
                 own.run("begin")
                 if self._overwrite:
                     own.run(f"drop table {self.output}")
-                own.run(f"create table {self.output} as {asked.published()}")
+                rows = asked.shuffled() if self._shuffle else asked.published()
+                own.run(f"create table {self.output} as {rows}")
                 columns = self._fetch(f"select * from {self.output} limit 0").columns
             yield columns, self.output
             with self._told():

@@ -117,7 +117,8 @@ class SparkEngine:
     name, reads_batches, source, table = "spark", False, "a Spark table", SOURCE
     notes: tuple[str, ...] = ()
 
-    def __init__(self, frame: Any, output: str | None = None) -> None:
+    def __init__(self, frame: Any, output: str | None = None, *, shuffle: bool = False) -> None:
+        self.shuffle = shuffle
         self.frame, self.output, self.session = frame, output, frame.sparkSession
         self.target, self.remote = output, None
         if output is not None:
@@ -179,7 +180,7 @@ class SparkEngine:
         if asked.in_pieces:
             table = table.withColumn(ORDER, functions.monotonically_increasing_id())
         table.createOrReplaceTempView(SOURCE)
-        published = self.session.sql(asked.published())
+        published = self.session.sql(asked.shuffled() if self.shuffle else asked.published())
         aside = None
         try:
             if self.output is not None:

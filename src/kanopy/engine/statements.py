@@ -36,21 +36,31 @@ class Dialect:
     text: str = "varchar"
     order: str = ""
     """What the rows of a kind are numbered by."""
+    shuffled: str = ""
+    """What published rows are sorted by: a hash of the row `r`, with `{names}` for its columns and `{missing}` for
+    which of them are missing; nothing where there is no such hash, and the columns themselves decide."""
 
     def name(self, name: str) -> str:
         """A name in its quotes."""
         return quoted(name) if self.quote == '"' else f"`{name.replace('`', '``')}`"
 
 
-DUCKDB = Dialect(order=" order by rowid")
+DUCKDB = Dialect(order=" order by rowid", shuffled="hash(r), hash('r', r)")
 SQLITE = Dialect(same="{a} collate binary is {b}", text="text", order=" order by rowid")
 # Texts, so that the join can be by hash and types that the driver only knows as texts are the same.
 POSTGRES = Dialect(
     same=f"coalesce(cast({{a}} as text), '{GAP}') = coalesce(cast({{b}} as text), '{GAP}')",
     text="text",
     order=" order by ctid",
+    shuffled="hashtextextended(cast(r as text), 0), cast(r as text)",
 )
-SPARK = Dialect(quote="`", same="{a} <=> {b}", text="string", order=" order by kanopy_order")
+SPARK = Dialect(
+    quote="`",
+    same="{a} <=> {b}",
+    text="string",
+    order=" order by kanopy_order",
+    shuffled="xxhash64({names}, {missing}), xxhash64('r', {names}, {missing})",  # passes over what is missing
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +116,15 @@ class Statements:
     def published(self) -> str:
         """The published rows."""
         return f"select {', '.join(self.column(name) for name in self.recoded.columns)} {self.joined()}"
+
+    def shuffled(self) -> str:
+        """The published rows in an order that depends on what they say, and not on the one they came in."""
+        names = [self.dialect.name(name) for name in self.recoded.columns]
+        # SQLite has no hash, and keeps values of several types in a column: 1 and 1.0 are equal there.
+        own = [f"{name} collate binary" for name in names] + [f"typeof({name})" for name in names]
+        missing = ", ".join(f"isnull({name})" for name in names)
+        by = (self.dialect.shuffled or ", ".join(own)).format(names=", ".join(names), missing=missing)
+        return f"select * from ({self.published()}) r order by {by}"
 
     def column(self, name: str) -> str:
         """What a column is published as."""
@@ -213,8 +232,9 @@ def _plain(column: pl.Series) -> pl.Series:
     return column.cast(pl.String) if isinstance(column.dtype, (pl.Enum, pl.Categorical)) else column
 
 
-def emitted(recoded: Recoded, table: str, release: str, dialect: str) -> str:
-    """One statement that makes the release of a table, for a database that Kanopy does not reach.
+def emitted(recoded: Recoded, table: str, release: str, dialect: str, *, shuffle: bool = True) -> str:
+    """One statement that makes the release of a table, for a database that Kanopy does not reach; with `shuffle` its
+    rows are sorted by what they publish.
 
     It holds original values, those that decide: keep it inside.
     """
@@ -226,7 +246,8 @@ def emitted(recoded: Recoded, table: str, release: str, dialect: str) -> str:
     pieces = statements.pieces()
     rows = ",\n  ".join(f"({', '.join(map(_literal, row))})" for row in pieces.iter_rows())
     values = f"select * from (values\n  {rows}\n) as v({', '.join(pieces.columns)})"
-    text = f"create table {quoted(release)} as with {PIECES} as ({values}) {statements.published()}"
+    by = f" order by {', '.join(str(place + 1) for place in range(len(recoded.columns)))}" if shuffle else ""
+    text = f"create table {quoted(release)} as with {PIECES} as ({values}) {statements.published()}{by}"
     found: str = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]
     return f"{found};\n"
 

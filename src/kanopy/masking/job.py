@@ -88,7 +88,7 @@ class MaskJob(Declared):
     pseudonymize: policies.Pseudonymized = ()
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
-    shuffle: policies.Shuffled = False
+    shuffle: policies.Shuffled = None
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.
@@ -120,7 +120,7 @@ class MaskJob(Declared):
             pseudonymize: str | Iterable[str] = (),
             rest: str = LEAVE_OUT,
             undecided: str | Iterable[str] = (),
-            shuffle: bool = False,
+            shuffle: bool | None = None,
         ) -> None: ...
 
     def contradictions(self) -> Iterable[str]:
@@ -227,8 +227,8 @@ class MaskJob(Declared):
                 plain[key.replace("_", "-")] = list(getattr(self, key))
         if self.rest != LEAVE_OUT:
             plain["rest"] = self.rest
-        if self.shuffle:
-            plain["shuffle"] = True
+        if self.shuffle is not None:
+            plain["shuffle"] = self.shuffle
         return {**plain, "columns": columns}
 
     def script(self, source: str) -> str:
@@ -246,7 +246,7 @@ class MaskJob(Declared):
             '"""Repeats a masking made with Kanopy."""\n\n'
             "from kanopy import MaskJob, mask\n\n"
             f"result = mask({json.dumps(source, ensure_ascii=False)}, MaskJob({', '.join(changed)}))\n"
-            'result.frame.write_csv("masked.csv")\n'
+            'result.write("masked.csv")\n'
         )
 
 

@@ -23,7 +23,7 @@ from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
 from kanopy.engine.local import LocalEngine
 from kanopy.masking.names import MASKING_NAMES
-from kanopy.release.opinion import background_of, second_opinion, without_values
+from kanopy.release.opinion import about_order_elsewhere, background_of, second_opinion, without_values
 from kanopy.release.prepare import (
     Generalizable,
     Prepared,
@@ -51,13 +51,11 @@ if TYPE_CHECKING:
 def not_large(job: Any) -> str | None:
     """Why a job needs its table in memory, or `None`.
 
-    >>> not_large(Job(quasi=["age"], k=2)), not_large(Job(quasi=["age"], k=2, shuffle=True))
-    (None, 'shuffling sorts all rows')
+    >>> not_large(Job(quasi=["age"], k=2)), not_large(Job(quasi=["age"], k=2, separators={"age": ";"}))
+    (None, 'lists are only taken apart there')
     """
     if not isinstance(job, Job) or job.algorithm in MASKING_NAMES:
         return "maskings compare every answer with every other"
-    if job.shuffle:
-        return "shuffling sorts all rows"
     if job.separators:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
@@ -122,12 +120,13 @@ def run_on_engine(
             plain = job.replaced(pseudonymize=())
             verification, remarks = second_opinion(looked[0], plain, looked[1], looked[2], background, looked[3])
         assert prepared.multiplicity is not None
+        kept_order = about_order_elsewhere(engine, job, prepared.roles, prepared.rows)
         result = Result(
             records=DistinctRows(published, prepared.multiplicity if kept is None else prepared.multiplicity[kept]),
             job=job,
             found=found,
             verification=verification,
-            notes=(*prepared.notes, *dependent, *found.notes, *remarks, *told),
+            notes=(*prepared.notes, *dependent, *found.notes, *remarks, *told, *kept_order),
             about_suppressed=told,
             clock=clock,
             prepared=prepared,

@@ -56,10 +56,11 @@ def find_manifest(release: Path) -> dict[str, Any] | None:
     return None
 
 
-def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
+def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None = None, *, written: bool = False) -> str:
     """What was done, with which parameters and versions, and what was verified: no value of the table in it.
 
     `files` maps roles such as "input" and "output" to the name of a file and where it lies; checksums are recorded.
+    Rows that were `written` are shuffled unless the job keeps their order; those of a frame only where it says so.
     """
     from kanopy import __version__
 
@@ -106,7 +107,7 @@ def manifest_json(result: Result, files: Mapping[str, tuple[str, Path]] | None =
         },
         "proved_optimal": summary["optimal"],
         "beside_others": {
-            "rows": "shuffled" if job.shuffle else "in the order of the input",
+            "rows": "shuffled" if job.shuffle or (written and job.shuffle is None) else "in the order of the input",
             "seed": getattr(job, "seed", 0),
             "keys": sorted(job.pseudonymize),
             "quasi": list(job.quasi),

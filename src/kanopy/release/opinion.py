@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy._job.job import Job
+from kanopy._table.roles import AT_HOME
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
 from kanopy.study import ends
 
@@ -259,3 +260,31 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
         original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,
     )  # fmt: skip
+
+
+def about_order(prepared: Prepared, job: Job | MaskJob, kept: Mask | None) -> tuple[str, ...]:
+    """What the order of the rows gives away, where the job keeps it in what is written."""
+    if job.shuffle is not False:
+        return ()
+    from kanopy.study.row_order import what_order_tells
+
+    lists, hidden = prepared.lists, (*prepared.at_home, *prepared.names)
+    rows = prepared.rows if lists is None else int(lists.row_of[-1]) + 1
+    whole = kept if lists is None else None
+    return (what_order_tells(prepared.frame, hidden, getattr(job, "unit", ()), rows, whole),)
+
+
+def about_order_elsewhere(engine: Any, job: Job, roles: Mapping[str, str], rows: int) -> tuple[str, ...]:
+    """The same of a table that an engine holds, as far as its first rows tell."""
+    if job.shuffle is not False:
+        return ()
+    if not engine.reads_batches:
+        return (
+            "Rows are not shuffled (shuffle = false): the order in which the database gives them may be that of the "
+            "table, and whoever knows it then finds them by their place.",
+        )
+    from kanopy._table.guessing.structure import ROWS_FOR_KEYS
+    from kanopy.study.row_order import what_order_tells
+
+    hidden = (*(name for name, role in roles.items() if role in AT_HOME), *job.quasi)
+    return (what_order_tells(engine.head(ROWS_FOR_KEYS), hidden, job.unit, rows),)

@@ -28,7 +28,9 @@ CURVE_K = tuple(range(2, 21))
 MOST_TUPLES_FOR_CURVES = 5_000
 
 
-def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **told: Any) -> Report:
+def report_of(
+    result: Result, files: Mapping[str, tuple[str, Path]] | None, *, written: bool = False, **told: Any
+) -> Report:
     """The report of a release that generalizes; `told` goes to the closer look at both tables."""
     from kanopy import __version__
     from kanopy._job.job_file import plain_to_toml, without_values
@@ -37,11 +39,15 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
     job, solution, prepared, domain = result.job, result.solution, result.prepared, result.prepared.domain
     assert isinstance(job, Job) and solution is not None and isinstance(prepared.table, Generalizable)
     columns = prepared.table.counted.columns
-    # Row numbers of the published preview in the original table, where rows were dropped or shuffled.
+    # Row numbers of the published preview in the original table, where rows were dropped or shuffled. The page is
+    # handed on, so its rows are those that a written release begins with.
     rows = np.arange(result.rows) if result.kept is None else np.flatnonzero(result.kept)
     rows = (rows if result.order is None else rows[result.order])[:PREVIEW_ROWS]
     shown = np.arange(min(PREVIEW_ROWS, result.rows)) if result.order is None else rows
     before = prepared.visible[shown]
+    first = (
+        result.published.head(PREVIEW_ROWS) if result.order is None else result.published[result.order[:PREVIEW_ROWS]]
+    )
     return build_report(
         Facts(
             domain=domain,
@@ -58,9 +64,7 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             unknown_policy=job.unknown,
             unknown_rows={c.name: int(c.unknown_rows.sum()) for c in columns if c.unknown_rows is not None},
             before=Preview(tuple(before.columns), _as_text(before), tuple(shown.tolist())),
-            after=Preview(
-                tuple(result.published.columns), _as_text(result.published.head(PREVIEW_ROWS)), tuple(rows.tolist())
-            ),
+            after=Preview(tuple(first.columns), _as_text(first), tuple(rows.tolist())),
             shuffled=result.order is not None,
             classes_before=domain.counted_before,
             verification={"verified": True, **result.verification.to_dict()},
@@ -74,7 +78,7 @@ def report_of(result: Result, files: Mapping[str, tuple[str, Path]] | None, **to
             wiped=result.wiped,
             advice=tuple(each.to_dict() for each in result.advice),
             look=_closer_look(result, job, **told),
-            manifest=lambda: result.manifest(files),
+            manifest=lambda: result.manifest(files, written=written),
             bound=result.bound,
             about_suppressed=result.about_suppressed,
         )
@@ -115,7 +119,7 @@ def _closer_look(
         return look(
             Looked(
                 original=result.prepared.visible,
-                released=result.in_order,
+                released=result.published,
                 quasi=result.prepared.names,
                 sensitive=tuple(name for name, role in result.prepared.roles.items() if role == "sensitive"),
                 # A column published as it is needs no hierarchy to be read, and its names may occur there again.

@@ -8,14 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+from kanopy.release.writing import PublishedRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,16 +37,6 @@ MASKING_LOSSES = ("dm", "dm_per_record", "c_avg", "ic_loss", "lm", "ncp")
 MASKING_METRIC = "semantic_quality"
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedRows:
-    """The published rows as they were verified, one per element where lists are protected; which of the original rows
-    they are (`None`: all), and which of these stands where, if they were shuffled."""
-
-    frame: pl.DataFrame
-    kept: Mask | None = None
-    order: Longs | None = None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A verified release, whatever engine made it.
@@ -56,6 +45,9 @@ class Result:
     `solution` says how a release was found that generalizes, `evaluation` what a masking did to meaning. An engine
     other than memory leaves the published rows where it wrote them (`output`): what needs them here (`data` but on
     Spark, `frame`, `write`, `report`) raises `NotAvailable`, which says where they are.
+
+    `data` and `frame` keep the order of the table, because the code around them counts on it, unless the job says
+    `shuffle=True`. That order may tell who is who: hand on what `write` writes, whose rows are shuffled.
     """
 
     records: PublishedRows | DistinctRows | RowsElsewhere
@@ -107,34 +99,27 @@ class Result:
 
     @property
     def order(self) -> Longs | None:
-        """Which of these rows stands where in the release, if they were shuffled."""
-        return self.rows_here.order
+        """Which of the `published` rows stands where in what is written; `None` if their order is kept."""
+        here = self.rows_here
+        return None if self.job.shuffle is False else here.order
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The published table."""
-        return self._rolled[0]
+        """The published table, its rows in the order of the original ones unless the job says `shuffle=True`."""
+        return self._rows(bool(self.job.shuffle))[0]
 
     @property
     def data(self) -> Any:
-        """The published table, of the kind that came in (pandas, Polars, Arrow, DuckDB, Spark, …)."""
-        return self.prepared.restore(*self._rolled) if self.remote is None else self.remote
-
-    @cached_property
-    def _rolled(self) -> tuple[pl.DataFrame, Mask | Longs | None]:
-        """What leaves, and the rows of the original table that it was made of (`None`: all, in their order)."""
-        rows: Mask | Longs | None = self.kept
-        if self.order is not None or self.prepared.lists is not None:
-            there = np.arange(self.rows) if self.kept is None else np.flatnonzero(self.kept)
-            rows = there if self.order is None else there[self.order]
-        if self.prepared.lists is None:
-            return self.published, rows
-        return self.prepared.lists.rolled(self.published, np.asarray(rows, np.int64))
+        """The published table, of the kind that came in (pandas, Polars, Arrow, Spark, …), in the order of `frame`."""
+        return self.prepared.restore(*self._rows(bool(self.job.shuffle))) if self.remote is None else self.remote
 
     @property
-    def in_order(self) -> pl.DataFrame:
-        """The published rows in the order of the original ones. To look at beside them, not to publish."""
-        return self.published if self.order is None else self.published[np.argsort(self.order)]
+    def to_write(self) -> pl.DataFrame:
+        """The published table as it is written: in an order that tells nothing, unless the job says `shuffle=False`."""
+        return self._rows(self.job.shuffle is not False)[0]
+
+    def _rows(self, shuffled: bool) -> tuple[pl.DataFrame, Mask | Longs | None]:
+        return self.rows_here.shuffled if shuffled else self.rows_here.rolled
 
     @property
     def solution(self) -> Solution | None:
@@ -378,9 +363,11 @@ class Result:
         population_size: int | None = None,
         sampling_fraction: float | None = None,
         target: str | None = None,
+        written: bool = False,
     ) -> Report | MaskReport:
         """The report, told more: how large the population is, a column whose prediction is tried before and after,
-        and the files whose checksums its manifest records. The page of a masking is told nothing more."""
+        and the files whose checksums its manifest records. The page of a masking is told nothing more. `written` says
+        that the release is what `write` makes of it, and not `data`."""
         from kanopy.release.reporting import MaskReport, report_of
 
         if self.masked is not None:
@@ -388,8 +375,9 @@ class Result:
         if target in self.prepared.at_home and target not in self.published.columns:
             raise JobError(f"The target {target!r} is not published. Call it insensitive or sensitive.")
         return report_of(
-            self, files, population_size=population_size, sampling_fraction=sampling_fraction, target=target
-        )
+            self, files, written=written, population_size=population_size, sampling_fraction=sampling_fraction,
+            target=target,
+        )  # fmt: skip
 
     def to_html(self) -> str:
         """The page of the report."""
@@ -401,11 +389,14 @@ class Result:
 
         return mapping_table(self)
 
-    def manifest(self, files: Mapping[str, tuple[str, Path]] | None = None) -> str:
-        """What was done and verified as JSON, without any value of the table; `files` are recorded by checksum."""
+    def manifest(self, files: Mapping[str, tuple[str, Path]] | None = None, *, written: bool = False) -> str:
+        """What was done and verified as JSON, without any value of the table; `files` are recorded by checksum.
+
+        `written` says that the release is what `write` makes of it, and not `data`: its rows stand in another order.
+        """
         from kanopy.release.manifest import manifest_json
 
-        return manifest_json(self, files)
+        return manifest_json(self, files, written=written or self.output is not None)
 
     def solution_json(self) -> str:
         """The solution as JSON, for `kanopy apply` to other rows. Holds original values: keep it inside."""
@@ -424,6 +415,9 @@ class Result:
         solution: str | Path | None = None,
     ) -> list[str]:
         """Write the release, and what is wanted beside it, as the command line does: all of it, or nothing.
+
+        Rows are written in an order that depends on what they publish and on nothing else, unless the job says
+        `shuffle=False`: the order of the table may tell who is who.
 
         `like` is the table that was read: a text file gets its separator, quotes and encoding, and it is never
         overwritten. Returns what is to be said of what was written. Mapping and solution hold original values.

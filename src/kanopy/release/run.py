@@ -13,15 +13,16 @@ from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
-from kanopy.release.opinion import background_of, second_opinion, whose_rows, without_values
+from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
-from kanopy.release.result import PublishedRows, Result
+from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
+from kanopy.release.writing import PublishedRows
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Longs, Mask
+    from kanopy._arrays import Mask
     from kanopy._job.given import JobSource
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
@@ -153,20 +154,16 @@ def run(
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, key, kept)
-        order = shuffled(published, _seed(job)) if job.shuffle else None
-        frame = published if order is None else published[order]
     with clock.stage("verify"):
         progress("verifying")
         background = background_of(prepared, job, found)
-        if order is not None:  # what is about to leave, beside the rows it was made from
-            published = frame[np.argsort(order)]
         verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
     result = Result(
-        records=PublishedRows(frame, kept, order),
+        records=PublishedRows(published, kept, prepared.lists),
         job=job,
         found=found,
         verification=verification,
-        notes=(*prepared.notes, *dependent, *found.notes, *why_not, *remarks, *told),
+        notes=(*prepared.notes, *dependent, *found.notes, *why_not, *remarks, *told, *about_order(prepared, job, kept)),
         about_suppressed=told,
         clock=clock,
         bound=proved,
@@ -241,38 +238,3 @@ def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
             advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )
     return LocalEngine().apply(prepared.values, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)
-
-
-def shuffled(frame: pl.DataFrame, seed: int) -> Longs:
-    """Rows in an order that says nothing about the one they came in: sorted by what is published, then drawn by seed.
-
-    >>> import polars as pl
-    >>> letters = pl.DataFrame({"a": ["x", "y", "z"]})
-    >>> letters[shuffled(letters, 0)].equals(letters.reverse()[shuffled(letters.reverse(), 0)])
-    True
-    """
-    import polars as pl
-
-    plain = [pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Duration]
-    keys = []
-    for place, column in enumerate(frame.get_columns()):
-        # The order of categories may be the one in which rows came; what cannot be sorted is as text.
-        own = column if column.dtype.is_numeric() or column.dtype in plain else _texts(column)
-        keys.append(own.alias(str(place)))
-    named = pl.DataFrame(keys)
-    ordered = named.select(pl.arg_sort_by(named.columns, nulls_last=True)).to_series().to_numpy()
-    drawn = np.random.default_rng(seed).permutation(frame.height)
-    return np.asarray(ordered[drawn], np.int64)
-
-
-def _texts(column: pl.Series) -> pl.Series:
-    import polars as pl
-
-    if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
-        return column.cast(pl.String)
-    return pl.Series(column.name, [None if value is None else str(value) for value in column], pl.String)
-
-
-def _seed(job: Job | MaskJob) -> int:
-    """The number that decides what is left to chance."""
-    return int(job.parameters.get("seed") or 0) if isinstance(job, Job) else job.seed

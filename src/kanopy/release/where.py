@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kanopy import _files
     from kanopy._progress import Callback, Clock
     from kanopy._table.sources import Source
+    from kanopy._table.streams.sinks import Sink
     from kanopy.engine.contract import Engine
     from kanopy.release.result import Result
     from kanopy.release.writing import Files, Finish
@@ -96,7 +97,7 @@ def open_engine(
     """
     if name == "stream":
         from kanopy._table.streams.scans import can_scan, scan
-        from kanopy._table.streams.sinks import FileSink, Sink
+        from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.connections import is_database
         from kanopy.engine.database import TableSink
         from kanopy.engine.stream import StreamEngine
@@ -119,7 +120,7 @@ def open_engine(
             sink = TableSink(output, overwrite=overwrite)
         elif output is not None:
             sink = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
-        yield StreamEngine(table, sink, said_by(job, key), job.skip_rows)
+        yield StreamEngine(table, _shuffled(sink, job), said_by(job, key), job.skip_rows)
     elif name == "database":
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.connections import is_database
@@ -130,17 +131,23 @@ def open_engine(
         to_file = None
         if output is not None and not is_database(output):
             to_file, output = FileSink(output, forbidden=forbidden, release=release), None
-        with closing(DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=to_file)) as found:
+        with closing(
+            DatabaseEngine(
+                os.fspath(data), output, overwrite=overwrite, sink=_shuffled(to_file, job),
+                shuffle=job.shuffle is not False,
+            )
+        ) as found:  # fmt: skip
             yield found
     elif name == "spark":
         from kanopy.engine.spark import SparkEngine, is_spark, read_files, spark_session
 
         if is_spark(data):
-            yield SparkEngine(data, output)
+            yield SparkEngine(data, output, shuffle=bool(job.shuffle) if output is None else job.shuffle is not False)
             return
         if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
             raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
-        yield SparkEngine(read_files(spark_session(master), os.fspath(data)), output)
+        frame = read_files(spark_session(master), os.fspath(data))
+        yield SparkEngine(frame, output, shuffle=job.shuffle is not False)
     else:
         raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")
 
@@ -248,3 +255,10 @@ def _check_used(
         raise JobError(f"The engine {where!r} leaves the release where it writes it. Say where (output=…, --output).")
     if master is not None and where != "spark":
         raise JobError("master names a Spark cluster. Use the engine 'spark', or leave it out.")
+
+
+def _shuffled(sink: Sink | None, job: Job) -> Sink | None:
+    """The sink, in which rows leave in an order that tells nothing unless the job keeps theirs."""
+    from kanopy._table.streams.shuffling import ShuffledSink
+
+    return sink if sink is None or job.shuffle is False else ShuffledSink(sink)

@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kanopy._errors import DataError, JobError, some
 from kanopy._progress import SILENT, Progress
@@ -17,15 +20,58 @@ from kanopy._progress import SILENT, Progress
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Longs, Mask
     from kanopy._files import Release as AnyRelease
     from kanopy._table.dialects import Dialect
     from kanopy._table.sinks import Release
+    from kanopy.engine.lists import Lists
     from kanopy.release.result import Result
 
 REPORTS = (".html", ".json", ".py")
 """What a report is written as: a page, its numbers, the script that repeats the run."""
 Finish = Callable[["Result"], object]
 """What is made of a verified release while nothing of it is published: if that fails, nothing is."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRows:
+    """The published rows in the order of the original ones, as they were verified: one per element where `lists` are
+    protected; and which of the original rows they are (`None`: all).
+
+    >>> import polars as pl
+    >>> rows = PublishedRows(pl.DataFrame({"age": ["20-29", "30-39", "20-29"]}))
+    >>> rows.shuffled[0]["age"].to_list(), rows.shuffled[1].tolist()
+    (['30-39', '20-29', '20-29'], [1, 0, 2])
+    """
+
+    frame: pl.DataFrame
+    kept: Mask | None = None
+    lists: Lists | None = None
+
+    @cached_property
+    def order(self) -> Longs:
+        """Which of the rows stands where if their order is to tell nothing."""
+        from kanopy._table.streams.row_order import content_order
+
+        return content_order(self.frame)
+
+    @cached_property
+    def rolled(self) -> tuple[pl.DataFrame, Mask | Longs | None]:
+        """What leaves, and the rows of the original table that it was made of (`None`: all, in their order)."""
+        if self.lists is None:
+            return self.frame, self.kept
+        there = np.arange(self.frame.height) if self.kept is None else np.flatnonzero(self.kept)
+        return self.lists.rolled(self.frame, there)
+
+    @cached_property
+    def shuffled(self) -> tuple[pl.DataFrame, Longs]:
+        """The same with the rows in an order that depends on what they publish and on nothing else."""
+        from kanopy._table.streams.row_order import content_order
+
+        frame, rows = self.rolled
+        order = self.order if self.lists is None else content_order(frame)
+        there = np.arange(frame.height) if rows is None else np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return frame[order], np.asarray(there[order], np.int64)
 
 
 @dataclass(frozen=True)
@@ -133,7 +179,7 @@ def write_files(
     with staged(forbidden=inputs) as release:
         progress("writing")
         with result.clock.stage("write"):
-            said = write_release(release, result.frame, files.table, dialect, neutralize)
+            said = write_release(release, result.to_write, files.table, dialect, neutralize)
         recorded = {"output": (Path(files.table).name, release.place_of(files.table))}
         if read_from is not None:
             recorded = {"input": (read_from.name, read_from), **recorded}
@@ -157,7 +203,9 @@ def stage_beside(
 
     if files.report is not None:
         progress("writing the report")
-        found = result.full_report(files=recorded, sampling_fraction=files.sampling_fraction, target=files.target)
+        found = result.full_report(
+            files=recorded, sampling_fraction=files.sampling_fraction, target=files.target, written=True
+        )
         release.bytes(files.report, report_bytes(found, files.report, values=files.values))
     if files.mapping is not None:
         mapped = result.mapping()
@@ -165,7 +213,7 @@ def stage_beside(
     if files.solution is not None:
         release.bytes(files.solution, result.solution_json().encode("utf-8"))
     if files.manifest is not None:
-        release.bytes(files.manifest, result.manifest(recorded).encode("utf-8"))
+        release.bytes(files.manifest, result.manifest(recorded, written=True).encode("utf-8"))
 
 
 def write_release(

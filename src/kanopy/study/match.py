@@ -1,4 +1,4 @@
-"""Two tables side by side: a release and its original, columns matched by name, rows by order or by a key."""
+"""Two tables side by side: a release and its original, columns matched by name, rows by order, key or values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kanopy._arrays import MISSING_LABEL, Ints, Longs, Mask
 from kanopy._errors import DataError, near_miss, some
 from kanopy.metrics.risk.linkage import LARGEST_TABLE, PublishedColumn, distance_table
 from kanopy.metrics.utility.published_values import ColumnDomain, parse_moment, parse_number, understand
+from kanopy.study.by_values import match_by_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +37,8 @@ class Matched:
     dropped: tuple[str, ...]
     skipped: tuple[str, ...]
     contradicted: dict[str, int]
+    by_values: bool = False
+    """Whether the rows are in another order, and each was matched with one that its labels allow."""
 
     @property
     def left_out(self) -> int:
@@ -57,9 +60,11 @@ def match_tables(
     """Lay a release beside its original, or say why they do not belong together.
 
     Rows are matched by `key` (a column with a different value in every row), or else by order; a release with fewer
-    rows must be the original in the same order with some rows left out. If no column agrees row by row, the order
-    differs and that is an error, unless `disturbed` says that values were exchanged or noise was added on purpose.
-    Who knows the released row of every original row gives it as `partner` (-1 where there is none).
+    rows may be the original in the same order with some rows left out. Where labels then exclude values, the rows are
+    in another order, and each released row is matched with an original one that all its labels allow. If there is no
+    such way and no column agrees row by row, that is an error, unless `disturbed` says that values were exchanged or
+    noise was added on purpose. Who knows the released row of every original row gives it as `partner` (-1 where there
+    is none).
     """
     from kanopy._table.frames import to_polars
 
@@ -74,18 +79,40 @@ def match_tables(
     for name in (*quasi, *([key] if key else [])):
         if name not in original.columns:
             raise DataError(f"The original has no column {name!r}. {near_miss(name, original.columns)}")
+    known = partner is not None or key is not None or disturbed
     if partner is None:
         partner = _match_rows(original, frame, key)
     shared = [name for name in original.columns if name in frame.columns and name != key]
     wanted = shared if compare is None else [name for name in compare if name in shared]
     if not wanted:
         raise DataError("The release has none of the columns to be compared. Give the original of this release.")
-    if not quasi:
-        quasi = _changed_columns(original, frame, wanted, partner)
-    columns, skipped = _read_columns(original, frame, wanted, quasi, hierarchies, partner)
-    if partner is None:
-        partner = _embedded(columns, frame.height)
-    contradicted = _contradictions(columns, partner, key, disturbed)
+
+    def read(partner: Longs | None) -> tuple[dict[str, PublishedColumn], tuple[str, ...], Sequence[str]]:
+        changed = quasi or _changed_columns(original, frame, wanted, partner)
+        return *_read_columns(original, frame, wanted, changed, hierarchies, partner), changed
+
+    try:
+        columns, skipped, changed = read(partner)
+        if partner is None:
+            partner = _embedded(columns, frame.height)
+        contradicted = _contradictions(columns, partner, key, disturbed)
+        wrong = None
+    except DataError as error:
+        if known:
+            raise
+        wrong, contradicted = error, {}
+    by_values = False
+    if not known and (wrong is not None or contradicted):
+        other = match_by_values(list(read(None)[0].values()), most=frame.height == original.height)
+        if other is not None:
+            found = read(other)
+            left = _contradictions(found[0], other, key, True)
+            if wrong is not None or contradicted.keys() - left.keys():
+                (columns, skipped, changed), partner, contradicted, by_values = found, other, left, True
+        elif wrong is not None:
+            raise wrong
+    assert partner is not None
+    quasi = changed
     hidden = np.ones(frame.height, bool)
     judged = [columns[name] for name in quasi if name in columns]
     for column in judged:
@@ -94,7 +121,7 @@ def match_tables(
     if not judged or hidden.all():
         hidden[:] = False
     dropped = tuple(name for name in original.columns if name not in frame.columns)
-    return Matched(columns, tuple(quasi), partner, hidden, frame.height, dropped, skipped, contradicted)
+    return Matched(columns, tuple(quasi), partner, hidden, frame.height, dropped, skipped, contradicted, by_values)
 
 
 def _match_rows(original: pl.DataFrame, released: pl.DataFrame, key: str | None) -> Longs | None:
@@ -267,7 +294,8 @@ def _contradictions(
             f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, "
             f"{found[worst]:,} of {int(kept.sum()):,} rows publish something "
             "else than their original value; no column fits throughout. "
-            "Sort both alike, or name a key column (--key); if values were exchanged or disturbed on purpose, say so "
+            "Sort both alike, or name a key column (--key), or say what labels mean (--job, --hierarchies); if values "
+            "were exchanged or disturbed on purpose, say so "
             "(--disturbed)."
         )
     return {name: wrong for name, wrong in found.items() if wrong}

@@ -113,7 +113,7 @@ def _write_beside(result: Result, place: Path) -> None:
     import polars as pl
 
     numbers = np.arange(result.rows) if result.kept is None else np.flatnonzero(result.kept)
-    result.in_order.with_columns(pl.Series("\0row", numbers)).write_ipc(place / "beside.arrow")
+    result.published.with_columns(pl.Series("\0row", numbers)).write_ipc(place / "beside.arrow")
 
 
 def beside(
@@ -156,7 +156,7 @@ def report(
     recorded: dict[str, tuple[str, Path]] = {"output": (f"release{suffix}", place / f"release{suffix}")}
     if path is not None:
         recorded = {"input": (path.name, path), **recorded}
-    found = result.full_report(files=recorded)
+    found = result.full_report(files=recorded, written=True)
     write_whole(place / "report.html", found.to_html())
     for name, make in (("report.json", "to_json"), ("reproduce.py", "to_script")):
         if hasattr(found, make):

@@ -148,13 +148,14 @@ class ReleasePlace(Place):
                 chosen.on_value_change(self.attempt(lambda event, field=field, words=words: self.desk.set_job(
                     f"{words.lower()}: {event.value}", **{field: event.value})))  # fmt: skip
         with ui.element("div").classes("row-flex"):
-            for words, field in (
-                ("Shuffle rows", "shuffle"),
-                ("Neutralise spreadsheet formulas", "neutralize_formulas"),
+            for words, field, on, off in (
+                ("Keep the order of rows", "shuffle", False, None),
+                ("Neutralise spreadsheet formulas", "neutralize_formulas", True, False),
             ):
-                box = ui.checkbox(words, value=getattr(job, field)).props("dense")
-                box.on_value_change(self.attempt(lambda event, field=field, words=words: self.desk.set_job(
-                    f"{words.lower()}: {'yes' if event.value else 'no'}", **{field: event.value})))  # fmt: skip
+                box = ui.checkbox(words, value=getattr(job, field) is on).props("dense")
+                said = {True: (f"{words.lower()}: yes", {field: on}), False: (f"{words.lower()}: no", {field: off})}
+                box.on_value_change(self.attempt(lambda event, said=said: self.desk.set_job(
+                    said[bool(event.value)][0], **said[bool(event.value)][1])))  # fmt: skip
         with ui.element("div").classes("row-flex"):
             self._run_button = button("Run", self.attempt(lambda *_: self.run()), kind="main large", icon="play_arrow")
             ui.label("The release is verified by code of its own before it is written.").classes("muted small")

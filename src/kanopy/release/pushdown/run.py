@@ -19,6 +19,7 @@ from kanopy._job.job import Job
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import RowsElsewhere
+from kanopy.release.opinion import about_order_elsewhere
 from kanopy.release.prepare import Generalizable, Prepared, make_problem, without_dependent_elsewhere
 from kanopy.release.pushdown.opinion import differs, models_hold, true_labels, verified
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
@@ -139,6 +140,7 @@ def anonymize_by_pushdown(
                     f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
                 )
                 told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
+            told += about_order_elsewhere(engine, job, roles, rows)
             solution = PushdownSolution(
                 GIVEN_LEVELS if levels_given(job) else job.algorithm, None if found is None else found.levels,
                 {"loss": lost / rows} if found is None else {job.metric: found.score}, gone,
