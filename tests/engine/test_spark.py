@@ -151,7 +151,9 @@ def test_more_different_rows_than_fit_stay_on_the_cluster(
         return
     sizes = release.group_by(wanted.quasi).len()
     gone = pl.all_horizontal(pl.col(each) == "*" for each in wanted.quasi).fill_null(False)
-    assert found.parts > 1 and sizes.filter(~gone)["len"].min() >= wanted.k and release.height == people().height
+    assert (
+        found.pushdown.parts > 1 and sizes.filter(~gone)["len"].min() >= wanted.k and release.height == people().height
+    )
     assert found.losses["loss"] == pytest.approx(meant.losses["loss"], rel=0.25)
     assert found.data.count() == release.height
 
