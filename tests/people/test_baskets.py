@@ -133,7 +133,8 @@ def test_lists_in_texts_come_back_as_texts(tmp_path: Path) -> None:
     out = ["--hierarchies", str(tmp_path), "-o", str(tmp_path / "out.csv")]
     told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "shop.csv"), *asked, *out])
     assert told.exit_code == 0, told.output
-    assert (tmp_path / "out.csv").read_text().splitlines()[1] == ";".join(lists[0])
+    written = pl.read_csv(tmp_path / "out.csv", infer_schema=False)["bought"].fill_null("").to_list()
+    assert sorted(written) == sorted(";".join(labels) for labels in lists)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,8 @@ def test_lists_of_parquet_files_are_written_as_lists(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "shop.parquet"), *asked, *out])
     assert told.exit_code == 0, told.output
     written = duckdb.sql(f"SELECT bought FROM '{tmp_path / 'out.parquet'}'").fetchall()
-    assert [each for (each,) in written] == kanopy.anonymize(shop(), job(suppress=0.2)).data["bought"].to_list()
+    meant = kanopy.anonymize(shop(), job(suppress=0.2)).data["bought"].to_list()
+    assert sorted(each for (each,) in written) == sorted(meant)
     nested = pl.DataFrame({"bought": [[["i0"]], [["i1"]]]})
     nested.write_parquet(tmp_path / "nested.parquet")
     told = CliRunner().invoke(app, ["anonymize", str(tmp_path / "nested.parquet"), *asked[:2], "-k", "2", *out])
