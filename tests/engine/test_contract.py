@@ -143,3 +143,18 @@ def test_every_engine_publishes_what_memory_does(engine: str, name: str, tmp_pat
 def test_jobs_are_twenty_and_most_have_a_release() -> None:
     assert len(JOBS) == 20
     assert sum(isinstance(in_memory(name), str) for name in JOBS) <= 1
+
+
+@pytest.mark.parametrize("address", ["sample.duckdb", "sample.sqlite"])
+def test_rows_are_drawn_evenly_and_the_same_ones_again(address: str, tmp_path: Path) -> None:
+    place = f"{tmp_path}/{address}"
+    fill(place, pl.DataFrame({"number": range(30_000), "day": [number % 7 for number in range(30_000)]}))
+    drawn = []
+    for _ in range(2):
+        with contextlib.closing(DatabaseEngine(f"{place}::people")) as engine:
+            drawn.append(engine.sample(["number", "day"], 6_000))
+    assert drawn[0].equals(drawn[1])
+    for size, parts in ((5_000, 6), (1, 7)):
+        column = drawn[0]["number" if size > 1 else "day"] // size
+        counts = column.value_counts()["count"]
+        assert counts.len() == parts and counts.min() > 0.85 * 6_000 / parts and counts.max() < 1.15 * 6_000 / parts

@@ -39,6 +39,10 @@ class Dialect:
     shuffled: str = ""
     """What published rows are sorted by: a hash of the row `r`, with `{names}` for its columns and `{missing}` for
     which of them are missing; nothing where there is no such hash, and the columns themselves decide."""
+    numbered: str = "row_number() over ()"
+    """The place of a row in its table."""
+    drawn: str = "hash({n})"
+    """What rows with these places are drawn by: the same table gives the same rows again."""
 
     def name(self, name: str) -> str:
         """A name in its quotes."""
@@ -46,13 +50,16 @@ class Dialect:
 
 
 DUCKDB = Dialect(order=" order by rowid", shuffled="hash(r), hash('r', r)")
-SQLITE = Dialect(same="{a} collate binary is {b}", text="text", order=" order by rowid")
+SQLITE = Dialect(
+    same="{a} collate binary is {b}", text="text", order=" order by rowid", drawn="({n} * 2654435761) % 4294967291"
+)
 # Texts, so that the join can be by hash and types that the driver only knows as texts are the same.
 POSTGRES = Dialect(
     same=f"coalesce(cast({{a}} as text), '{GAP}') = coalesce(cast({{b}} as text), '{GAP}')",
     text="text",
     order=" order by ctid",
     shuffled="hashtextextended(cast(r as text), 0), cast(r as text)",
+    drawn="hashint8({n})",
 )
 SPARK = Dialect(
     quote="`",
@@ -60,6 +67,8 @@ SPARK = Dialect(
     text="string",
     order=" order by kanopy_order",
     shuffled="xxhash64({names}, {missing}), xxhash64('r', {names}, {missing})",  # passes over what is missing
+    numbered="monotonically_increasing_id()",
+    drawn="xxhash64({n})",
 )
 
 
@@ -214,9 +223,10 @@ def distinct(
 
 
 def sample_statement(source: str, columns: Sequence[str], dialect: Dialect, rows: int) -> str:
-    """Some rows, each as likely as any other."""
-    names = ", ".join(map(dialect.name, columns))
-    return f"select {names} from {source} s order by random() limit {rows}"
+    """Some rows, each as likely as any other, and the same ones of the same table: a run repeats to the byte."""
+    names, place = ", ".join(map(dialect.name, columns)), dialect.name("kanopy_place")
+    numbered = f"select {names}, {dialect.numbered} as {place} from {source} s"
+    return f"select {names} from ({numbered}) q order by {dialect.drawn.format(n=place)} limit {rows}"
 
 
 def small_type(largest: int) -> str:
