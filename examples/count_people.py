@@ -49,7 +49,7 @@ def main(folder: Path) -> None:
     job = kanopy.Job(quasi=["bought"], k=25, known=2, hierarchies={"bought": groups})
     bought = kanopy.anonymize({"bought": baskets}, job)
     print(f"what was bought, of which 2 are known: {bought.data['bought'][0]}")
-    result.frame.write_csv(folder / "release.csv")
+    result.write(folder / "release.csv")
     (folder / "report.html").write_text(result.report.to_html(), encoding="utf-8")
     print(f"Open {folder / 'report.html'} in a browser.")
 

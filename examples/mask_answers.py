@@ -18,7 +18,7 @@ def main(folder: Path) -> None:
     result = kanopy.mask(answers, kanopy.MaskJob(text=["reason1", "reason2"], k=5))
     numbers = result.summary()
     folder.mkdir(parents=True, exist_ok=True)
-    result.data.write_csv(folder / "masked.csv")
+    result.write(folder / "masked.csv")
     (folder / "masking.html").write_text(result.to_html(), encoding="utf-8")
     print(f"{numbers['rows']:,} answers in {numbers['groups']} groups of at least {numbers['k']} people")
     print(f"semantic quality {numbers['semantic_quality']:.3f}, linkage {numbers['record_linkage_percent']:.2f} %")

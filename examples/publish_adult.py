@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     report = result.report
     kanopy.datasets.write_adult_csv(folder / "adult.csv")
-    result.data.write_csv(folder / "release.csv")
+    result.write(folder / "release.csv")  # in an order that says nothing about the table's
     (folder / "report.html").write_text(report.to_html(), encoding="utf-8")
     (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
     (folder / "reproduce.py").write_text(report.to_script(), encoding="utf-8")

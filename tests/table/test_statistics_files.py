@@ -57,7 +57,7 @@ def test_a_release_keeps_the_labels_it_did_not_change(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, done.output
     codes, about = pyreadstat.read_sav(str(tmp_path / "out.sav"), output_format="polars")
-    assert codes["sex"].to_list()[:5] == [1, 1, 2, 2, 9] and about.variable_value_labels["sex"] == SEX
+    assert {1, 2, 9} <= set(codes["sex"].to_list()) and about.variable_value_labels["sex"] == SEX
     assert about.column_names_to_labels["age"] == "Age in years"
     assert kanopy.check(str(tmp_path / "out.sav"), quasi=["age"]).k >= 3
 
