@@ -13,6 +13,8 @@ from pathlib import Path
 import kanopy
 
 QUASI = ["age", "zip", "sex"]
+OWNERS = kanopy.Job(quasi=QUASI, rest="publish", insensitive=["patient"], allow_dependent=["patient"], k=5)
+"""A wrong release, to count people in: whose row it is tells sex and zip code."""
 
 
 def write_visits(target: Path, patients: int = 80, rows: int = 348, seed: int = 7) -> None:
@@ -36,7 +38,7 @@ def main(folder: Path) -> None:
     table = folder / "visits.csv"
     write_visits(table)
     by_rows = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, sensitive=["diagnosis"], identifiers=["patient"], k=5))
-    owners = kanopy.anonymize(table, kanopy.Job(quasi=QUASI, rest="publish", insensitive=["patient"], k=5)).data
+    owners = kanopy.anonymize(table, OWNERS).data
     seen = kanopy.check(owners, quasi=QUASI, unit="patient")
     print(f"k = 5 rows: {by_rows.classes} classes, patients in the smallest: {seen.k}")
     for known in (1, 2):
