@@ -2,15 +2,19 @@
 
 A message says what is wrong, shows up to five offending values, and says what to do. The command line turns
 `NoSolution` into exit status 1, every `InputError` into 2, a failed verification into 3 and an interruption
-into 130.
+into 130 (143 for SIGTERM, 129 for SIGHUP).
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from kanopy._address import shown_address as shown_address
+from kanopy._address import without_addresses
 
 SHOWN = 5
 
@@ -19,6 +23,9 @@ class KanopyError(Exception):
     """The root of all errors raised on purpose."""
 
     exit_status = 2
+
+    def __init__(self, *given: object) -> None:
+        super().__init__(*(without_addresses(each) if isinstance(each, str) else each for each in given))
 
 
 class InputError(KanopyError):
@@ -165,22 +172,35 @@ def in_words(error: Exception) -> str:
     return what.get(type(error), f"Something given cannot be read or written ({error}).")
 
 
-def shown_address(source: str) -> str:
-    """A file or an address as it may be written down: without password, token or parameters.
+def is_panic(error: BaseException | None) -> bool:
+    """Whether a compiled library gave up: its error is no `Exception`, and passes by whoever waits for one."""
+    return type(error).__name__ == "PanicException"
 
-    >>> shown_address("postgresql://ann:secret@host/clinic?sslmode=require::visits"), shown_address("people.csv")
-    ('postgresql://ann:…@host/clinic?…::visits', 'people.csv')
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Whatever libraries raise over a file that is damaged, panics of compiled ones included, is told in plain words.
+
+    >>> with readable("people.parquet"):
+    ...     raise EOFError("the end of the footer is missing")
+    Traceback (most recent call last):
+    kanopy._errors.DataError: people.parquet cannot be read: the end of the footer is missing. Check that it is complete
+    and that its suffix fits.
     """
-    scheme, mark, rest = source.partition("://")
-    if not mark or "/" in scheme or scheme == "file":
-        return source
-    place, colons, table = rest.partition("::")
-    who, at, place = place.rpartition("@")
-    user, _, password = who.partition(":")
-    if at:
-        user = f"{'…' if scheme.startswith('http') else user}{':…' if password else ''}@"
-    place, question, _ = place.partition("?")
-    return f"{scheme}://{user}{place}{'?…' if question else ''}{colons}{table}"
+    try:
+        yield
+    except (KanopyError, MemoryError):
+        raise
+    except BaseException as error:
+        if isinstance(error, Exception):
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        elif is_panic(error):
+            reason = "its content is damaged"
+        else:
+            raise
+        raise DataError(
+            f"{name} cannot be read: {reason}. Check that it is complete and that its suffix fits."
+        ) from None
 
 
 def too_few_rows(k: int, rows: int) -> JobError:

@@ -2,30 +2,30 @@
 
 Everything is written beside its target under another name, forced to disk, and then renamed. Whatever goes wrong
 before (a full disk, Ctrl-C, a crash of the writer), the old file stays as it was and nothing half-written is left.
+What holds values of the original table is `private`: nobody but its owner may read it.
 """
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import datetime as dt
 import errno
 import json
 import os
-import platform
-import re
-import secrets
 import shutil
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from kanopy import _temporary
 from kanopy._errors import DataError, InputError, short
+from kanopy._temporary import is_abandoned, mark
 
 Target = str | os.PathLike[str]
 
 
-def write_whole(target: Target, content: bytes | str) -> None:
-    """Write bytes or text (a report, a hierarchy), whole or not at all.
+def write_whole(target: Target, content: bytes | str, *, private: bool = False) -> None:
+    """Write bytes or text (a report, a hierarchy), whole or not at all; `private` where it holds original values.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +35,34 @@ def write_whole(target: Target, content: bytes | str) -> None:
     """
     release = Release()
     with release.published():
-        release.bytes(target, content.encode("utf-8") if isinstance(content, str) else content)
+        release.bytes(target, content.encode("utf-8") if isinstance(content, str) else content, private=private)
+
+
+def private_folder(path: Target) -> Path:
+    """Make a folder for files with original values, with those above it; one that is there stays as it is.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     oct(private_folder(f"{folder}/hierarchies").stat().st_mode & 0o777)
+    '0o700'
+    """
+    made = Path(path)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.mkdir(mode=0o700, exist_ok=True)
+    return made
+
+
+def stamp() -> dt.datetime:
+    """When files say that they were written, where their format asks: the same in every run, or `SOURCE_DATE_EPOCH`.
+
+    >>> print(stamp())
+    1980-01-01 00:00:00
+    """
+    said = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
+    try:
+        return dt.datetime.fromtimestamp(int(said or 315_532_800), dt.UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        raise InputError(f"SOURCE_DATE_EPOCH is a number of seconds since 1970, not {short(said)}.") from None
 
 
 def read_text(path: Path, error: type[InputError], missing: str = "Check the path.") -> str:
@@ -129,27 +156,32 @@ class Release:
     def __init__(self, forbidden: Iterable[Target] = ()) -> None:
         self._forbidden = tuple(forbidden)
         self._staged: dict[Path, Path] = {}
+        self._held: list[int] = []
 
-    def bytes(self, target: Target, data: bytes) -> None:
+    def bytes(self, target: Target, data: bytes, *, private: bool = False) -> None:
         """Stage the content of a file."""
-        self.stage(target, lambda place: place.write_bytes(data))
+        self.stage(target, lambda place: place.write_bytes(data), private=private)
 
     def place_of(self, target: Target) -> Path:
         """Where a staged file lies until it is published, for example to take its checksum."""
         return self._staged[Path(os.fspath(target)).resolve()]
 
-    def stage(self, target: Target, write: Callable[[Path], object]) -> None:
-        """Let `write` write a file where it lies until it is published."""
+    def stage(self, target: Target, write: Callable[[Path], object], *, private: bool = False) -> None:
+        """Let `write` write a file where it lies until it is published; `private` files only their owner may read."""
         path = check_writable(target, self._forbidden)
         if path in self._staged:
             raise DataError(f"Two outputs have the same name: {os.fspath(target)!r}. Give each its own.")
-        _tidy(path)
+        tidy(path)
         place = path.with_name(f".{path.name}.{mark()}.part")
         self._staged[path] = place
         with explained(path):
             # Created here, not by the writer, so that it gets the usual rights and can never follow a link.
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            if path.exists():
+            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+            if _temporary.hold(handle):
+                self._held.append(handle)
+            else:
+                os.close(handle)
+            if path.exists() and not private:
                 shutil.copymode(path, place)
             write(place)
             _to_disk(place)
@@ -186,7 +218,7 @@ class Release:
         for folder in {path.parent for path in self._staged}:
             with contextlib.suppress(OSError):
                 _to_disk(folder)
-        self._staged.clear()
+        self._let_go()
 
     @contextlib.contextmanager
     def published(self) -> Iterator[None]:
@@ -202,7 +234,12 @@ class Release:
         for place in self._staged.values():
             with contextlib.suppress(OSError):
                 place.unlink(missing_ok=True)
+        self._let_go()
+
+    def _let_go(self) -> None:
         self._staged.clear()
+        while self._held:
+            os.close(self._held.pop())
 
 
 Entry = tuple[Path, Path, Path | None]
@@ -219,33 +256,11 @@ def _put_back(entries: Iterable[Entry]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
-
-
-def mark() -> str:
-    """Part of the names of temporary files that says whose they are: those of a killed run can be told."""
-    return f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
-
-
-def _abandoned(file: Path) -> bool:
-    """Whether a temporary file was made on this machine by a process that is no more."""
-    found = re.search(rf"\.{_machine()}-(\d+)-[0-9a-f]{{8}}\.\w+$", file.name)
-    if found is None:
-        return False
-    try:
-        os.kill(int(found[1]), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        pass
-    return False
-
-
-def _tidy(target: Path) -> None:
-    """Put back and remove what a killed run left beside a target, so that of its files all are there or none."""
+def tidy(target: Path) -> None:
+    """Put back and remove what killed runs left in the folder of a target, so that of their files all are there or
+    none."""
     with contextlib.suppress(OSError, ValueError):
-        names = [file for file in target.parent.iterdir() if file.name.startswith(".") and _abandoned(file)]
+        names = [file for file in target.parent.iterdir() if file.name.startswith(".") and is_abandoned(file)]
         for journal in (file for file in names if file.suffix == ".journal"):
             entries = [tuple(each and Path(each) for each in entry) for entry in json.loads(journal.read_text("utf-8"))]
             if all(_ours(entry) for entry in entries):
@@ -255,15 +270,15 @@ def _tidy(target: Path) -> None:
                     path.with_name(journal.name).unlink(missing_ok=True)  # each folder has one: put back once only
             journal.unlink(missing_ok=True)
         for file in names:
-            if file.suffix in (".part", ".kept") and file.name.startswith(f".{target.name}."):
-                file.unlink(missing_ok=True)
+            if {".part", ".kept"} & set(file.suffixes) or file.name.endswith(".part-journal"):
+                _temporary.remove(file)
 
 
 def _ours(entry: Sequence[Path | None]) -> bool:
     """Whether an entry of a journal names files that belong together: a journal cannot make us touch others."""
     path, *temporary = entry
     return path is not None and all(
-        each is None or (each.parent == path.parent and each.name.startswith(f".{path.name}.") and _abandoned(each))
+        each is None or (each.parent == path.parent and each.name.startswith(f".{path.name}.") and is_abandoned(each))
         for each in temporary
     )
 

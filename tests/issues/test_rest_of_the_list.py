@@ -89,6 +89,7 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy import _temporary
 from kanopy._errors import DataError, HierarchyError, NoSolution
 from kanopy._table.sinks import write_table
 from kanopy._table.sources import read_source, read_table
@@ -216,7 +217,7 @@ def test_compiled_code_is_prepared_once(tmp_path: Path) -> None:
 def test_code_that_cannot_be_kept_is_not_said_to_be_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from kanopy._compiler import machine_code
 
-    for place, kept in ((Path("cache"), True), (Path(f"{machine_code.OF_THIS_PROCESS}x"), False)):
+    for place, kept in ((Path("cache"), True), (Path(f"{_temporary.PREFIX}x"), False)):
         monkeypatch.setattr(machine_code, "folder", lambda place=place: place)
         assert machine_code.is_kept() is kept
 

@@ -141,3 +141,46 @@ def test_the_machine_code_that_comes_with_kanopy_is_of_the_loops_as_they_are() -
     there = set(machine_code.PREBUILT.glob("*.bin"))
     assert there == wanted, "run `make prebuilt`: a loop was changed, added or removed"
     assert len(wanted) > 15
+    assert all(machine_code.unsealed(path) is not None for path in there), "run `make prebuilt`"
+
+
+def damaged(content: bytes) -> list[bytes]:
+    """The same with a byte flipped somewhere, and cut short."""
+    places = [0, 40, len(content) // 2, len(content) - 40, len(content) - 1]
+    flipped = [content[:place] + bytes([content[place] ^ 0x41]) + content[place + 1 :] for place in places]
+    return [*flipped, content[: len(content) // 2], content[:-1], b""]
+
+
+def test_damaged_machine_code_is_made_anew(empty: Path) -> None:
+    """A truncated or flipped file ended in a segmentation fault."""
+    first = machine_code.MachineCode(_every_kind)
+    meant = first(*arrays(), 5, 0.5)
+    whole = first.path.read_bytes()
+    for content in damaged(whole):
+        first.path.write_bytes(content)
+        assert machine_code.unsealed(first.path) is None
+    again = machine_code.MachineCode(_every_kind)
+    assert again(*arrays(), 5, 0.5) == meant
+    assert machine_code.unsealed(first.path) is not None
+
+
+def test_damaged_machine_code_of_numba_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import numpy as np\nfrom kanopy._compiler import kernel\n\n\n"
+        "@kernel()\ndef doubled(values):\n    return values * 2\n\n\nprint(doubled(np.arange(4)).tolist())\n"
+    )
+    cache = tmp_path / "cache"
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+
+    def run() -> None:
+        command = [sys.executable, str(tmp_path / "own.py")]
+        ran = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stdout) == (0, "[0, 2, 4, 6]\n"), ran.stderr
+
+    run()
+    for suffix in (".nbc", ".nbi"):
+        (file,) = cache.rglob(f"*{suffix}")
+        whole = file.read_bytes()
+        file.write_bytes(damaged(whole)[2])
+        run()
+        assert machine_code.unsealed(file) is not None

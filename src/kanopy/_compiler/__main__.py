@@ -28,8 +28,8 @@ def prebuild() -> None:
         if path not in wanted:
             path.unlink()
     for path, code in wanted.items():
-        if not path.exists():
-            path.write_bytes(machine_code.compile_loop(code.loop, any_processor=True))
+        if machine_code.unsealed(path) is None:
+            path.write_bytes(machine_code.sealed(machine_code.compile_loop(code.loop, any_processor=True)))
 
 
 if __name__ == "__main__":

@@ -9,14 +9,18 @@ description of three whole numbers that never change, from which address and len
 from __future__ import annotations
 
 import hashlib
+import io
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.caching import IndexDataCacheFile
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
 from numba.extending import (
     NativeValue,
@@ -32,6 +36,7 @@ from numba.extending import (
 
 from kanopy._compiler import PARTS
 from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, Kind, members
+from kanopy._compiler.machine_code import sealed, unsealed
 
 LONG = ir.IntType(64)
 ELEMENTS = {
@@ -273,11 +278,32 @@ def compiled(loop: Callable[..., Any]) -> Any:
     return numba.cfunc(result(*given), error_model="numpy")(entry)
 
 
+class SealedCache(IndexDataCacheFile):
+    """Numba's cache, whose files end with their digest: what is damaged is compiled anew, never run."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        with super()._open_for_write(filepath) as file:
+            yield content
+            file.write(sealed(content.getvalue()))  # reading what is pickled ends before the digest
+
+    def _load_index(self) -> Any:
+        return {} if unsealed(Path(self._index_path)) is None else super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        if unsealed(Path(self._data_path(name))) is None:
+            raise OSError("damaged")
+        return super()._load_data(name)
+
+
 def numba_function(loop: Callable[..., Any], parallel: bool) -> Any:
     """A loop compiled by Numba for whatever it is called with."""
     _make_callable()
     try:
-        return numba.njit(cache=True, nogil=True, parallel=parallel)(loop)
+        made = numba.njit(cache=True, nogil=True, parallel=parallel)(loop)
+        made._cache._cache_file.__class__ = SealedCache
+        return made
     except RuntimeError:
         # No folder can be written to: compiled for this process only.
         return numba.njit(nogil=True, parallel=parallel)(loop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import os
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from kanopy import _temporary
 from kanopy._compiler.arrays import KINDS, SLOTS, Arrays, describe, members
 
 ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
@@ -27,7 +29,6 @@ ALONE = {"", "log", "exp", "memcpy", "memmove", "memset"}
 PREBUILT = Path(__file__).parent / "prebuilt"
 """Machine code that comes with Kanopy, so that a new machine need not wait; `make prebuilt` makes it."""
 ANY_PROCESSOR = "x86-64"
-OF_THIS_PROCESS = "kanopy-"
 PREBUILT_FITS = sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
 
 
@@ -91,13 +92,32 @@ class MachineCode:
         """Have it ready for being called; returns the function that takes pointers."""
         with self._lock:
             if self._run is None:
-                try:
-                    data = (self.prebuilt or self.path).read_bytes()
-                except OSError:
+                found = (unsealed(path) for path in (self.prebuilt, self.path) if path is not None)
+                data = next((each for each in found if each is not None), None)
+                if data is None:
                     data = compile_loop(self.loop)
-                    _keep(self.path, data)
+                    _keep(self.path, sealed(data))
                 self._run = self._type(_load(data))
             return self._run
+
+
+def sealed(data: bytes) -> bytes:
+    """Machine code as it is kept: with its digest, so that a damaged file is never run.
+
+    >>> len(sealed(b"code"))
+    36
+    """
+    return data + hashlib.sha256(data).digest()
+
+
+def unsealed(path: Path) -> bytes | None:
+    """What was sealed; `None` where the file is not there, or is not as it was written."""
+    try:
+        found = path.read_bytes()
+    except OSError:
+        return None
+    data, digest = found[:-32], found[-32:]
+    return data if hashlib.sha256(data).digest() == digest else None
 
 
 def prebuilt_path(code: MachineCode) -> Path:
@@ -179,23 +199,25 @@ def folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     for place in [Path(given)] if given else [own, Path(home) / "kanopy"]:
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
         if os.access(place, os.W_OK | os.X_OK):
             return place
-    return Path(_of_this_process().name)
+    return _of_this_process()
 
 
 def is_kept() -> bool:
     """Whether what is compiled now is there for the next run."""
-    return not folder().name.startswith(OF_THIS_PROCESS)
+    return not folder().name.startswith(_temporary.PREFIX)
 
 
 @cache
-def _of_this_process() -> tempfile.TemporaryDirectory[str]:
+def _of_this_process() -> Path:
     """A folder that goes with the process. One that lasts, where everybody can write, could hold anybody's code."""
-    return tempfile.TemporaryDirectory(prefix=OF_THIS_PROCESS)
+    own = _temporary.Folder()
+    atexit.register(own.remove)
+    return own.path
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
-from kanopy._errors import JobError, near_miss, shown_address, some
+from kanopy._errors import JobError, near_miss, some
 from kanopy._job.kinds import (
     ALONE,
     AtLeastTwo,
@@ -426,12 +426,12 @@ class Job(Declared):
         return self.replaced(k=self.k, algorithm=self.algorithm)
 
     def shown(self) -> Job:
-        """The same job with k and algorithm said, as it may be written down: without the password of its population.
+        """The same job with k and algorithm said, as it is written down.
 
         >>> Job(quasi="age", population="postgresql://ann:secret@host/all").shown().population
         'postgresql://ann:…@host/all'
         """
-        return self.explicit().replaced(population=self.population and shown_address(self.population))
+        return self.explicit()
 
     def with_budget(self, budget: float | int | str) -> Job:
         """A copy whose algorithm may take so long (`5s`, `2m`); an error if it cannot be given a time.

@@ -124,8 +124,9 @@ def job_from_dict(plain: Mapping[str, Any], folder: Path | None = None) -> Job:
         if key not in SETTINGS and key != "columns"
     ]
     options = {key.replace("-", "_"): plain[key] for key in SETTINGS if key in plain}
-    if folder is not None and isinstance(options.get("population"), str):
-        options["population"] = str(folder / options["population"])
+    population = options.get("population")
+    if folder is not None and isinstance(population, str) and "://" not in population:
+        options["population"] = str(folder / population)
     if isinstance(options.get("algorithm"), Mapping):
         named = dict(options.pop("algorithm"))
         options |= {"algorithm": named.pop("name")} if "name" in named else {}

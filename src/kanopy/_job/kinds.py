@@ -7,6 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from kanopy._address import Address
 from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import called
 from kanopy._kinds import Kind, Whole, collected
@@ -101,4 +102,6 @@ class Place(Kind):
     words = "a file or an address"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        return str(value) if isinstance(value, (str, Path)) and str(value) else self.refuse(value, label, mistakes)
+        if not isinstance(value, (str, Path)) or not str(value):
+            return self.refuse(value, label, mistakes)
+        return Address(str(value))

@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency, near_miss, short, shown_address, some
+from kanopy._address import HIDDEN, Address, in_full, is_ambiguous, is_incomplete, secrets_of, split_table
+from kanopy._errors import DataError, MissingDependency, near_miss, short, some
 from kanopy._table.dialects import Read, distinct_names
 
 _QUERY = re.compile(r"\s*(select|with|from|values|table)\b", re.IGNORECASE)
@@ -145,10 +146,10 @@ def read_postgres(address: str) -> Read:
         raise MissingDependency(
             "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
         ) from None
-    address, table, query = split_postgres(address)
-    shown = shown_address(address)
+    shown, table, query = split_postgres(address)
+    connection = connect_postgres(dbapi, shown)
     try:
-        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+        with connection, connection.cursor() as cursor:
             for reading in ("session characteristics as transaction", "transaction"):  # the later ones, and this one
                 cursor.execute(f"set {reading} read only")
 
@@ -164,21 +165,42 @@ def read_postgres(address: str) -> Read:
     return arrow_frame(answer)
 
 
-def split_postgres(address: str) -> tuple[str, str | None, str | None]:
+def connect_postgres(dbapi: Any, address: Address, **options: Any) -> Any:
+    """A connection to a server: the one place that asks an address for its password."""
+    if is_incomplete(address):
+        raise DataError(
+            f"{address} was written down without its password and settings. Give the address in full, or without them: "
+            "PGPASSWORD and ~/.pgpass may hold the password."
+        )
+    if is_ambiguous(address):
+        raise DataError(f"In {address} signs of the password are taken for others. Write @ as %40, / as %2F, : as %3A.")
+    try:
+        return dbapi.connect(in_full(address), **options)
+    except dbapi.Error as error:
+        problem = refused(address, error)
+    raise problem  # out here, so that it does not carry the error of the driver, which may quote the address
+
+
+def split_postgres(address: str) -> tuple[Address, str | None, str | None]:
     """The address of a server, and the table or the query that stands behind it.
 
     >>> split_postgres("postgresql://me@host/people::visits")
     ('postgresql://me@host/people', 'visits', None)
     """
-    address, mark, wanted = address.partition("::")
-    parts = urllib.parse.urlparse(address)
+    place, wanted = split_table(address)
+    address, mark = in_full(place), bool(wanted)
+    parts = None
+    with contextlib.suppress(ValueError):
+        parts = urllib.parse.urlparse(address)
+    if parts is None:
+        raise DataError(f"{place} is no address of a server. Check its signs, brackets above all.")
     parameters = urllib.parse.parse_qs(parts.query)
     if not mark and "query" in parameters:
         wanted = parameters.pop("query")[0]
         rest = urllib.parse.urlencode(parameters, doseq=True)
         address = urllib.parse.urlunparse(parts._replace(query=rest))
     is_query = bool(_QUERY.match(wanted)) and " " in wanted.strip()
-    return address, None if is_query else wanted or None, wanted if is_query else None
+    return Address(address), None if is_query else wanted or None, wanted if is_query else None
 
 
 def arrow_frame(answer: Any) -> Read:
@@ -269,7 +291,8 @@ def _not_one_query(query: str, where: str) -> DataError:
 def refused(where: str, error: Exception) -> DataError:
     """The error for what a database says, without the secrets of its address."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    reason = re.sub(r"\w+://\S+", lambda found: shown_address(found[0]), reason)
+    for secret in secrets_of(where):
+        reason = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)" if len(secret) < 4 else re.escape(secret), HIDDEN, reason)
     if any(said in reason.lower() for said in ("no space left", "disk is full", "out of disk space")):
         return DataError(f"The disk is full: {where} says {reason!r}. Nothing was left behind. Free some space there.")
     return DataError(f"{where} cannot be read: {reason}. Check the name, the query and your rights.")

@@ -28,8 +28,9 @@ def write_table(
     dialect: Dialect | None = None,
     forbidden: Iterable[Target] = (),
     neutralize: bool = False,
+    private: bool = False,
 ) -> None:
-    """Write a frame in the format of the target's suffix, whole or not at all.
+    """Write a frame in the format of the target's suffix, whole or not at all; `private` where it is no release.
 
     `dialect` gives delimited text the separator and line end of the input. `forbidden` are the inputs, which are
     never overwritten. `neutralize` puts an apostrophe before what a spreadsheet would run as a formula.
@@ -41,7 +42,7 @@ def write_table(
     b'zip\\n007\\n\\n'
     """
     with staged(forbidden=forbidden) as release:
-        release.table(frame, target, dialect=dialect, neutralize=neutralize)
+        release.table(frame, target, dialect=dialect, neutralize=neutralize, private=private)
 
 
 def check_writable(target: Target, forbidden: Iterable[Target] = (), *, table: bool = True) -> Path:
@@ -63,7 +64,13 @@ class Release(_files.Release):
     """Tables and other files that are published together; made by `staged`."""
 
     def table(
-        self, frame: pl.DataFrame, target: Target, *, dialect: Dialect | None = None, neutralize: bool = False
+        self,
+        frame: pl.DataFrame,
+        target: Target,
+        *,
+        dialect: Dialect | None = None,
+        neutralize: bool = False,
+        private: bool = False,
     ) -> None:
         """Stage a table in the format of its target's suffix."""
         write = writer_of(Path(target))
@@ -76,7 +83,7 @@ class Release(_files.Release):
             except pl.exceptions.PolarsError as error:
                 raise OSError(str(error)) from error
 
-        self.stage(target, written)
+        self.stage(target, written, private=private)
 
 
 @contextlib.contextmanager
@@ -192,11 +199,14 @@ def _write_excel(frame: pl.DataFrame, place: Path, dialect: Dialect) -> None:
             "Write to .csv or .parquet instead."
         )
     try:
-        importlib.import_module("xlsxwriter")
+        xlsxwriter: Any = importlib.import_module("xlsxwriter")
     except ImportError:
         raise MissingDependency("Excel files need xlsxwriter: pip install 'kanopy[excel]'.") from None
     book = io.BytesIO()
-    frame.write_excel(book)
+    settings = {"nan_inf_to_errors": True, "strings_to_formulas": False, "default_date_format": "yyyy-mm-dd;@"}
+    with xlsxwriter.Workbook(book, settings) as made:
+        made.set_properties({"created": _files.stamp()})
+        frame.write_excel(made)
     place.write_bytes(book.getvalue())
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -27,7 +26,9 @@ from typing import Any
 
 import polars as pl
 
-from kanopy._errors import DataError, MissingDependency, shown_address, some
+from kanopy import _temporary
+from kanopy._address import in_full
+from kanopy._errors import DataError, MissingDependency, readable, shown_address, some
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
 from kanopy._table.dialects import Dialect, Read, distinct_names
@@ -106,8 +107,11 @@ def read_source(
     `encoding` and `separator` overrule what is detected in delimited text. Raises `DataError` for anything that
     cannot be read, with the line where there is one.
     """
-    wanted = None if columns is None else list(columns)
-    text = os.fspath(source)
+    with readable(shown_address(os.fspath(source))):
+        return _read(os.fspath(source), None if columns is None else list(columns), encoding, separator)
+
+
+def _read(text: str, wanted: list[str] | None, encoding: str | None, separator: str | None) -> Source:
     if text.startswith(POSTGRES):
         from kanopy._table.databases import read_postgres
 
@@ -303,14 +307,14 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
         path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
         return read_source(path, columns=columns, encoding=encoding, separator=separator)
     try:
-        name = Path(urllib.parse.unquote(urllib.parse.urlparse(url).path)).name
+        name = Path(urllib.parse.unquote(urllib.parse.urlparse(in_full(url)).path)).name
     except ValueError as error:
-        raise DataError(f"{url!r} is no address: {error}.") from None
+        raise DataError(f"{shown_address(url)!r} is no address: {error}.") from None
     _kind(Path(name))
-    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
-        copy = Path(folder) / name
+    with _temporary.folder() as folder:
+        copy = folder / name
         try:
-            with urllib.request.urlopen(url, timeout=60) as answer, copy.open("wb") as file:
+            with urllib.request.urlopen(in_full(url), timeout=60) as answer, copy.open("wb") as file:
                 while block := answer.read(1 << 20):
                     file.write(block)
         except (urllib.error.URLError, OSError, ValueError) as error:

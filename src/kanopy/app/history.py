@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import DataError, JobError
-from kanopy._files import write_whole
+from kanopy._files import private_folder, write_whole
 
 LONGEST = 500
 """Steps that can be undone; older ones are forgotten."""
@@ -40,7 +40,7 @@ class History:
         self._at = 0
         self.revision = 0
         """Grows with every change, undone ones too: what tells an old view from the present."""
-        (folder / "states").mkdir(parents=True, exist_ok=True)
+        private_folder(folder / "states")
         if self._index.exists():
             self._read()
         else:
@@ -83,7 +83,7 @@ class History:
 
     def _put(self, state: State, words: str) -> None:
         number = max(self._numbers, default=0) + 1
-        write_whole(self._file(number), json.dumps(state, ensure_ascii=False))
+        write_whole(self._file(number), json.dumps(state, ensure_ascii=False), private=True)
         kept, said = [*self._numbers[: self._at + 1], number], [*self._words[: self._at + 1], words]
         gone = [*self._numbers[self._at + 1 :], *kept[:-LONGEST]]
         self._known[number] = state
@@ -99,7 +99,7 @@ class History:
             "format": FORMAT, "version": 1, "revision": self.revision, "states": self._numbers, "words": self._words,
             "now": self._at,
         }  # fmt: skip
-        write_whole(self._index, json.dumps(plain, ensure_ascii=False, indent=1))
+        write_whole(self._index, json.dumps(plain, ensure_ascii=False, indent=1), private=True)
 
     @property
     def undoable(self) -> str:

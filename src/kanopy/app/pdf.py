@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
-import tempfile
 from pathlib import Path
 
+from kanopy import _temporary
 from kanopy._errors import MissingDependency
+from kanopy._files import stamp
 
 BROWSERS = (
     "chromium",
@@ -38,8 +40,8 @@ async def print_page(page: Path) -> bytes:
         raise MissingDependency(
             "No Chromium, Chrome or Edge is installed here to print the report. Open the report and print it as PDF."
         )
-    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
-        target = Path(folder) / "report.pdf"
+    with _temporary.folder() as folder:
+        target = folder / "report.pdf"
         own = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
         process = await asyncio.create_subprocess_exec(
             browser, *QUIET, *own, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", page.as_uri(),
@@ -51,4 +53,14 @@ async def print_page(page: Path) -> bytes:
             process.kill()
         if not target.exists():
             raise MissingDependency("The browser did not print the report. Open the report and print it as PDF.")
-        return target.read_bytes()
+        return without_time(target.read_bytes())
+
+
+def without_time(page: bytes) -> bytes:
+    """A PDF whose times are those that all our files have; its length stays, as its parts are found by their places.
+
+    >>> without_time(b"/CreationDate (D:20260102030405+01'00')")
+    b"/CreationDate (D:19800101000000+00'00')"
+    """
+    said = f"D:{stamp():%Y%m%d%H%M%S}+00'00'".encode()
+    return re.sub(rb"D:\d{14}[+-]\d\d'\d\d'", said, page)

@@ -6,6 +6,8 @@ hierarchies/               every version of every hierarchy, named by its conten
 job.toml                   the present job, as `kanopy anonymize --job` reads it
 results/                   what runs have written
 key                        the secret part of the page's address
+
+All of it may hold original values: nobody but its owner may read it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import Any
 
 from kanopy import __version__
 from kanopy._errors import DataError, InputError
-from kanopy._files import write_whole
+from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy.app.history import History
 from kanopy.hierarchy.files.files import read_hierarchy
@@ -95,8 +97,9 @@ class Project:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
+        private_folder(self.folder)
         for part in ("data", "hierarchies", "results"):
-            (self.folder / part).mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder / part)
         self._lock = _locked(self.folder / ".lock")
         self._history = History(self.folder, Work().to_dict())
         self.work = Work.from_dict(self._history.now)
@@ -150,7 +153,7 @@ class Project:
 
     def _arrived(self, work: Work) -> None:
         self.work = work
-        write_whole(self.job_file, work.job.to_toml())
+        write_whole(self.job_file, work.job.to_toml(), private=True)
         for listener in list(self.listeners):
             listener()
 
@@ -175,7 +178,7 @@ class Project:
             if not target.exists() or target.read_bytes() == content:
                 break
             target = self.folder / "data" / f"{number}-{safe}"
-        write_whole(target, content)
+        write_whole(target, content, private=True)
         return f"data/{target.name}"
 
     def keep_hierarchy(self, column: str, hierarchy: Hierarchy) -> str:
@@ -184,7 +187,7 @@ class Project:
         mark = hashlib.sha256(text.encode()).hexdigest()[:10]
         name = f"hierarchies/{safe_name(column, 'column')[:40]}-{mark}.json"
         if not (self.folder / name).exists():
-            write_whole(self.folder / name, text)
+            write_whole(self.folder / name, text, private=True)
         return name
 
     def hierarchy(self, column: str) -> Hierarchy | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ def serve(
         raise MissingDependency("The app needs NiceGUI: pip install 'kanopy[app]'.") from None
     place = _bound(host, port)
     number = place.getsockname()[1]
+    os.umask(0o077)  # all that this process and its workers write lies in the project, for its owner's eyes only
     project = Project(folder)
     try:
         app = application(project, data=data)

@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import itertools
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -141,6 +142,7 @@ class Worker:
 def _serve(pipe: Connection[Any, Any]) -> None:
     """Do what is asked for until nobody is there any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o077)
     asked: queue.Queue[tuple[int, str, dict[str, Any]] | None] = queue.Queue()
     cancelled: set[int] = set()
     sending = threading.Lock()

@@ -6,14 +6,20 @@ commands so that `kanopy --help` answers at once.
 
 from __future__ import annotations
 
+import re
+import signal
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
+from kanopy._temporary import sweep
 from kanopy.cli import assess, check, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail, plain_streams
 
@@ -80,17 +86,73 @@ def _main(
     """Turn a table about people into one that may be published."""
 
 
+@contextmanager
+def _stoppable() -> Iterator[list[int]]:
+    """SIGTERM and SIGHUP end a run as Ctrl-C does; the signals that came are in the list.
+
+    Who ignores hangups (nohup) goes on ignoring them.
+    """
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    last = 0.0
+
+    def stop(number: int, _frame: Any) -> None:
+        nonlocal last
+        came.append(number)
+        # Some send both at once: the second must not end the cleaning up.
+        again, last = len(came) > 1 and time.monotonic() - last < 1, time.monotonic()
+        if not again:
+            raise KeyboardInterrupt
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no hangups
+        with suppress(ValueError):  # only the main thread is told of signals
+            if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, stop)
+    try:
+        yield came
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
 def main() -> None:
     """Entry point: known errors become plain words and an exit status."""
     plain_streams()
+    with _stoppable() as came:
+        try:
+            status = _run()
+        except Exception:
+            if not came:
+                raise
+            # A library that was interrupted says so in words of its own.
+            status = fail(Cancelled("Stopped. Nothing was written."))
+        sys.exit(128 + came[0] if came and status == Cancelled.exit_status else status)
+
+
+def _addresses(arguments: list[str]) -> Iterator[str]:
+    """The arguments, those of servers as addresses, so that no message and no file ever shows their passwords."""
+    for argument in arguments:
+        found = re.fullmatch(r"(?s)(?:(-[A-Za-z]|--[\w-]+)=?)?([A-Za-z][A-Za-z0-9+.-]*://.*)", argument)
+        if found is None:
+            yield argument
+            continue
+        if found[1]:
+            yield found[1]
+        yield Address(found[2])
+
+
+def _run() -> int:
     try:
+        sweep()
         if strange := [argument for argument in sys.argv if "\0" in argument]:
             raise InputError(f"A zero character cannot be part of a command: {some(strange)}.")
-        app(standalone_mode=True)
+        app(args=list(_addresses(sys.argv[1:])), standalone_mode=True)
     except KanopyError as error:
-        sys.exit(fail(error))
+        return fail(error)
     except (OSError, UnicodeError, RecursionError, OverflowError, MemoryError) as error:
         # What the system refuses, wherever it does: a file that vanished, a disk that fails, a number too large.
-        sys.exit(fail(InputError(in_words(error))))
+        return fail(InputError(in_words(error)))
     except KeyboardInterrupt:
-        sys.exit(fail(Cancelled("Stopped. Nothing was written.")))
+        return fail(Cancelled("Stopped. Nothing was written."))
+    return 0

@@ -8,11 +8,11 @@ import json
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kanopy import _temporary
 from kanopy._errors import JobError, KanopyError
 from kanopy._progress import Callback, Step
 
@@ -73,7 +73,7 @@ def standard_output(output: str) -> Iterator[str]:
     if _json_mode:
         raise JobError("--json and -o - both want standard output. Leave one of them out.")
     _table_mode = True
-    with tempfile.TemporaryDirectory(prefix="kanopy-") as folder:
+    with _temporary.folder() as folder:
         yield f"{folder}/release.csv"
         with open(f"{folder}/release.csv", "rb") as written:
             shutil.copyfileobj(written, sys.stdout.buffer)

@@ -189,7 +189,7 @@ def show_file(
     written = []
     for target, draw in ((svg, tree_svg), (html, tree_html)):
         if target is not None:
-            write_whole(target, draw(h, level=level))
+            write_whole(target, draw(h, level=level), private=True)
             written.append(str(target))
 
     def show(console: Any) -> None:
@@ -252,7 +252,7 @@ def suggest(
         from kanopy.report.pages.suggestions import suggestions_page
 
         drawn = [(_called(entry.builder), entry, release) for entry, release in zip(ranking, releases, strict=True)]
-        write_whole(html, suggestions_page(column, k, drawn))
+        write_whole(html, suggestions_page(column, k, drawn), private=True)
 
     def show(console: Any) -> None:
         from rich.text import Text

@@ -41,7 +41,7 @@ def count(
     with open_engine(name, data, None, wanted.replaced(missing_tokens=()), encoding=encoding) as holder:
         found = holder.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
-        release.table(found, output)
+        release.table(found, output, private=True)
     told = {"counts": str(output), "rows": int(found[ROWS_COLUMN].sum()), "different": found.height, "columns": columns}
     note(f"{output} holds values of the original table: keep inside.")
     emit(
@@ -85,9 +85,8 @@ def emit_statement(
     with staged(forbidden=inputs) as release:
         with open_engine("database" if is_database(data) else "stream", data, None, job, encoding=encoding) as holder:
             result, recoded = recode_only(holder, job, source=data)
-        release.bytes(
-            output, emitted(recoded, name, f"{name}_release", dialect, shuffle=job.shuffle is not False).encode()
-        )
+        statement = emitted(recoded, name, f"{name}_release", dialect, shuffle=job.shuffle is not False)
+        release.bytes(output, statement.encode(), private=True)
         stage_beside(release, result, files, {"output": (Path(output).name, release.place_of(output))})
         show = worked_out(
             result.summary(), lambda out: out.print(f"Wrote {output}: it makes {name}_release of {name} ({dialect}).")

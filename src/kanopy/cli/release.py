@@ -120,7 +120,7 @@ def publish(
     """
     from kanopy._kinds import as_share
     from kanopy.release.where import publish as release_to
-    from kanopy.release.writing import Files
+    from kanopy.release.writing import Files, holds_values
 
     if given["neutralize_formulas"] and not getattr(job, "neutralize_formulas", True):
         job = job.replaced(neutralize_formulas=True)
@@ -139,10 +139,7 @@ def publish(
         )  # fmt: skip
     for line in (*result.notes, *said):
         note(line)
-    named = result.engine == "memory" and (
-        result.masked is not None or values or (report is not None and report.suffix == ".py")
-    )
-    _keep_inside(mapping, solution, report if named else None)
+    _keep_inside(mapping, solution, report if report and holds_values(result, report, bool(values)) else None)
     shown[0]()
 
 
@@ -307,7 +304,7 @@ def init(
 ) -> None:
     """Guess roles and hierarchies, write a commented job file and the hierarchies to be edited, and show why."""
     from kanopy._errors import JobError, some
-    from kanopy._files import write_whole
+    from kanopy._files import private_folder, write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
 
     check_outputs(inputs_of(data), output)
@@ -327,12 +324,12 @@ def init(
         there = [str(hierarchies / file) for file in files if (hierarchies / file).exists()]
         if there and not force:
             raise JobError(f"{some(there)} exist already. Name another folder, or --force to overwrite them.")
-        hierarchies.mkdir(parents=True, exist_ok=True)
+        private_folder(hierarchies)
         for file, hierarchy in files.items():
             write_hierarchy(hierarchy, hierarchies / file)
         _keep_inside(*(hierarchies / file for file in files))
         written = [str(hierarchies / file) for file in files]
-    write_whole(output, guessed.text.encode("utf-8"))
+    write_whole(output, guessed.text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
         from rich.text import Text

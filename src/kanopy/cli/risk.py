@@ -91,9 +91,9 @@ def risk(
             as_release=beside is not None, **{"on": key, **both},
         )  # fmt: skip
         if row_risks is not None:
-            write_table(row_table(found), row_risks)
+            write_table(row_table(found), row_risks, private=True)
         if combinations is not None:
-            write_table(combination_table(found), combinations)
+            write_table(combination_table(found), combinations, private=True)
         if report is not None:
             write_whole(report, page_or_numbers(found, report, data))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))

@@ -75,7 +75,7 @@ def evaluate(
         if write_senses:
             beside = senses or senses_path(file)
             synonyms = {label: word for label, word in chosen.synonyms.items() if label in quality.senses}
-            write_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms))
+            write_whole(beside, senses_toml(quality.senses, name=file.name, synonyms=synonyms), private=True)
             written.append(str(beside))
     ranking = rank_hierarchies([(name, quality.ranked_by(level_score)) for name, _, quality in judged])
     by_file = {name: quality for name, _, quality in judged}
@@ -84,7 +84,7 @@ def evaluate(
         entry |= {"mean": quality.mean_score, "max": quality.score, "agreement": quality.agreement}
     for target, content in ((svg, _svg), (html, _page)):
         if target is not None:
-            write_whole(target, content(judged, level_score))
+            write_whole(target, content(judged, level_score), private=True)
             written.append(str(target))
 
     def show(console: Any) -> None:
@@ -135,7 +135,7 @@ def improve(
         # The senses go beside it: without them a later evaluation could read a label in another sense.
         target = senses_path(output)
         synonyms = dict(chosen.synonyms) if chosen is not None else {}
-        write_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms))
+        write_whole(target, senses_toml(found.senses, name=output.name, synonyms=synonyms), private=True)
         written = [str(output), str(target)]
     what = "VghGSL" if level_score == "max" else "mean"
     result = {
@@ -173,7 +173,7 @@ def write_senses_of(proposal: Proposal, output: Path) -> None:
     from kanopy._files import write_whole
     from kanopy.ontology.senses.senses_file import senses_path, senses_toml
 
-    write_whole(senses_path(output), senses_toml(proposal.senses, name=output.name))
+    write_whole(senses_path(output), senses_toml(proposal.senses, name=output.name), private=True)
 
 
 def proposal_json(proposal: Proposal) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from typing import Any, Protocol
 import polars as pl
 import polars.selectors as cs
 
-from kanopy._errors import DataError, MissingDependency, shown_address
+from kanopy._address import Address
+from kanopy._errors import DataError, MissingDependency
 from kanopy._table.databases import (
     arrow_frame,
+    connect_postgres,
     duckdb_batch,
     duckdb_frame,
     listed_tables,
@@ -69,7 +71,7 @@ class DuckDB:
             import duckdb
         except ImportError:
             raise MissingDependency("DuckDB files need duckdb: pip install 'kanopy[duckdb]'.") from None
-        self.errors = (duckdb.Error,)
+        self.errors, self._path = (duckdb.Error,), path
         try:
             self._own = duckdb.connect(str(path))
         except duckdb.Error as error:
@@ -79,6 +81,19 @@ class DuckDB:
             self._own.execute(f"set memory_limit = '{memory}'")
         for setting in ("enable_external_access", "python_enable_replacements"):
             self._own.execute(f"set {setting} = false")
+        with contextlib.suppress(OSError):
+            # Nobody else has the database open now: what sorting keeps beside it is of a process that was killed.
+            beside = path.with_name(f"{path.name}.tmp")
+            for left in beside.glob("duckdb_temp_*"):
+                left.unlink()
+            beside.rmdir()
+
+    def leave_no_name(self) -> None:
+        """Take the file from its folder while it is open: it ends with the process, however that ends."""
+        self._own.execute("set wal_autocheckpoint = '1KB'")
+        with contextlib.suppress(OSError):  # Windows keeps names of open files
+            self._path.chmod(0o600)
+            self._path.unlink()
 
     def run(self, statement: str) -> None:
         """Run a statement."""
@@ -173,7 +188,7 @@ class PostgreSQL:
 
     dialect = sql.POSTGRES
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: Address) -> None:
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
@@ -181,13 +196,13 @@ class PostgreSQL:
                 "PostgreSQL addresses need adbc-driver-postgresql: pip install 'kanopy[postgres]'."
             ) from None
         self.errors = (dbapi.Error,)
+        self._own = connect_postgres(dbapi, address, autocommit=True)
         try:
-            self._own = dbapi.connect(address, autocommit=True)
             # Keys are compared as expressions, of which the planner knows nothing: it would sort all rows.
             for setting in ("enable_mergejoin = off", "enable_nestloop = off", "work_mem = '64MB'"):
                 self.run(f"set {setting}")
         except dbapi.Error as error:
-            raise refused(shown_address(address), error) from None
+            raise refused(address, error) from None
 
     def run(self, statement: str) -> None:
         """Run a statement."""
@@ -253,7 +268,7 @@ def connected(address: str, place: Path | None = None) -> tuple[Connection, str,
     it is a new database, made there."""
     if address.startswith(POSTGRES):
         server, table, query = split_postgres(address)
-        return PostgreSQL(server), shown_address(server), table, query
+        return PostgreSQL(server), server, table, query
     path, table, query = split_source(address)
     duckdb = KINDS[path.suffix.lower()] == "duckdb"
     if place is not None and not duckdb:

@@ -14,7 +14,8 @@ from functools import cached_property
 
 import polars as pl
 
-from kanopy import _files
+from kanopy import _files, _temporary
+from kanopy._address import in_full
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
 from kanopy._table.guessing.pointing import MOST_VALUES
@@ -68,7 +69,7 @@ class DatabaseEngine:
     def _target(self, address: str, output: str, overwrite: bool) -> str:
         same = output.startswith(POSTGRES) == address.startswith(POSTGRES) and is_database(output)
         if same and output.startswith(POSTGRES):
-            same = split_postgres(output)[0] == split_postgres(address)[0]
+            same = in_full(split_postgres(output)[0]) == in_full(split_postgres(address)[0])
             table = split_postgres(output)[1]
         elif same:
             path, table, _ = split_source(output)
@@ -289,7 +290,7 @@ class TableSink:
                 yield written
             return
         assert self.path is not None
-        place = self.path.with_name(f".{self.path.name}.{_files.mark()}.part")
+        place = self.path.with_name(f".{self.path.name}.{_temporary.mark()}.part")
         try:
             with self._transaction(connected(self.address, place)[0], frames, schema) as written:
                 yield written

@@ -11,12 +11,12 @@ import contextlib
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from kanopy import _temporary
 from kanopy._errors import DataError, MissingDependency
 from kanopy._table.column import emptied
 from kanopy._table.streams.scans import BATCH_ROWS
@@ -51,10 +51,11 @@ class Spilled:
         self.schema, self.head, self.distinct = engine.schema, engine.head, engine.distinct
         self.sample = engine.sample
         self.name, self.source, self.target, self.remote = engine.name, engine.source, engine.target, None
-        self._folder = tempfile.TemporaryDirectory(prefix="kanopy-", ignore_cleanup_errors=True)
+        self._folder = _temporary.Folder()
         try:
             with self._told():
-                self.connection = DuckDB(Path(self._folder.name) / "kinds.duckdb", memory=MEMORY)
+                self.connection = DuckDB(self._folder.path / "kinds.duckdb", memory=MEMORY)
+                self.connection.leave_no_name()
                 self.rows = self._load(SOURCE, self._records())
         except BaseException:
             self.close()
@@ -132,7 +133,9 @@ class Spilled:
 
         try:
             yield
-        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
+        except (
+            duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException
+        ) as error:  # fmt: skip
             raise DataError(
                 f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory, or "
                 f"too little memory to sort them ({(str(error).splitlines() or [''])[0][:200]}). Make room there, or "
@@ -143,4 +146,4 @@ class Spilled:
         """Let go of the folder."""
         if hasattr(self, "connection"):
             self.connection.close()
-        self._folder.cleanup()
+        self._folder.remove()

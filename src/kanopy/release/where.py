@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanopy._address import in_full
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job.job import Job
 from kanopy.release.large import not_large, said_by, said_of_values
@@ -146,7 +147,7 @@ def open_engine(
             return
         if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
             raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
-        frame = read_files(spark_session(master), os.fspath(data))
+        frame = read_files(spark_session(master), in_full(os.fspath(data)))
         yield SparkEngine(frame, output, shuffle=job.shuffle is not False)
     else:
         raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")

@@ -206,14 +206,21 @@ def stage_beside(
         found = result.full_report(
             files=recorded, sampling_fraction=files.sampling_fraction, target=files.target, written=True
         )
-        release.bytes(files.report, report_bytes(found, files.report, values=files.values))
+        inside = holds_values(result, files.report, files.values)
+        release.bytes(files.report, report_bytes(found, files.report, values=files.values), private=inside)
     if files.mapping is not None:
         mapped = result.mapping()
-        release.bytes(files.mapping, (neutralized(mapped) if neutralize else mapped).write_csv().encode("utf-8"))
+        text = (neutralized(mapped) if neutralize else mapped).write_csv()
+        release.bytes(files.mapping, text.encode("utf-8"), private=True)
     if files.solution is not None:
-        release.bytes(files.solution, result.solution_json().encode("utf-8"))
+        release.bytes(files.solution, result.solution_json().encode("utf-8"), private=True)
     if files.manifest is not None:
         release.bytes(files.manifest, result.manifest(recorded, written=True).encode("utf-8"))
+
+
+def holds_values(result: Result, report: Path, values: bool) -> bool:
+    """Whether a report shows values of the original table: it is kept inside then."""
+    return result.engine == "memory" and (values or result.masked is not None or report.suffix == ".py")
 
 
 def write_release(

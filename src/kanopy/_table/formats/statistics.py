@@ -8,6 +8,7 @@ are missing.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency
+from kanopy._files import stamp
 from kanopy._table.column import as_labels, is_text
 
 READERS = {
@@ -105,6 +107,31 @@ def write_statistics(frame: pl.DataFrame, place: Path, suffix: str, labels: Labe
         getattr(library, WRITERS[suffix])(pl.DataFrame(columns), str(place), **options)
     except (library.ReadstatError, library.PyreadstatError, ValueError, TypeError) as error:
         raise DataError(f"The release does not fit into a {suffix} file: {error}. Write to another format.") from None
+    _restamp(place, suffix)
+
+
+STAMPS = {
+    ".sav": rb"(?s)\A.{92}(?P<a>.{9})(?P<b>.{8})",
+    ".zsav": rb"(?s)\A.{92}(?P<a>.{9})(?P<b>.{8})",
+    ".dta": rb"<timestamp>\x11(?P<c>.{17})</timestamp>",
+    ".xpt": rb"(?P<d>\d\d[A-Z]{3}\d\d:\d\d:\d\d:\d\d)",
+    ".por": rb"8/(?P<e>(?:\d\s*){8})6/(?P<f>(?:\d\s*){6})",
+}
+FORMS = {"a": "%d %b %y", "b": "%H:%M:%S", "c": "%d %b %Y %H:%M", "d": "%d%b%y:%H:%M:%S", "e": "%Y%m%d", "f": "%H%M%S"}
+
+
+def _restamp(place: Path, suffix: str) -> None:
+    """Put the same time into a file whatever the time is: the same release has the same bytes."""
+    content = bytearray(place.read_bytes())
+    for found in re.finditer(STAMPS[suffix], bytes(content[:1024])):
+        for name, form in FORMS.items():
+            if found.groupdict().get(name) is not None:
+                said = iter(stamp().strftime(form).upper() if name == "d" else stamp().strftime(form))
+                begin, end = found.span(name)
+                for at in range(begin, end):  # lines break within
+                    if chr(content[at]) not in "\r\n":
+                        content[at] = ord(next(said))
+    place.write_bytes(content)
 
 
 def _in_codes(column: pl.Series, labels: dict[float, str]) -> tuple[pl.Series, dict[float, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kanopy._errors import DataError, near_miss, some
+from kanopy._errors import DataError, is_panic, near_miss, some
 from kanopy._table.delimited import COMPRESSIONS, records_of
 from kanopy._table.dialects import SAMPLE_BYTES, Dialect, detect_dialect, distinct_names, header_of
 from kanopy._table.sources import KINDS, POSTGRES, URL_SCHEMES, check_source, local_path
@@ -104,8 +104,9 @@ class _Told:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (pl.exceptions.PolarsError, OSError)) and not isinstance(error, DataError):
+        if isinstance(error, (pl.exceptions.PolarsError, OSError)) or is_panic(error):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
+            reason = "its content is damaged" if is_panic(error) else reason
             raise DataError(
                 f"{self._name} cannot be read to its end: {reason}. Check that every file is complete and of one kind."
             ) from None

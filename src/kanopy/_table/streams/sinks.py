@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import shutil
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from kanopy import _files
+from kanopy import _files, _temporary
 from kanopy._errors import DataError
 from kanopy._files import Target
 from kanopy._table.dialects import Dialect
@@ -90,8 +91,11 @@ class FileSink:
         suffixes = [suffix.lower() for suffix in Path(self.target).suffixes[-2:]]
         with _as_system():
             if self.as_text:
-                with gzip.open(place, "wb") if suffixes[-1] == ".gz" else place.open("wb") as file:
-                    self._write_text(frames(), file, ".tsv" in suffixes or ".tab" in suffixes)
+                with place.open("wb") as plain:
+                    # Without the name of the staged file and the time, so that the same release has the same bytes.
+                    packed = gzip.GzipFile("", "wb", 6, plain, 0) if suffixes[-1] == ".gz" else None
+                    with contextlib.nullcontext(plain) if packed is None else packed as file:
+                        self._write_text(frames(), file, ".tsv" in suffixes or ".tab" in suffixes)
             elif suffixes[-1] in (".parquet", ".pq"):
                 _frames_scan(frames, schema).sink_parquet(place)
             else:
@@ -161,7 +165,7 @@ def _check_folder(folder: Path) -> None:
 def _whole_folder(folder: Path) -> Iterator[Path]:
     """A folder that appears under its name when all of it is written."""
     path = folder.resolve()
-    place = path.with_name(f".{path.name}.{_files.mark()}.part")
+    place = path.with_name(f".{path.name}.{_temporary.mark()}.part")
     try:
         with _files.explained(path):
             place.mkdir()

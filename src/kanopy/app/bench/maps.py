@@ -30,7 +30,7 @@ def explored(
     found = explore(
         bench.frame(source), wanted, ks=ks, limits=limits, algorithms=algorithms, progress=tell, state=state
     ).to_dict()
-    write_whole(file, json.dumps(found))
+    write_whole(file, json.dumps(found), private=True)
     return found
 
 

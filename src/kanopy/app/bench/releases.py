@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import NoSolution
-from kanopy._files import write_whole
+from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
 from kanopy._progress import Callback, Clock, Progress
 from kanopy.app.bench.bench import Bench, job_of
@@ -76,7 +76,7 @@ def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folde
     read = bench.source(source)
     key = os.environ.get("KANOPY_KEY", "").encode() or None
     result = anonymize(read.frame, wanted, progress=tell, clock=clock, source=source, key=key)
-    place.mkdir(parents=True, exist_ok=True)
+    private_folder(place)
     path = local_path(source)
     said = write_files(
         result, Files(str(place / f"release{suffix}"), mapping=place / "mapping.csv", manifest=place / "manifest.json"),
@@ -86,7 +86,7 @@ def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folde
     bench.last = (str(place), result)
     told = {"notes": [*result.notes, *said], "file": f"release{suffix}", "source": source, "job": job}
     summary = {**result.summary(), **told, **_more(result)}
-    write_whole(place / "summary.json", json.dumps(summary, ensure_ascii=False, default=str))
+    write_whole(place / "summary.json", json.dumps(summary, ensure_ascii=False, default=str), private=True)
     return summary
 
 
@@ -157,10 +157,10 @@ def report(
     if path is not None:
         recorded = {"input": (path.name, path), **recorded}
     found = result.full_report(files=recorded, written=True)
-    write_whole(place / "report.html", found.to_html())
+    write_whole(place / "report.html", found.to_html(), private=True)
     for name, make in (("report.json", "to_json"), ("reproduce.py", "to_script")):
         if hasattr(found, make):
-            write_whole(place / name, getattr(found, make)())
+            write_whole(place / name, getattr(found, make)(), private=True)
     return {"written": True}
 
 

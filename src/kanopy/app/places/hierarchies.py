@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
+from kanopy import _temporary
 from kanopy._errors import HierarchyError
 from kanopy.app.answers import AT_K, Superseded
 from kanopy.app.places.edits import EditPanel
@@ -316,8 +315,8 @@ class HierarchiesPlace(Place):
     def _export(self, kind: str) -> None:
         suffix = "csv" if kind == "parents" else kind
         name = f"{safe_name(self.column, 'hierarchy')}.{suffix}"
-        with tempfile.TemporaryDirectory() as folder:
-            file = write_hierarchy(self.hierarchy, Path(folder) / name, parents=kind == "parents")
+        with _temporary.folder() as folder:
+            file = write_hierarchy(self.hierarchy, folder / name, parents=kind == "parents")
             ui.download.content(file.read_bytes(), name)
 
     def _ask_import(self) -> None:
@@ -336,8 +335,8 @@ class HierarchiesPlace(Place):
 
     async def _import(self, name: str, content: bytes, column: str = "") -> None:
         column = column or self.column
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / safe_name(name, "hierarchy.csv")
+        with _temporary.folder() as folder:
+            file = folder / safe_name(name, "hierarchy.csv")
             file.write_bytes(content)
             tree = read_hierarchy(file, column=column).rooted()
         found = await self.desk.kept("trees.tree", AT_K, column=column, hierarchy=hierarchy_json(tree))

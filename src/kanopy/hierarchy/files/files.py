@@ -39,7 +39,8 @@ def read_hierarchy(path: str | Path, *, column: str | None = None, require_nesti
 
 
 def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) -> Path:
-    """Write a hierarchy in the format of the file's ending; the file appears whole or not at all.
+    """Write a hierarchy in the format of the file's ending; the file appears whole or not at all,
+    and nobody but its owner may read it.
 
     `.csv` is a level table with semicolons (or child,parent with `parents=True`), `.tsv` the same with tabs,
     `.json` keeps everything, `.dot` can be drawn by Graphviz.
@@ -58,7 +59,7 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
         separator = "\t" if kind == ".tsv" else "," if parents else ";"
         text = parent_child_csv(h, separator) if parents else level_table_csv(h, separator)
     try:
-        write_whole(path, text)
+        write_whole(path, text, private=True)
     except DataError as error:
         raise HierarchyError(f"Cannot write the hierarchy. {error}") from error
     return path
