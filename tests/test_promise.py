@@ -137,7 +137,7 @@ JOBS: dict[str, dict[str, Any]] = {
         "models": [f"constrained:town:France|{PLANTED['town'][10]}"],
     },
     "called wrongly": {"quasi": ["age"], "hierarchies": {"age": WRONG}, "min_levels": {"age": 1}},
-    "left out": {"quasi": ["age", "pay"], "suppressed_rows": "drop"},
+    "left out": {"quasi": ["age", "pay"], "suppress": 0.1, "suppressed_rows": "drop"},
     "mondrian": {"quasi": ["age", "pay", "town"], "algorithm": "mondrian"},
     "k-member": {"quasi": ["age", "town"], "algorithm": "k-member"},
     "xu": {"quasi": ["age", "town"], "algorithm": "xu"},

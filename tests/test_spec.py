@@ -137,7 +137,7 @@ def test_what_a_job_refuses(settings_: dict[str, Any], words: str) -> None:
 
 def test_weights_may_not_all_be_zero() -> None:
     with pytest.raises(JobError, match="not all zero"):
-        anonymize({"a": [1, 1]}, Job(quasi=["a"], k=2, weights={"a": 0}))
+        anonymize({"a": [1, 1], "b": [2, 2]}, Job(quasi=["a", "b"], k=2, weights={"a": 0, "b": 0}))
 
 
 def test_lowest_level_above_the_highest() -> None:

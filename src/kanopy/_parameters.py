@@ -4,6 +4,7 @@ A class with parameters is a frozen dataclass whose fields carry their kind and 
 
     steps: Annotated[int | None, Maybe(Whole(0)), "changes to try instead of a time budget"] = None
 
+and, as a third word, what the parameter has no effect without (`kanopy._usage.Needs`).
 From these declarations come the check of every value (`Declared`, `make`), the reading of `name=value` texts (`parse`)
 and the words of help, docs and messages (`describe`). All mistakes are reported together.
 """
@@ -20,6 +21,7 @@ from typing import Any, ClassVar, TypeVar
 from kanopy._errors import InputError, JobError, near_miss, short, some
 from kanopy._kinds import Kind, refuse
 from kanopy._shown import Short
+from kanopy._usage import Needs, in_vain, is_given
 
 Made = TypeVar("Made")
 
@@ -33,6 +35,7 @@ class Parameter:
     meaning: str
     default: Any
     required: bool
+    needs: Needs | None = None
 
 
 def parameters_of(cls: type) -> dict[str, Parameter]:
@@ -48,12 +51,13 @@ def _parameters_of(cls: Any) -> dict[str, Parameter]:
         if not each.init:
             continue
         declared: tuple[Any, ...] = getattr(hints[each.name], "__metadata__", ())
-        if len(declared) != 2:
+        if len(declared) not in (2, 3):
             raise TypeError(f"{cls.__name__}.{each.name} does not say its kind and its meaning.")
         default = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
         required = default is dataclasses.MISSING
-        kind, meaning = declared
-        found[each.name] = Parameter(each.name, kind, meaning, None if required else default, required)
+        found[each.name] = Parameter(
+            each.name, declared[0], declared[1], None if required else default, required, *declared[2:]
+        )
     return found
 
 
@@ -169,6 +173,21 @@ def defaults(cls: type) -> dict[str, Any]:
     {'strict': False, 'cut': 'loss', 'free': []}
     """
     return {name: plain(each.default) for name, each in parameters_of(cls).items()}
+
+
+def unused(asked: Any, about: Any = None, once: str = "") -> dict[str, Needs]:
+    """The parameters that were given and have no effect, as each declares it.
+
+    What is needed is looked for in `about`, or in the object itself, as far as can be told `once` something is known.
+
+    >>> from kanopy._job.job import Job
+    >>> list(unused(Job(quasi="age", population="everybody.csv")))
+    ['population']
+    """
+    declared = parameters_of(type(asked))
+    given = [name for name, each in declared.items() if is_given(getattr(asked, name), each.default)]
+    needs = {name: each.needs for name, each in declared.items() if each.needs is not None}
+    return in_vain(given, needs, asked if about is None else about, once)
 
 
 def describe(cls: type) -> list[dict[str, Any]]:

@@ -91,7 +91,8 @@ def test_apply_writes_like_any_release(shell: Shell, good: Path) -> None:
 def test_outputs_are_checked_before_the_work(shell: Shell, good: Path, option: str) -> None:
     shell.write("key.txt", "a secret that is long enough to be one")
     shell.write("all.csv", GOOD)
-    run = ("anonymize", good, "-q", "age,sex", "-k", "2", "--population", "all.csv", "--key-file", "key.txt")
+    run = ("anonymize", good, "-q", "age,sex", "-k", "2", "--population", "all.csv", "--key-file", "key.txt",
+           "--model", "k-map:2", "--pseudonymize", "ill", "--identifiers", "ill")  # fmt: skip
     for target in ("good.csv", "all.csv", "key.txt"):
         done = shell(*run, "-o", "out.csv", option, target)
         assert done.status == 2 and "never overwritten" in done.words, target

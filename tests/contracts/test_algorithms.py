@@ -327,10 +327,8 @@ def test_weights_move_the_loss_or_change_nothing(name: str) -> None:
 def test_models_are_satisfied_or_refused(name: str, text: str, limit: float) -> None:
     model = parse_model(text)
     changes: dict[str, Any] = {"models": [text], "suppress": limit}
-    if model.needs_population:
-        changes["population"] = None
     table = people()
-    everybody = pl.concat([table, people(200, seed=4)])
+    everybody = pl.concat([table, people(200, seed=4)]) if model.needs_population else None
     wanted = job(name, **changes)
     if not algorithm_class(name).about.supports(model, suppressing=limit > 0):
         with pytest.raises(JobError, match=model.name):

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 import kanopy
+from kanopy._job.usage import used_alone
 from kanopy.metrics.full_domain import METRICS
 from tests.fuzz.textbook import ILLS
 from tests.quick import QUICK
@@ -91,7 +92,7 @@ def make_case(seed: int) -> Case:
         max_levels={quasi[0]: int(draw.integers(1, 3))} if draw.random() < 0.1 else {},
         shuffle=bool(draw.random() < 0.15),
     )
-    return Case(seed, table, job, models, above, people)
+    return Case(seed, table, used_alone(job), models, above, people)
 
 
 def _free(draw: np.random.Generator, algorithm: str, columns: dict[str, pl.Series]) -> dict[str, Any]:

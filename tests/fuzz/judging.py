@@ -24,7 +24,9 @@ def judge(case: Case) -> str:
     from kanopy._errors import KanopyError, NoSolution, VerificationFailed
 
     try:
-        result = kanopy.anonymize(case.table, case.job, population=case.people, key=KEY)
+        result = kanopy.anonymize(
+            case.table, case.job, population=case.people, key=KEY if case.job.pseudonymize else None
+        )
     except NoSolution as nothing:
         assert nothing.reason
         return "no solution"

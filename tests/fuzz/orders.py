@@ -27,7 +27,7 @@ def judge_order(seed: int) -> str:
     ends: list[tuple[Any, ...]] = []
     for table in (case.table, case.table[rows]):
         try:
-            result = kanopy.anonymize(table, job, population=case.people, key=KEY)
+            result = kanopy.anonymize(table, job, population=case.people, key=KEY if job.pseudonymize else None)
         except kanopy.KanopyError as error:
             ends.append((type(error).__name__,))
             continue

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 import kanopy
+from kanopy._job.usage import used_alone
 from tests.fuzz.jobs import Case, make_case
 from tests.fuzz.judging import KEY, judge, judge_options, math_floor
 from tests.fuzz.options import Drawn, with_options
@@ -78,7 +79,7 @@ def small_case(seed: int) -> Case:
         unit="name",
         known=known,
     )
-    return Case(seed, table, job, {}, {})
+    return Case(seed, table, used_alone(job), {}, {})
 
 
 def people_case(seed: int) -> Case:
@@ -109,7 +110,7 @@ def people_case(seed: int) -> Case:
         known=[1, 1, 2, 3, "all"][int(draw.integers(0, 5))],
     )
     table = case.table.with_columns(pl.Series("name", texts, dtype=pl.String))
-    return Case(seed, table, job, {}, case.above)
+    return Case(seed, table, used_alone(job), {}, case.above)
 
 
 def judge_people(seed: int) -> str:
@@ -120,7 +121,7 @@ def judge_people(seed: int) -> str:
     if seed % 2:
         case = with_options(case)
     try:
-        frame = kanopy.anonymize(case.table, case.job, key=KEY).data
+        frame = kanopy.anonymize(case.table, case.job, key=KEY if case.job.pseudonymize else None).data
     except NoSolution:
         return "no solution"
     except VerificationFailed:

@@ -185,8 +185,8 @@ def test_the_password_of_an_address_is_nowhere(tmp_path: Path) -> None:
     assert shown_address(address) == "postgresql://ann:…@host/clinic?…::visits"
     assert shown_address("https://token:x@host/a.csv?sig=secret") == "https://…:…@host/a.csv?…"
     assert shown_address("a/b@c:d.csv") == "a/b@c:d.csv"
-    job = BY_AGE.replaced(population="postgresql://ann:secret@host/all")
-    result = kanopy.anonymize(VISITS, job, source=address)
+    job = BY_AGE.replaced(population="postgresql://ann:secret@host/all", models=["k-map:2"])
+    result = kanopy.anonymize(VISITS, job, source=address, population=VISITS)
     report = result.report
     texts = [report.to_json(), report.to_html(), report.to_html(values=True), report.to_script(), result.manifest()]
     masked = kanopy.mask({"why": ["beach"] * 3}, kanopy.MaskJob(text=["why"], k=3), source=address)

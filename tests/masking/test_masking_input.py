@@ -170,7 +170,7 @@ def test_contradictory_jobs(options: dict[str, Any], message: str) -> None:
 
 def test_weights_of_zero_throughout() -> None:
     with pytest.raises(JobError, match="not all 0"):
-        why(["a", "b"], weights={"why": 0})
+        mask({"why": ["a", "b"], "x": ["c", "c"]}, MaskJob(text=["why", "x"], k=2, weights={"why": 0, "x": 0}))
 
 
 @pytest.mark.parametrize("algorithm", ["local-recoding", "semantic-microaggregation", "semantic-swapping"])

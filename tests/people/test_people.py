@@ -264,7 +264,7 @@ def test_known_above_the_longest_trace() -> None:
 
 
 def test_known_without_a_unit() -> None:
-    with pytest.raises(JobError, match="name the column that says whose row it is"):
+    with pytest.raises(JobError, match="without the column that says whose row it is"):
         kanopy.anonymize(visits(), Job(quasi="age", known=2))
 
 
@@ -396,7 +396,8 @@ def test_what_counts_rows_refuses_a_unit() -> None:
 @pytest.mark.parametrize("model", ["individual-risk:0.3", "household-risk:0.4"])
 def test_models_that_count_for_themselves_refuse_a_unit_and_say_how_to_go_on(model: str, algorithm: str) -> None:
     weighted = visits().with_columns(pl.lit(2.0).alias("w"), pl.col("patient").alias("home"))
-    wanted = job(models=[model], sampling_weight="w", household="home", algorithm=algorithm)
+    home = {"household": "home"} if model.startswith("household") else {}
+    wanted = job(models=[model], sampling_weight="w", algorithm=algorithm, **home)
     with pytest.raises(JobError, match="Leave the unit out, and the model holds of rows; or leave the model out"):
         kanopy.anonymize(weighted, wanted)
 

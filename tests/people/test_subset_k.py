@@ -120,7 +120,7 @@ def test_unsafe_combinations_are_counted_in_people() -> None:
 
 
 def test_a_household_needs_weights() -> None:
-    with pytest.raises(JobError, match="'home' was named, but no sampling weights"):
-        Job(quasi="age", household="home")
-    with pytest.raises(JobError, match="'home' was named, but no sampling weights"):
+    with pytest.raises(JobError, match="household has no effect without a model of households"):
+        kanopy.anonymize(visits(), Job(quasi="age", household="home"))
+    with pytest.raises(JobError, match="No model looks at households"):
         kanopy.check(visits().with_columns(home=1), quasi="age", household="home")

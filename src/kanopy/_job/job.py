@@ -12,16 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
-from kanopy._job.kinds import (
-    ALONE,
-    AtLeastTwo,
-    HierarchyGiven,
-    KnownRows,
-    Models,
-    Place,
-    known_algorithm,
-    known_metrics,
-)
+from kanopy._job import usage
+from kanopy._job.kinds import ALONE, AtLeastTwo, HierarchyGiven, Models, Place, known_algorithm, known_metrics
 from kanopy._kinds import (
     Anything,
     Flag,
@@ -40,7 +32,7 @@ from kanopy._kinds import (
 )
 from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
-from kanopy._table.policies import EACH, ONCE
+from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -123,6 +115,7 @@ class Job(Declared):
         Mapping[str, HierarchySource],
         MapOf(HierarchyGiven()),
         "per column a file, a method with its parameters, or itself",
+        usage.HIERARCHIES,
     ] = field(default_factory=dict)
     sensitive: Annotated[tuple[str, ...], Names(), "columns that are published as they are; models can guard them"] = ()
     identifiers: policies.Identifiers = ()
@@ -140,34 +133,34 @@ class Job(Declared):
     max_levels: Annotated[Mapping[str, int], MapOf(Whole(0), "{'age': 3}"), "per column the highest level"] = field(
         default_factory=dict
     )
-    weights: Annotated[Mapping[str, float], MapOf(Number(0), "{'age': 2}"), "per column how much its loss counts"] = (
-        field(default_factory=dict)
-    )
+    weights: Annotated[
+        Mapping[str, float], MapOf(Number(0), "{'age': 2}"), "per column how much its loss counts", policies.WEIGHTS
+    ] = field(default_factory=dict)
     missing: Annotated[str, OneOf(*policies.MISSING_POLICIES), "what a missing value is"] = "as-value"
     missing_tokens: policies.MissingTokens = ()
     unknown: Annotated[str, OneOf(*policies.UNKNOWN_POLICIES), "what a value is that its hierarchy lacks"] = "error"
-    suppressed_rows: Annotated[str, OneOf(*KEEP_OR_DROP), "keep suppressed rows with * in them, or drop them"] = "keep"
+    suppressed_rows: Annotated[
+        str, OneOf(*KEEP_OR_DROP), "keep suppressed rows with * in them, or drop them", usage.SUPPRESSED_ROWS
+    ] = "keep"
     models: Annotated[tuple[Model, ...], Models(), "privacy models besides k; all must hold"] = ()
-    population: Annotated[str | None, Maybe(Place()), "the table of everybody, for models such as k-map"] = None
+    population: Annotated[
+        str | None, Maybe(Place()), "the table of everybody, for models such as k-map", usage.POPULATION
+    ] = None
     pseudonymize: policies.Pseudonymized = ()
-    local: Annotated[bool, Flag(), "rows with equal values may be published differently"] = False
+    local: Annotated[bool, Flag(), "rows with equal values may be published differently", usage.LOCAL] = False
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
     shuffle: policies.Shuffled = None
-    allow_dependent: policies.AllowDependent = ()
-    sampling_weight: Annotated[
-        str | None, Maybe(Text("the name of a column")), "the column that says how many people a row stands for"
-    ] = None
-    household: Annotated[
-        str | None, Maybe(Text("the name of a column")), "the column whose equal values belong to one household"
-    ] = None
+    allow_dependent: Annotated[policies.AllowDependent, usage.ALLOW_DEPENDENT] = ()
+    sampling_weight: usage.SamplingWeight = None
+    household: usage.Household = None
     neutralize_formulas: Annotated[bool, Flag(), "an apostrophe before texts that spreadsheets take for formulas"] = (
         False
     )
     unit: Annotated[
         tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
     ] = ()
-    known: Annotated[int | str, KnownRows(), "rows of one person that others may know: 1, more, or all"] = 1
+    known: usage.Known = 1
     skip_rows: Annotated[int, Whole(0), "rows below the header that are no records: units, questions"] = 0
     column_tokens: Annotated[
         Mapping[str, tuple[str, ...]], MapOf(Names("texts"), "{'age': ['99']}"), "per column texts that mean missing"
@@ -178,7 +171,7 @@ class Job(Declared):
     separators: Annotated[
         Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
     ] = field(default_factory=dict)
-    repeats: Annotated[str, OneOf(ONCE, EACH), "equal labels of one list are published once, or each"] = ONCE
+    repeats: usage.Repeats = ONCE
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -258,10 +251,6 @@ class Job(Declared):
             object.__setattr__(self, "_said", self._said | ({"k"} if asked else set()))
             object.__setattr__(self, "k", asked.pop() if asked else DEFAULT_K)
         object.__setattr__(self, "models", tuple(model for model in self.models if not isinstance(model, KAnonymity)))
-        if self.household and not self.sampling_weight and not any(model.needs_weights for model in self.models):
-            from kanopy.metrics.risk.weighted import HOUSEHOLD_ALONE
-
-            yield HOUSEHOLD_ALONE.format(self.household)
         hidden = [name for model in self.models for name in model.hidden]
         for model in self.models:
             for name in model.sensitive:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from kanopy._kinds import Flag, Maybe, Names, OneOf
 from kanopy._table.roles import REST
+from kanopy._usage import Needs
 
 MISSING_POLICIES = {
     "as-value": "a missing value is a value of its own",
@@ -30,5 +31,9 @@ AllowDependent = Annotated[
 Shuffled = Annotated[
     bool | None, Maybe(Flag()), "false: files keep the order of the table, which may tell who is who; true: data too"
 ]
+WEIGHTS = Needs(
+    "several columns to be weighed against each other", lambda job: len((*getattr(job, "text", ()), *job.quasi)) != 1
+)
+"""What weights of columns have no effect without."""
 ONCE, EACH = "once", "each"
 """How equal labels of one list are published: once, or as often as they occur."""

@@ -12,7 +12,14 @@ from kanopy.cli.console import emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 
-@o.command("job", "quasi", "target", "report", seed=0)
+@o.command(
+    "job",
+    "quasi",
+    "target",
+    "report",
+    seed=0,
+    needs={"target": None, "key": None, "hierarchies": None, "seed": o.CHANCE},
+)
 def assess(
     original: o.Data,
     released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
@@ -37,7 +44,7 @@ def assess(
     clock = Clock(())
     file, report = given["job"], given["report"]
     check_outputs(inputs_of(original, released, file), report)
-    wanted = o.job_of({"job": file, "quasi": given["quasi"]})
+    wanted = o.job_of({"job": file, "quasi": given["quasi"]}, settled=False)
     seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:
         show(Step("reading", None, ""))

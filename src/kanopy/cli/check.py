@@ -14,7 +14,7 @@ from kanopy.cli.files import hierarchies_in, read_data
 
 @o.command(
     "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "unit",
-    "known", "separator", "job",
+    "known", "separator", "job", needs={"as_release": o.SKIPPED},
 )  # fmt: skip
 def check(
     data: o.Data,

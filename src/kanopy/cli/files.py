@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kanopy._errors import shown_address
+from kanopy._usage import refuse_in_vain
 from kanopy.cli.console import STANDARD, note
+from kanopy.cli.options import HIERARCHIES
 from kanopy.release.writing import check_outputs, inputs_of
 
 __all__ = ["check_outputs", "drawn", "hierarchies_in", "inputs_of", "key_for", "read_data"]
@@ -39,6 +41,8 @@ def hierarchies_in(folder: Path | None, columns: Iterable[str]) -> dict[str, Any
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
 
     found = {} if folder is None else find_hierarchies(folder, list(columns))
+    if folder is not None and not found:
+        refuse_in_vain({"--hierarchies": HIERARCHIES})
     return {name: read_hierarchy(path, column=name) for name, path in found.items()}
 
 

@@ -34,7 +34,7 @@ ColumnName = Annotated[str, typer.Argument(help="The column.")]
 
 
 @hierarchy.command("build")
-@o.command("param", "output", "k", "missing_tokens")
+@o.command("param", "output", "k", "missing_tokens", needs={"k": o.AUTO})
 def build(
     data: o.Data,
     column: ColumnName,
@@ -170,7 +170,7 @@ def _tree_or_levels(h: Hierarchy) -> str:
 
 
 @hierarchy.command("show")
-@o.command()
+@o.command(needs={"level": o.PICTURE})
 def show_file(
     file: Annotated[Path, typer.Argument(help="A hierarchy file.")],
     svg: Annotated[Path | None, typer.Option(help="Also draw it as SVG into this file.")] = None,
@@ -324,7 +324,9 @@ def _called(builder: Builder) -> str:
 
 
 @hierarchy.command("compare")
-@o.command("missing_tokens", k=5)
+@o.command(
+    "missing_tokens", k=5, needs={"k": o.DATA, "missing_tokens": o.DATA, "encoding": o.both(o.DATA, o.TEXT_INPUT)}
+)
 def compare(
     files: Annotated[list[Path], typer.Argument(help="Two or more hierarchy files.")],
     data: Annotated[str | None, typer.Option(help="Data on which to measure the loss.")] = None,

@@ -12,10 +12,14 @@ from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, note, progress_bar
 from kanopy.cli.files import SUFFIXES, check_outputs, drawn, inputs_of, read_data
 
+BUDGET = "5s"
+"""What each algorithm that takes a time has of it, if nothing is said."""
+
 
 @o.command(
-    "job", "quasi", "k", "suppress", "hierarchies", "metric", "sensitive", "identifiers", "unit", "known", "model",
-    "population", "sampling_weight", "household", "missing", "missing_tokens", "output", budget="5s",
+    "job", "quasi", "k", "suppress", "hierarchies", "metric", "unit", "known", "model",
+    "population", "sampling_weight", "household", "missing", "missing_tokens", "output", "budget",
+    needs={"budget": o.TIMED},
 )  # fmt: skip
 def compare(
     data: o.Data,
@@ -27,6 +31,7 @@ def compare(
 ) -> None:
     """Run algorithms on the same table, models and measures; show loss, risk, time and memory side by side.
 
+    Each algorithm that takes a budget has 5 seconds if nothing else is said.
     The output may be a page (.html), a table (.csv), or a picture (.svg, .png, .json for Vega-Lite).
     """
     from kanopy._files import write_whole
@@ -40,7 +45,7 @@ def compare(
     names = [part for part in (each.strip() for each in algorithms.split(",")) if part]
     with progress_bar() as show:
         frame = read_data(data, encoding).frame
-        found = run(frame, wanted, algorithms=names, budget=given["budget"], progress=show)
+        found = run(frame, wanted, algorithms=names, budget=given["budget"] or BUDGET, progress=show)
     if output is not None:
         write_whole(output, drawn(found, output, data, comparison_csv, _chart))
     if found.stopped:
@@ -143,8 +148,8 @@ def parse_ks(text: str) -> list[int]:
 
 
 @o.command(
-    "job", "quasi", "hierarchies", "model", "metric", "population", "sampling_weight", "household", "sensitive",
-    "identifiers", "unit", "known", "missing", "missing_tokens", "output",
+    "job", "quasi", "hierarchies", "model", "metric", "population", "sampling_weight", "household", "unit", "known",
+    "missing", "missing_tokens", "output",
 )  # fmt: skip
 def explore(
     data: o.Data,
@@ -172,7 +177,7 @@ def explore(
 
     clock = Clock(())
     ks, output = parse_ks(k), given["output"]
-    wanted = o.job_of(given)
+    wanted = o.job_of(given, settled=not models)
     if any(isinstance(model, KAnonymity) for model in make_models(given["model"] or ())):
         raise JobError("k is explored as such: leave 'k' out of the models, and say which to try with --k.")
     inputs = inputs_of(data, given["job"], wanted.population, *wanted.hierarchies.values())

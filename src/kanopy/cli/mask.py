@@ -14,7 +14,7 @@ from kanopy.cli.console import counted, grid
 
 @o.command(
     "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing",
-    "missing_tokens", "neutralize_formulas", *o.OUTPUTS,
+    "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report", needs={"ontology": o.NO_VGH},
 )  # fmt: skip
 def mask(
     data: o.Data,
@@ -66,6 +66,7 @@ def mask(
     **given: Any,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
+    from kanopy._job.job import Job
     from kanopy.cli.release import publish
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.masking.job import MaskJob
@@ -83,7 +84,7 @@ def mask(
     columns: dict[str, Any] = {"weights": _per_column(weights, "weights")} if weights else {}
     job: Any
     if given["job"] is not None:
-        own = o.job_of({"job": given["job"]})
+        own = Job.read(given["job"])
         masks = own.algorithm in MASKING_NAMES
         parameters = {**(own.parameters if masks else {}), **asked}
         if diversity is not None:
@@ -105,10 +106,11 @@ def mask(
             hierarchies={} if folder is None else find_hierarchies(folder, listed["quasi"]),
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
+        o.settle(job)
     publish(data, output, job, encoding, given, read=[given["job"], vgh, senses], engine="memory")
 
 
-@o.command("k", seed=0)
+@o.command("k", seed=0, needs={"seed": o.DRAWN})
 def baseline(
     data: o.Data,
     output: o.Output,

@@ -84,7 +84,7 @@ def _show_info(taxonomy: Taxonomy, file: str) -> None:
     emit(facts, show)
 
 
-@o.command("depth_offset")
+@o.command("depth_offset", needs={"depth_offset": o.PAIRS})
 def similarity(
     depth_offset: int | None,
     words: Annotated[list[str] | None, typer.Argument(help="Words; a sense is written tiger#2.")] = None,

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import require_used
 from kanopy._kinds import Names
-from kanopy.cli.console import begin, note
+from kanopy._parameters import unused
+from kanopy._usage import Needs, in_vain, refuse_in_vain
+from kanopy.cli.console import STANDARD, begin, note
 
 # Written out, so that help needs no search; a test compares the names with the dictionaries.
 METRIC_HELP = "The loss to minimise: loss, loss-geometric, aecs, discernibility, precision, entropy, height."
@@ -122,14 +126,135 @@ OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampli
 """What every release may read and write besides its table."""
 
 
-def command(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+# ---- what options have no effect without; what settings of a job need is declared there ----------------------------
+
+TEXTS = (".csv", ".tsv", ".tab", ".txt", "")
+"""Suffixes of delimited text; what has none is taken for it, or is a folder or an address."""
+PACKED = (".gz", ".zst", ".zip")
+
+
+def is_text(place: Any) -> bool:
+    """Whether something that is read or written may be delimited text.
+
+    >>> is_text("people.csv.gz"), is_text("-"), is_text("people.parquet"), is_text("all.duckdb::people"), is_text(None)
+    (True, True, False, False, False)
+    """
+    if place is None:
+        return False
+    if str(place) == STANDARD or "://" in str(place):
+        return not str(place).startswith(("postgres://", "postgresql://"))
+    path = Path(str(place).partition("::")[0].partition("?")[0])
+    return Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower() in TEXTS
+
+
+def _reads_text(given: Any) -> bool:
+    names = ("data", "original", "released", "beside", "population")
+    return any(is_text(getattr(given, name, None)) for name in names)
+
+
+def _writes_text(given: Any) -> bool:
+    return is_text(given.output) or getattr(given, "mapping", None) is not None
+
+
+def _has_hierarchies(given: Any) -> bool:
+    from kanopy.hierarchy.files.files import find_hierarchies
+
+    job = given.wanted
+    looked_at = (*job.quasi, *(name for model in job.models for name in model.sensitive))
+    return bool(find_hierarchies(given.hierarchies, list(looked_at)))
+
+
+def _has_threads(given: Any) -> bool:
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import takes
+
+    return given.wanted.algorithm not in MASKING_NAMES and takes(given.wanted.algorithm, "threads")
+
+
+def _has_timed(given: Any) -> bool:
+    from kanopy.search.algorithms import timed_algorithms
+
+    named = {each.strip().partition(":")[0].replace("_", "-") for each in given.algorithms.split(",")}
+    return bool(named & {"all", *timed_algorithms()})
+
+
+def _reports(given: Any, *without: str) -> bool:
+    from kanopy.masking.names import MASKING_NAMES
+
+    generalizes = given.wanted.algorithm not in MASKING_NAMES
+    return generalizes and given.report is not None and given.report.suffix not in without
+
+
+REPORT = Needs(
+    "a report with numbers (--report FILE.html or FILE.json) of a release that generalizes",
+    lambda given: _reports(given, ".py"),
+    "job",
+)
+PAGE = Needs(
+    "a report as a page (--report FILE.html) of a release that generalizes",
+    lambda given: _reports(given, ".py", ".json"),
+    "job",
+)
+PSEUDONYMS = Needs(
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS)", lambda given: given.wanted.pseudonymize, "job"
+)
+HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")
+TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)
+TEXT_INPUT = Needs("a table in delimited text", _reads_text)
+THREADS = Needs("an algorithm that uses threads, such as 'optimal' or 'best'", _has_threads, "job")
+EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside is not None)
+OTHER_RELEASE = Needs(
+    "an earlier release (--beside FILE) or a release of the table (--released FILE)",
+    lambda given: given.beside is not None or getattr(given, "released", None) is not None,
+)
+RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
+WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)
+SKIPPED = Needs("a job that skips rows (skip-rows)", lambda given: given.wanted.skip_rows, "job")
+DATA = Needs("data to measure on (--data FILE)", lambda given: given.data is not None)
+CHANCE = Needs("something left to chance (--learn, or --queries above 0)", lambda given: given.learn or given.queries)
+PICTURE = Needs("a drawing (--svg FILE or --html FILE)", lambda given: given.svg is not None or given.html is not None)
+PAIRS = Needs("words or pairs to compare (--benchmark tries every measure as it is)", lambda given: not given.benchmark)
+NO_VGH = Needs("a place of its own: --vgh is the ontology already", lambda given: given.vgh is None)
+DRAWN = Needs("a method that draws at random", lambda given: given.method != "rounding")
+AUTO = Needs("the method auto, which chooses for groups of k", lambda given: given.method == "auto")
+TIMED = Needs("an algorithm that takes a budget, such as 'best'", _has_timed)
+
+
+def both(first: Needs, second: Needs) -> Needs:
+    """Two needs of one option.
+
+    >>> both(WEIGHTS, RELEASED).words
+    'sampling weights (--weight COLUMN) and a release of the table (--released FILE)'
+    """
+    return Needs(f"{first.words} and {second.words}", lambda given: first.met(given) and second.met(given), first.once)
+
+
+NEEDS = {
+    "report_values": PAGE,
+    "sampling_fraction": REPORT,
+    "target": REPORT,
+    "key_file": PSEUDONYMS,
+    "hierarchies": HIERARCHIES,
+    "neutralize_formulas": TEXT_OUTPUT,
+    "encoding": TEXT_INPUT,
+    "threads": THREADS,
+    "key": OTHER_RELEASE,
+    "beside_quasi": EARLIER_RELEASE,
+}
+"""What options have no effect without, unless a command says otherwise; those of a job say it there."""
+
+
+def command(
+    *names: str, needs: Mapping[str, Needs | None] | None = None, **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command: with options that others have too, which it receives by name, and with `--json`.
 
-    They stand before the command's own options. `defaults` are shared options that are not simply absent.
+    They stand before the command's own options. `defaults` are shared options that are not simply absent. `needs` are
+    what options of this command have no effect without, where that is not as for all commands.
 
     >>> @command("k", "quasi", budget="5s")
     ... def work(data: Data, encoding: Encoding = None, **given: Any) -> None: ...
-    >>> list(inspect.signature(work).parameters)
+    >>> list(inspect.signature(work).parameters)[1:]
     ['data', 'k', 'quasi', 'budget', 'encoding', 'json']
     """
 
@@ -139,10 +264,21 @@ def command(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Cal
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        asked_for = {name: each for name, each in (NEEDS | dict(needs or {})).items() if each}
+
         @functools.wraps(function)
-        def run(json: bool, **given: Any) -> None:
+        def run(json: bool, context: typer.Context, **given: Any) -> None:
+            global _asked
             begin(json)
-            function(**given)
+            context.obj = asked_for
+            _asked = context, given
+            _refuse_options_in_vain(*_asked)
+            try:
+                function(**given)
+            finally:
+                _asked = None
+
+        run.needs = asked_for  # type: ignore[attr-defined]
 
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -152,11 +288,55 @@ def command(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Cal
         first = next((place for place, each in enumerate(own) if each.default is not each.empty), len(own))
         added = [shared(name) for name in (*names, *defaults)]
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [*own[:first], *added, *own[first:], shared("json")]
+            [
+                inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+                *own[:first],
+                *added,
+                *own[first:],
+                shared("json"),
+            ]
         )
         return run
 
     return decorate
+
+
+_asked: tuple[typer.Context, dict[str, Any]] | None = None
+"""What was given to the command that runs."""
+
+
+def _refuse_options_in_vain(context: typer.Context, values: dict[str, Any], wanted: Any = None) -> None:
+    """Refuse what was given on the command line and has no effect, and what the job of the command says in vain."""
+    given = [name for name in context.params if _on_command_line(context, name)]
+    own = {name: name if name in given else OF_FIELD.get(name, "") for name in (*JOB_FIELDS, *OF_FIELD)}
+    called = {str(each.name): max(each.opts, key=len) for each in context.command.params}
+
+    def label(name: str) -> str:
+        return called[own.get(name, name)] if own.get(name, name) in given else name.replace("_", "-")
+
+    found = {} if wanted is None else unused(wanted)
+    about = SimpleNamespace(**values, wanted=wanted)
+    found |= in_vain(given, context.obj, about, "" if wanted is None else "job")
+    refuse_in_vain(found, label)
+
+
+def _on_command_line(context: typer.Context, name: str) -> bool:
+    """Whether an option was given there: not by its default, and not by a variable."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+OF_FIELD = {"suppressed_rows": "drop_suppressed", "local": "local"}
+"""Further fields of a job that an option says, and its name where it is another."""
+
+
+def settle(wanted: Any) -> Any:
+    """The job of a command, once it is known; what it says in vain is refused together with options that need it."""
+    if _asked is None:
+        require_used(wanted)
+    else:
+        _refuse_options_in_vain(*_asked, wanted)
+    return wanted
 
 
 def columns(given: Iterable[str] | None) -> tuple[str, ...]:
@@ -187,10 +367,11 @@ def _separator(text: str) -> tuple[str, str]:
     return name, sign
 
 
-def job_of(given: dict[str, Any], **settings: Any) -> Any:
+def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> Any:
     """The job of a command: its job file, with what the options say instead or in addition.
 
-    Models add up: one on the command line never takes away one of the job file.
+    Models add up: one on the command line never takes away one of the job file. Where more is said of it later,
+    `settled` is false, and what it says in vain is not asked yet (`settle`).
     """
     from kanopy._errors import some
     from kanopy._job.job import Job
@@ -223,4 +404,4 @@ def job_of(given: dict[str, Any], **settings: Any) -> Any:
         if without := [name for name in wanted.quasi if name not in found and name not in wanted.hierarchies]:
             note(f"{folder} has no hierarchy for {some(without)}: built from the data.")
         wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **found})
-    return wanted
+    return settle(wanted) if settled else wanted

@@ -62,7 +62,9 @@ def anonymize(
     }  # fmt: skip
     if given["param"]:
         # The kinds of the parameters are those of the algorithm, which the job file may name.
-        named = o.job_of({"job": given["job"]}, algorithm=algorithm, local=local or None, parameters={}).algorithm
+        named = o.job_of(
+            {"job": given["job"]}, settled=False, algorithm=algorithm, local=local or None, parameters={}
+        ).algorithm
         settings["parameters"] = parameters_for(named, given["param"])
     wanted = o.job_of(given, **settings)
     if given["budget"] is not None:
@@ -100,6 +102,7 @@ def apply(
     wanted = wanted.replaced(
         **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
     )
+    o.settle(wanted)
     publish(data, output, wanted, encoding, given, read=[solution])
 
 
@@ -135,7 +138,8 @@ def publish(
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
             read=lambda: read_data(data, encoding), encoding=encoding, inputs=[key_file, *read],
-            key=key_for(job, key_file), source=data, progress=show, finish=finish, **settings,
+            key=key_for(job, key_file), source=data, progress=show, finish=finish,
+            neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
     for line in (*result.notes, *said):
         note(line)

@@ -20,6 +20,8 @@ SHUFFLED = 0.1
 @o.command(
     "job", "quasi", "sensitive", "unit", "known", "separator", "sampling_fraction", "population", "sampling_weight",
     "household", "every", "report", seed=0,
+    needs={"sampling_fraction": None, "seed": o.RELEASED, "hierarchies": o.RELEASED, "exact": o.WEIGHTS,
+           "missing_means": o.WEIGHTS},
 )  # fmt: skip
 def risk(
     data: o.Data,
@@ -57,7 +59,7 @@ def risk(
 
     clock = Clock(())
     population, report, every = given["population"], given["report"], given.pop("every")
-    wanted = o.job_of(given)
+    wanted = o.job_of(given, settled=False)
     if row_risks is not None and wanted.sampling_weight is None and not suda and every is None:
         raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
     if combinations is not None and every is None:

@@ -24,6 +24,7 @@ import numpy as np
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
 from kanopy._shown import Drawn
+from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
@@ -121,7 +122,10 @@ def suggest_hierarchies(
             f"{column.where} has {column.rows:,} values, fewer than k={k:,}: even one group of all is too small."
         )
     column = column.inferred()
-    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(candidates(column, k, style), column)]
+    tried = candidates(column, k, style)
+    if style is not None and all(builder.method != "ontology" for builder in tried):
+        refuse_in_vain({"style": Needs("a column of words that an ontology knows", lambda given: False)})
+    found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(tried, column)]
     plain = readable(column, k)
     found = [replace(one, reads_well=one.builder in plain) for one in found]
     return [found[i] for i in best_first(found, [one.loss for one in found])]

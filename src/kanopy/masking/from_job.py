@@ -8,12 +8,49 @@ from typing import Any
 
 from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import Names, refuse, taken
+from kanopy._parameters import parameters_of
+from kanopy._usage import is_given
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.job import MaskJob
 
 PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses",
               "unknown", "embedding", "diversity")  # fmt: skip
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
+
+ALIKE = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
+         "pseudonymize", "rest", "undecided", "shuffle")  # fmt: skip
+"""The settings of an ordinary job that mean the same for one that masks."""
+READ_OTHERWISE = ("quasi", "hierarchies", "models", "parameters")
+"""Those that are taken over in another form."""
+AROUND = ("skip_rows", "column_tokens", "decimals", "neutralize_formulas")
+"""Those that are about reading and writing the table, whatever happens in between."""
+NO_USE = "has no use for it"
+WHY_NOT = {
+    "suppress": "suppresses nothing",
+    "suppressed_rows": "suppresses nothing",
+    "min_levels": "has no levels",
+    "max_levels": "has no levels",
+    "unit": "counts rows, not people",
+    "known": "counts rows, not people",
+    "unknown": "neither suppresses nor adds values that a hierarchy lacks",
+    "metric": "lowers no loss of hierarchies",
+    "population": "compares with no population",
+    "separators": "takes no lists apart",
+    "repeats": "takes no lists apart",
+    "sampling_weight": "knows no sampling weights",
+    "household": "knows no households",
+    "local": "generalizes nothing",
+}
+
+
+def _not_taken_over(job: Any) -> list[str]:
+    """The settings that an ordinary job gives and a masking would not look at: all that are not named above."""
+    used = (*ALIKE, *READ_OTHERWISE, *AROUND)
+    return [
+        name
+        for name, each in parameters_of(type(job)).items()
+        if name not in used and is_given(getattr(job, name), each.default)
+    ]
 
 
 def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
@@ -29,13 +66,13 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
             if name not in PARAMETERS
         ]
     )
-    wanted = {
-        "suppresses nothing: leave suppress out": job.suppress,
-        "has no levels: leave the lowest and highest ones out": job.min_levels or job.max_levels,
-        "counts rows, not people: leave unit out, or use algorithm 'optimal'": job.unit,
-        "neither suppresses nor adds values that a hierarchy lacks: leave unknown out": job.unknown != "error",
-    }
-    refuse([f"The algorithm {job.algorithm!r} substitutes values and {why}." for why, asked in wanted.items() if asked])
+    refuse(
+        [
+            f"The algorithm {job.algorithm!r} substitutes values and {WHY_NOT.get(name, NO_USE)}: "
+            f"leave {name} out, or use an algorithm that generalizes, such as 'optimal'."
+            for name in _not_taken_over(job)
+        ]
+    )
     diversity = given.pop("diversity", {})
     if isinstance(diversity, Mapping):
         diversity = {**diversity, **_diversity(job)}
@@ -46,14 +83,12 @@ def job_for_masking(job: Any, text: Sequence[str] | None = None) -> MaskJob:
     wrong = [name for name, own in job.hierarchies.items() if not isinstance(own, (Hierarchy, str, Path))]
     if wrong:
         raise JobError(f"Masking takes hierarchies as files or Hierarchy objects; build those of {some(wrong)} first.")
-    alike = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
-             "pseudonymize", "rest", "undecided", "shuffle")  # fmt: skip
     return MaskJob(
         text=texts,
         quasi=tuple(name for name in job.quasi if name not in texts),
         hierarchies={name: own for name, own in job.hierarchies.items() if name not in texts},
         diversity=diversity,
-        **{name: getattr(job, name) for name in alike},
+        **{name: getattr(job, name) for name in ALIKE},
         **given,
     )
 

@@ -69,9 +69,9 @@ class MaskJob(Declared):
     ] = None
     unknown: Annotated[str, OneOf(*UNKNOWN_TEXT_POLICIES), "what a value is that the ontology lacks"] = "own-class"
     embedding: Annotated[Vectors | str | Path | None, Anything(), "vectors, or the folder of a local model"] = None
-    weights: Annotated[Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "how much each column counts"] = field(
-        default_factory=dict
-    )
+    weights: Annotated[
+        Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "how much each column counts", policies.WEIGHTS
+    ] = field(default_factory=dict)
     hierarchies: Annotated[
         Mapping[str, Hierarchy | str | Path],
         MapOf(Either(Text("a file"), Instance(("Path", "Hierarchy"), "a Hierarchy"))),

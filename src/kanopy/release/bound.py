@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import JobError
 from kanopy._job.given import generalizing_job
+from kanopy._job.usage import require_used
 from kanopy._kinds import as_seconds
 from kanopy._progress import Callback, Progress
 from kanopy.masking.names import MASKING_NAMES
@@ -44,6 +45,7 @@ def lower_bound(
             f"A bound is about hierarchies, and {job.algorithm!r} substitutes answers by meaning. Name an "
             "algorithm that generalizes, such as 'best'."
         )
+    require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget, "time for the bound")
     tell = Progress(progress)
     prepared = prepare(data, job, population=population, progress=tell, generalize=True)

@@ -18,6 +18,7 @@ from kanopy._errors import DataError, JobError, NoSolution, near_miss, shown_add
 from kanopy._job.inputs import about_people, assign_roles, target_of
 from kanopy._job.job import Job
 from kanopy._job.reading import as_said
+from kanopy._job.usage import require_used_of
 from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
@@ -227,6 +228,7 @@ def _prepared(
             raise JobError(f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'.")
         head = engine.head(ROWS_FOR_KEYS)
         roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest, engine.distinct)
+        require_used_of(job, "columns", columns=head.columns)
         raw = engine.count(key_columns(job)) if counts is None else counts
         rows_of = raw[ROWS].to_numpy().astype(np.int64)
         raw = raw.drop(ROWS)

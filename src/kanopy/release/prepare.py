@@ -20,6 +20,7 @@ from kanopy._job.inputs import (
 )
 from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, as_said, read_records
+from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH, Role
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
@@ -195,6 +196,7 @@ def prepare(
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
     roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
+    require_used_of(job, "columns", columns=frame.columns)
     notes = (*notes, *about_index(index, job.rest))
     if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
         raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
@@ -343,11 +345,7 @@ def units_for(
             )
         return found, ()
     if not job.unit:
-        if job.known != 1:
-            raise JobError(
-                f"known = {job.known!r} says how many rows of one person others may know; name the column that says "
-                "whose row it is (unit=…, --unit), or a quasi-identifier that holds lists."
-            )
+        require_used_of(job, "table", lists=False)
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
     named = None if lists is not None else int(of_row.max()) + 1 - alone

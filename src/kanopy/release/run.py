@@ -11,6 +11,7 @@ import numpy as np
 from kanopy._errors import Hint, JobError, NoSolution
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
+from kanopy._job.usage import require_used
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
@@ -64,6 +65,7 @@ def anonymize(
     from kanopy.engine.spark import is_spark
 
     job = as_job(job)
+    require_used(job, population=population, key=key)
     if bound and job.algorithm in MASKING_NAMES:
         raise JobError(
             f"{job.algorithm!r} substitutes answers by meaning: there is no loss of hierarchies to bound. Leave "

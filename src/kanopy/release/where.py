@@ -172,6 +172,7 @@ def publish(
     progress: Callback | None = None,
     clock: Clock | None = None,
     finish: Finish | None = None,
+    neutralize: bool = False,
 ) -> tuple[Result, list[str]]:
     """Make a release on the engine that suits it and write it with all that belongs to it, or nothing at all.
 
@@ -206,7 +207,7 @@ def publish(
         )  # fmt: skip
         said = write_files(
             result, files, dialect=None if table is None else table.dialect, read_from=own[0] if own else None,
-            neutralize=getattr(job, "neutralize_formulas", False), inputs=forbidden, finish=finish,
+            neutralize=neutralize or getattr(job, "neutralize_formulas", False), inputs=forbidden, finish=finish,
             progress=Progress(progress),
         )  # fmt: skip
         return result, said

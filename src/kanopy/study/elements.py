@@ -11,8 +11,10 @@ import polars as pl
 
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._core.units import Units, known_rows, too_many_known
-from kanopy._errors import DataError
+from kanopy._errors import DataError, some
+from kanopy._job.usage import KNOWN
 from kanopy._table.grouping import units_in
+from kanopy._usage import refuse_in_vain
 from kanopy.engine.lists import Lists, unrolled
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ def opened(
     (['ale', 'nuts', 'ale'], [0, 0, 1], 'records')
     """
     frame, lists = unrolled(frame, quasi, separators)
+    if strangers := [name for name in separators if name not in quasi]:
+        raise DataError(
+            f"separators names {some(strangers)}, which is no quasi-identifier: only those are taken apart."
+        )
+    if known != 1 and lists is None and not unit:
+        refuse_in_vain({"known": KNOWN})
     if lists is None or unit:
         units = units_in(frame, unit, known)
         return frame, units if units is None or lists is None else replace(units, once=lists.once), lists

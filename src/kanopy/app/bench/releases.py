@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import NoSolution
 from kanopy._files import private_folder, write_whole
 from kanopy._job.job import Job
+from kanopy._job.usage import used_alone
 from kanopy._progress import Callback, Clock, Progress
 from kanopy.app.bench.bench import Bench, job_of
 from kanopy.metrics.risk.class_sizes import SizeBin
@@ -74,8 +75,9 @@ def run(bench: Bench, tell: Callback, *, source: str, job: str, home: str, folde
 
     wanted, place, clock = job_of(job, home), Path(folder), Clock()
     read = bench.source(source)
-    key = os.environ.get("KANOPY_KEY", "").encode() or None
-    result = anonymize(read.frame, wanted, progress=tell, clock=clock, source=source, key=key)
+    key = (os.environ.get("KANOPY_KEY", "").encode() or None) if wanted.pseudonymize else None
+    # Weights and households serve the page of risks too, where no model asks for them.
+    result = anonymize(read.frame, used_alone(wanted), progress=tell, clock=clock, source=source, key=key)
     private_folder(place)
     path = local_path(source)
     said = write_files(

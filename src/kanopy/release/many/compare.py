@@ -14,6 +14,7 @@ import numpy as np
 from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
 from kanopy._job.given import generalizing_job
 from kanopy._job.job import Job
+from kanopy._job.usage import require_used
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
 from kanopy._shown import Short
@@ -146,6 +147,7 @@ def compare(
     """
     tell = Progress(progress)
     job = generalizing_job(job, "A comparison of algorithms")
+    require_used(job, population=population)
     seconds = None if budget is None else as_seconds(budget)
     algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     wanted = [_with_budget(job, *each, seconds) for each in _wanted(algorithms)]
@@ -226,7 +228,9 @@ def _entry(
         asked = job.replaced(algorithm=name, parameters=parameters, pseudonymize=())
         own: Job | MaskJob = asked
         if masks:
-            prepared = prepare(prepared.frame, asked.replaced(skip_rows=0))
+            # The table was read as the job says; the metric ranks those that generalize.
+            read = {"metric": "loss", "suppressed_rows": "keep", "local": False, "skip_rows": 0, "decimals": {}}
+            prepared = prepare(prepared.frame, asked.replaced(**read))
             own = prepared.job
         else:
             _warm_up(prepared.domain, asked)

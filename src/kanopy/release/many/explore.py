@@ -22,6 +22,7 @@ from kanopy._job.given import generalizing_job
 from kanopy._job.inputs import SEARCHES_OVER_LEVELS, chosen_automatically
 from kanopy._job.job import Job
 from kanopy._job.reading import read_records
+from kanopy._job.usage import require_used
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
 from kanopy._shown import Short
@@ -140,6 +141,7 @@ def explore(
     job = generalizing_job(job, "A map of risk and loss")
     algorithms = [algorithms] if isinstance(algorithms, str) else algorithms
     grid = _grid(job, ks, limits, models, algorithms)
+    require_used(*(case.job.replaced(suppress=max(case.limits)) for case in grid), population=population)
     pools = _Pools(data, job, grid, population, tell)
     domain = pools.first.prepared.domain
     members = domain.rows if domain.units is None else domain.units.count

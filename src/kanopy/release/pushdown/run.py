@@ -16,6 +16,7 @@ import numpy as np
 from kanopy._errors import DataError, JobError, shown_address, some
 from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
 from kanopy._job.job import Job
+from kanopy._job.usage import require_used_of
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import RowsElsewhere
@@ -88,6 +89,7 @@ def anonymize_by_pushdown(
         tell("counting where the table lies")
         some_rows = engine.head(ROWS_TO_JUDGE)
         roles, notes = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
+        require_used_of(job, "columns", columns=some_rows.columns)
         place = engine.place
         asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
         table = DistinctTable(place, engine.table, job.quasi, asked_of)

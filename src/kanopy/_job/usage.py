@@ -1,0 +1,107 @@
+"""What makes the settings of a job count, stated beside each of them; what a job says in vain is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+from kanopy._job.kinds import KnownRows
+from kanopy._kinds import Maybe, OneOf, Text
+from kanopy._parameters import parameters_of, unused
+from kanopy._table.policies import EACH, ONCE
+from kanopy._usage import Needs, in_vain, refuse_in_vain
+
+
+def _compares_with_population(job: Any) -> bool:
+    return any(getattr(model, "needs_population", False) for model in job.models)
+
+
+def _suppresses(job: Any) -> bool:
+    return bool(job.suppress) or "suppress" in (job.missing, job.unknown)
+
+
+def _recodes_locally(job: Any) -> bool:
+    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.search.algorithms import algorithm_class
+
+    return job.algorithm not in MASKING_NAMES and algorithm_class(job.algorithm).recoding != "full-domain"
+
+
+def _has_a_column(job: Any) -> bool:
+    known = {*job.quasi, *job.sensitive, *(name for model in job.models for name in model.sensitive)}
+    return not job.quasi or bool(known & set(job.hierarchies))
+
+
+HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of them", _has_a_column)
+SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
+POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
+KEY = Needs("identifiers that are pseudonymized (pseudonymize=…)", lambda job: job.pseudonymize)
+ALLOW_DEPENDENT = Needs(
+    "columns of these names in the table", lambda table: set(table.allowed) <= set(table.columns), "columns"
+)
+LOCAL = Needs("an algorithm that recodes locally, such as 'best'", _recodes_locally)
+SAMPLING_WEIGHT = Needs(
+    "a model that adds up sampling weights, such as individual-risk",
+    lambda job: any(model.needs_weights for model in job.models),
+)
+HOUSEHOLD = Needs(
+    "a model of households, such as household-risk", lambda job: any(model.needs_households for model in job.models)
+)
+SamplingWeight = Annotated[
+    str | None,
+    Maybe(Text("the name of a column")),
+    "the column that says how many people a row stands for",
+    SAMPLING_WEIGHT,
+]
+Household = Annotated[
+    str | None, Maybe(Text("the name of a column")), "the column whose equal values belong to one household", HOUSEHOLD
+]
+KNOWN = Needs(
+    "the column that says whose row it is (unit=…, --unit), or a quasi-identifier that holds lists",
+    lambda table: table.unit or table.lists,
+    once="table",
+)
+REPEATS = Needs("a quasi-identifier that holds lists, as such or by its separator", lambda table: table.lists, "table")
+
+
+Known = Annotated[int | str, KnownRows(), "rows of one person that others may know: 1, more, or all", KNOWN]
+Repeats = Annotated[str, OneOf(ONCE, EACH), "equal labels of one list are published once, or each", REPEATS]
+ARGUMENTS = {"population": POPULATION, "key": KEY}
+
+
+def require_used(*jobs: Any, **arguments: Any) -> None:
+    """Refuse what jobs say in vain: one error names every setting that none of them uses, and what would make it count.
+
+    `arguments` are what a function takes besides its job: the population and the key, where they were given.
+
+    >>> from kanopy._job.job import Job
+    >>> require_used(Job(quasi="age", population="everybody.csv"))
+    Traceback (most recent call last):
+    kanopy._errors.JobError: population has no effect without a model that compares with a population, such as k-map. \
+Leave it out, or give what it needs.
+    """
+    given = [name for name, value in arguments.items() if value is not None]
+    found = [unused(job) | in_vain(given, ARGUMENTS, job) for job in jobs]
+    refuse_in_vain({name: need for name, need in found[0].items() if all(name in each for each in found)})
+
+
+def require_used_of(job: Any, once: str, **known: Any) -> None:
+    """Refuse what a job says in vain of its table, once its `columns` or the `table` are known.
+
+    >>> from kanopy._job.job import Job
+    >>> require_used_of(Job(quasi="age", allow_dependent="born"), "columns", columns=["age"])
+    Traceback (most recent call last):
+    kanopy._errors.JobError: allow_dependent has no effect without columns of these names in the table. Leave ...
+    """
+    about = SimpleNamespace(unit=getattr(job, "unit", ()), allowed=getattr(job, "allow_dependent", ()), **known)
+    refuse_in_vain(unused(job, about, once))
+
+
+def used_alone(job: Any) -> Any:
+    """The job without what it says in vain: for where one job serves several pages, of which each uses a part.
+
+    >>> from kanopy._job.job import Job
+    >>> used_alone(Job(quasi="age", population="everybody.csv")).population
+    """
+    declared = parameters_of(type(job))
+    return job.replaced(**{name: declared[name].default for name in unused(job)})
