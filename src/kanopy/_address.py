@@ -28,9 +28,9 @@ class Address(str):
     _full: str
 
     def __new__(cls, text: str) -> Address:
-        """An address, given in full; one that is one already stays as it is."""
-        if isinstance(text, cls):
-            return text
+        """An address, given in full; one that is one already stays as it is, and the name of a file is plain text."""
+        if isinstance(text, cls) or _SCHEME.match(text) is None:
+            return text  # type: ignore[return-value]
         made = super().__new__(cls, _without_secrets(text))
         made._full = text
         return made
@@ -78,7 +78,7 @@ def shown_address(source: str) -> str:
     >>> shown_address("postgresql://ann:secret@host/clinic?sslmode=require::visits"), shown_address("people.csv")
     ('postgresql://ann:…@host/clinic?…::visits', 'people.csv')
     """
-    return Address(source)
+    return str.__str__(Address(source))
 
 
 def secrets_of(source: str) -> list[str]:
