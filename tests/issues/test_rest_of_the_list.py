@@ -264,7 +264,7 @@ def test_formulas_are_neutralised_on_request(tmp_path: Path) -> None:
     """A published text that begins like a formula is run by the spreadsheet that opens the file."""
     texts = ["=HYPERLINK(1)", "+cmd", "-1+2", "@sum", "\t=1", "plain", "-5", "+49 30 1", "-5.5e3", "-", None, "a=b"]
     (tmp_path / "t.csv").write_text("age,=x\n" + "".join(f'1,"{text or ""}"\n' for text in texts))
-    command = ("anonymize", "t.csv", "-q", "age", "--insensitive", "=x", "-k", "2", "-o")
+    command = ("anonymize", "t.csv", "-q", "age", "--insensitive", "=x", "-k", "2", "--keep-order", "-o")
     run = kanopy_command(tmp_path, *command, "plain.csv", COLUMNS="500")
     assert "takes texts of '=x' for formulas. --neutralize-formulas puts" in run.stderr, run.stderr
     assert read_table(tmp_path / "plain.csv")["=x"].to_list() == [text or "" for text in texts]

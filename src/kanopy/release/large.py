@@ -390,6 +390,7 @@ def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
     """The counts of all files together, for some of the columns that they count.
 
     >>> import tempfile, polars as pl
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for month in ("may", "june"):
     ...         counts = pl.DataFrame({"age": [41], "sex": ["f"], "rows": [3]})
