@@ -23,10 +23,9 @@ def judge(case: Case) -> str:
     """Run a job and judge its release by the textbook: `released`, `refused`, or an assertion that fails."""
     from kanopy._errors import KanopyError, NoSolution, VerificationFailed
 
+    key = KEY if case.job.pseudonymize else None
     try:
-        result = kanopy.anonymize(
-            case.table, case.job, population=case.people, key=KEY if case.job.pseudonymize else None
-        )
+        result = kanopy.anonymize(case.table, case.job, population=case.people, key=key)
     except NoSolution as nothing:
         assert nothing.reason
         return "no solution"
@@ -45,7 +44,7 @@ def judge(case: Case) -> str:
     if result.levels is not None:
         assert math.isclose(result.solution.score, result.score, rel_tol=1e-9, abs_tol=1e-12), "two scores"
         if case.seed % 5 == 0:
-            again = result.apply(case.table).data
+            again = result.apply(case.table, key=key).data
             assert again.equals(frame), "applied again, the same rows are published differently"
     if case.seed % 97 == 0:
         assert result.to_html() and result.manifest() and result.mapping().height
