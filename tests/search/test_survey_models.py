@@ -32,6 +32,16 @@ TEXTS = ["individual-risk:0.05", "individual-risk:0.2", "household-risk:0.1", "h
          "subset-k:2:3", "subset-k:1:4,2:2"]  # fmt: skip
 
 
+def columns_for(*texts: str) -> dict[str, Any]:
+    """The columns of the survey that models look at, and no others."""
+    models = [parse_model(text) for text in texts]
+    asked = {
+        "sampling_weight": "w" if any(model.needs_weights for model in models) else None,
+        "household": "home" if any(model.needs_households for model in models) else None,
+    }
+    return {name: column for name, column in asked.items() if column is not None}
+
+
 def plain_risk(rows: int, people: float) -> float:
     """The published formulas, written down once more."""
     p = rows / people
@@ -207,9 +217,7 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
     job: dict[str, Any] = {"parameters": own, "insensitive": ["home"] if "target" in own else []}
     if name in SEARCHES_OVER_LEVELS and (name, suppress) != ("optimal", 0.05):  # fitting takes most of the time
         job["hierarchies"] = cuts_by_default(suppress)
-    wanted = kanopy.Job(
-        quasi=quasi, k=2, suppress=suppress, algorithm=name, models=[text], sampling_weight="w", household="home", **job
-    )
+    wanted = kanopy.Job(quasi=quasi, k=2, suppress=suppress, algorithm=name, models=[text], **columns_for(text), **job)
     if not about.supports(model, suppressing=suppress > 0):
         with pytest.raises(JobError, match=r"Use algorithm|'optimal'"):
             kanopy.anonymize(table, wanted)
@@ -225,7 +233,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
     from kanopy.search.evidence import Evidence
 
     table, quasi = survey_table(), ["age", "sex", "race", "education"]
-    settings: dict[str, Any] = {"quasi": quasi, "k": 2, "sampling_weight": "w", "household": "home"}
+    settings: dict[str, Any] = {"quasi": quasi, "k": 2}
     settings["hierarchies"] = cuts_by_default(0.0)
     true = Evidence._of_survey
 
@@ -236,7 +244,7 @@ def test_the_second_opinion_counts_itself(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Evidence, "_of_survey", flattering)
     for text in ("individual-risk:0.001", "household-risk:0.002"):
         with pytest.raises(VerificationFailed, match="violate the model"):
-            kanopy.anonymize(table, kanopy.Job(models=[text], **settings))
+            kanopy.anonymize(table, kanopy.Job(models=[text], **columns_for(text), **settings))
 
 
 @pytest.mark.parametrize(
@@ -301,13 +309,10 @@ def test_jobs_are_written_and_read() -> None:
 def test_models_that_stand_in_for_k() -> None:
     """With k = 1 nothing but the other models is promised; they must be such that bound how surely people are found."""
     table, quasi = survey_table(), ["age", "sex", "race", "education"]
-    settings: dict[str, Any] = {"quasi": quasi, "sampling_weight": "w", "household": "home"}
     for text in ("individual-risk:0.05", "household-risk:0.2", "subset-k:1:20,2:5"):
-        cuts = cuts_by_default(0.05) if text == "household-risk:0.2" else {}
-        alone, with_k = (
-            kanopy.anonymize(table, kanopy.Job(k=k, models=[text], suppress="5%", hierarchies=cuts, **settings))
-            for k in (1, 5)
-        )
+        settings: dict[str, Any] = {"quasi": quasi, "models": [text], "suppress": "5%", **columns_for(text)}
+        settings["hierarchies"] = cuts_by_default(0.05) if text == "household-risk:0.2" else {}
+        alone, with_k = (kanopy.anonymize(table, kanopy.Job(k=k, **settings)) for k in (1, 5))
         assert violations(alone.data, table, quasi, parse_model(text)) == 0
         assert alone.losses["loss"] <= with_k.losses["loss"]
         assert alone.job.all_models == (parse_model(text),)
@@ -342,7 +347,7 @@ def test_few_suppressed_rows_without_k_show_nothing_sensitive() -> None:
     ],
 )
 def test_algorithms_that_look_at_one_class_at_a_time_name_one_that_does_not(text: str, reason: str) -> None:
-    wanted = kanopy.Job(quasi=["age", "sex"], k=2, models=[text], sampling_weight="w", household="home", suppress=0.1)
+    wanted = kanopy.Job(quasi=["age", "sex"], k=2, models=[text], suppress=0.1, **columns_for(text))
     for algorithm in ("best", "mondrian", "k-member", "iterative-local", "cell-level", "iyengar", "he-naughton", "xu"):
         with pytest.raises(JobError, match=rf"{algorithm}.*{reason}.*Use algorithm 'optimal'\."):
             kanopy.anonymize(survey_table(), wanted.replaced(algorithm=algorithm))

@@ -138,10 +138,10 @@ def test_what_is_asked_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (("--population", "nosuch.csv"), "No model compares with a population"),
+        (("--population", "nosuch.csv"), "--population has no effect without a model that compares"),
         (("--population", "nosuch.csv", "--model", "k-map:3"), "nosuch.csv"),
-        (("--weight", "ill"), "No model adds up sampling weights"),
-        (("--key", "ill"), "says how this table is joined with another"),
+        (("--weight", "ill"), "--weight has no effect without a model that adds up"),
+        (("--key", "ill"), "--key has no effect without an earlier release"),
         (("--model", "l-distinct:ill:2", "--model", "subset-k:2:3"), "only 1"),
     ],
 )
