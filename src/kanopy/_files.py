@@ -256,6 +256,12 @@ def _put_back(entries: Iterable[Entry]) -> None:
             path.unlink(missing_ok=True)
 
 
+def place_beside(target: Path) -> Path:
+    """A hidden name in the folder of a target, for what gets its name when it is whole; sweeps leftovers."""
+    tidy(target)
+    return target.with_name(f".{target.name}.{mark()}.part")
+
+
 def tidy(target: Path) -> None:
     """Put back and remove what killed runs left in the folder of a target, so that of their files all are there or
     none."""

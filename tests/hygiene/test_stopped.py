@@ -18,6 +18,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import kanopy
+from kanopy import _temporary
 from tests.hygiene.places import left_in
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals as Unix has them")
@@ -134,3 +136,16 @@ def test_ended_at_random_points(way: str, table: Path, tmp_path: Path) -> None:
         kind = [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL][number % 3]
         ended += stopped_at(way, kind, draw.uniform(0.3, 1.1) * lasts, folder, table) != 0
     assert ended
+
+
+@pytest.mark.parametrize("output", ["out/", "new.duckdb::release", "out.csv"])
+def test_what_a_dead_run_left_beside_an_output_is_swept(output: str, tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = tmp_path / f".{output.partition('::')[0].strip('/')}.{_temporary._machine()}-{dead.pid}-0123abcd.part"
+    left.mkdir()
+    (left / "part-00000.parquet").write_bytes(b"41")
+    pl.DataFrame({"age": [1, 1, 1, 2, 2, 2]}).write_parquet(tmp_path / "people.parquet")
+    job = kanopy.Job(quasi="age", k=3)
+    kanopy.anonymize(tmp_path / "people.parquet", job, engine="stream", output=f"{tmp_path}/{output}")
+    assert not left.exists()

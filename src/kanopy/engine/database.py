@@ -14,7 +14,7 @@ from functools import cached_property
 
 import polars as pl
 
-from kanopy import _files, _temporary
+from kanopy import _files
 from kanopy._address import in_full
 from kanopy._errors import DataError, shown_address
 from kanopy._table.databases import bracketed, quoted, refused, split_postgres
@@ -290,7 +290,7 @@ class TableSink:
                 yield written
             return
         assert self.path is not None
-        place = self.path.with_name(f".{self.path.name}.{_temporary.mark()}.part")
+        place = _files.place_beside(self.path)
         try:
             with self._transaction(connected(self.address, place)[0], frames, schema) as written:
                 yield written

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from kanopy import _files, _temporary
+from kanopy import _files
 from kanopy._errors import DataError
 from kanopy._files import Target
 from kanopy._table.dialects import Dialect
@@ -165,7 +165,7 @@ def _check_folder(folder: Path) -> None:
 def _whole_folder(folder: Path) -> Iterator[Path]:
     """A folder that appears under its name when all of it is written."""
     path = folder.resolve()
-    place = path.with_name(f".{path.name}.{_temporary.mark()}.part")
+    place = _files.place_beside(path)
     try:
         with _files.explained(path):
             place.mkdir()
