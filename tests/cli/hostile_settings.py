@@ -112,7 +112,7 @@ def wrong_options() -> Iterator[Case]:
             yield options(f"--{name}={value}")
     for name in ("quasi", "sensitive", "identifiers", "insensitive", "pseudonymize", "target"):
         for value in ('"', "*", "^.*$", "[/]", "x" * 5000, "é\udcff"):
-            more = ("--report", "r.json") if name == "target" else ()
+            more = ("--report", "r.html") if name == "target" else ()
             yield options(f"--{name}={value}", *more)
     for arguments in (("--sensitive", "age"), ("--identifiers", "age"), ("-p", "seed=1.5"), ("-p", "threads=two"),
                       ("-p", "=1"), ("-p", ""), ("--no-such-option",), ("extra",), ("-o",),
@@ -131,10 +131,10 @@ def wrong_options() -> Iterator[Case]:
                       ("--population-size", "-1"), ("--population-size", "3"), ("--population-size", "9" * 5000),
                       ("--sampling-fraction", "0"), ("--seed", "-1"), ("--seed", "9" * 5000),
                       ("--released", "gone.csv"),
-                      ("--key", "no-such", "--released", "good.csv"), ("-q", "no-such"),
+                      ("--on", "no-such", "--released", "good.csv"), ("-q", "no-such"),
                       ("-s", "no-such")):  # fmt: skip
         yield Case(f"risk {' '.join(arguments)[:60]}", ("risk", "good.csv", "-q", "sex", *arguments))
-    for arguments in (("--queries", "-1"), ("--seed", "-1"), ("--key", "no-such"), ("--target", "no-such"),
+    for arguments in (("--queries", "-1"), ("--seed", "-1"), ("--on", "no-such"), ("--target", "no-such"),
                       ("-q", "no-such"), ("--hierarchies", "gone"), ("--job", "gone.toml")):  # fmt: skip
         yield Case(f"assess {' '.join(arguments)}", ("assess", "good.csv", "good.csv", *arguments))
     for value in ("5..2", "x", "", "1", "2..", "2..5..0", "2..99999999", "-5", "2...5", "9" * 5000, "0..3"):

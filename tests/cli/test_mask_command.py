@@ -257,6 +257,18 @@ def test_plain_methods_say_that_they_promise_nothing(shell: Shell, answers: Path
     assert shell("baseline", answers, "-o", out, "--method", "noise", "-c", "reason1").status == 2
 
 
+def test_plain_methods_write_rows_in_no_order(shell: Shell) -> None:
+    """The order of the table would tell who is who, whatever was done to the values."""
+    ages = [str(20 + i) for i in range(40)]
+    data, out = shell.write("ages.csv", "\n".join(["age", *ages, ""])), shell.folder / "out.csv"
+    asked = ("baseline", data, "-o", out, "--method", "rounding", "-c", "age", "--amount", "1")
+    assert shell(*asked).status == 0
+    written = [row["age"] for row in rows_of(out)]
+    assert written != ages and sorted(written) == ages
+    kept = shell(*asked, "--keep-order")
+    assert [row["age"] for row in rows_of(out)] == ages and "finds 40 of 40 rows" in " ".join(kept.error.split())
+
+
 def test_representatives_stand_for_k_people_each(shell: Shell, answers: Path) -> None:
     out = shell.folder / "out.csv"
     done = shell("baseline", answers, "-o", out, "--method", "representatives", "-c", "reason1,reason2", "-k", "7")

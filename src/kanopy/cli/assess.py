@@ -18,13 +18,13 @@ from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
     "target",
     "report",
     seed=0,
-    needs={"target": None, "key": None, "hierarchies": None, "seed": o.CHANCE},
+    needs={"target": None, "on": None, "hierarchies": None, "seed": o.CHANCE},
 )
 def assess(
     original: o.Data,
     released: Annotated[str, typer.Argument(help="The table as it is published, by Kanopy or another tool.")],
     hierarchies: o.ReleaseHierarchies = None,
-    key: o.LinkingKey = None,
+    on: o.JoiningColumn = None,
     learn: Annotated[bool, typer.Option(help="Train classifiers (needs scikit-learn).")] = True,
     queries: Annotated[int, typer.Option(help="Random count queries to ask; 0 for none.")] = 500,
     disturbed: Annotated[bool, typer.Option(help="Values were exchanged or noise was added on purpose.")] = False,
@@ -52,7 +52,7 @@ def assess(
         show(Step("comparing", None, ""))
         described = hierarchies_in(hierarchies, wanted.quasi or before.columns)
         found = compare(
-            before, after, None if file is None else wanted, quasi=wanted.quasi or None, hierarchies=described, on=key,
+            before, after, None if file is None else wanted, quasi=wanted.quasi or None, hierarchies=described, on=on,
             target=given["target"], learn=learn, queries=queries, disturbed=disturbed, seed=seed,
         )  # fmt: skip
         if report is not None:

@@ -23,7 +23,7 @@ def check(
     ] = False,
     encoding: o.Encoding = None,
     beside: o.EarlierRelease = None,
-    key: o.LinkingKey = None,
+    on: o.JoiningColumn = None,
     beside_quasi: o.EarlierQuasi = None,
     **given: Any,
 ) -> None:
@@ -45,7 +45,7 @@ def check(
     refuse_unused(wanted.models, [name for name in SURVEY if given[name] is not None])
     named = [name for model in wanted.models for name in (*model.sensitive, *model.quasi)]
     wanted = wanted.replaced(hierarchies={**wanted.hierarchies, **hierarchies_in(folder, named)})
-    known = about_both(data, beside, wanted.quasi, key) if beside else {}
+    known = about_both(data, beside, wanted.quasi, on) if beside else {}
     if own_quasi := known.pop("quasi", None):
         wanted = wanted.replaced(quasi=own_quasi)
     if not wanted.quasi:
@@ -64,7 +64,7 @@ def check(
     )
     found = look(
         read_data(data, encoding).frame, **judged, k=asked, as_release=as_release,
-        beside=beside and read_data(beside, encoding).frame, **{"on": key, **known},
+        beside=beside and read_data(beside, encoding).frame, **{"on": on, **known},
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -123,7 +123,7 @@ def show_beside(out: Any, both: Any) -> None:
         )
 
 
-def about_both(data: str, earlier: str, quasi: Sequence[str], key: str | None) -> dict[str, Any]:
+def about_both(data: str, earlier: str, quasi: Sequence[str], on: str | None) -> dict[str, Any]:
     """What the manifests of two releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
     from kanopy._errors import some
     from kanopy._table.sources import local_path
@@ -146,7 +146,7 @@ def about_both(data: str, earlier: str, quasi: Sequence[str], key: str | None) -
     elif forgotten := [name for name in own.get("quasi", ()) if name not in quasi]:
         note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
     shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
-    if key is None and len(shared) == 1:
+    if on is None and len(shared) == 1:
         said["on"] = shared[0]
     return said
 

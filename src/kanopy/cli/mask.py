@@ -110,7 +110,7 @@ def mask(
     publish(data, output, job, encoding, given, read=[given["job"], vgh, senses], engine="memory")
 
 
-@o.command("k", seed=0, needs={"seed": o.DRAWN})
+@o.command("k", "shuffle", seed=0, needs={"seed": o.DRAWN})
 def baseline(
     data: o.Data,
     output: o.Output,
@@ -142,6 +142,8 @@ def baseline(
     from kanopy.release.baseline import baseline as run
     from kanopy.release.baseline import one_per_group
     from kanopy.release.run import mask as run_mask
+    from kanopy.release.writing import PublishedRows
+    from kanopy.study.row_order import what_order_tells
 
     inputs, named = inputs_of(data), o.columns(columns)
     check_outputs(inputs, table=None if output == STANDARD else output)
@@ -160,8 +162,12 @@ def baseline(
             published = one_per_group(masked.frame, named)
         else:
             published = run(source.frame, method, named, amount, seed=given["seed"])
-    alone = 0 if by_group else int((published.group_by(list(named)).len()["len"] == 1).sum())
     left = [name for name in source.frame.columns if name not in named]
+    if given["shuffle"] is not False:
+        published = PublishedRows(published).shuffled[0]
+    elif len(published) == len(source.frame):
+        note(what_order_tells(source.frame, left, (), len(published)))
+    alone = 0 if by_group else int((published.group_by(list(named)).len()["len"] == 1).sum())
 
     def show_it(out: Any) -> None:
         if by_group:

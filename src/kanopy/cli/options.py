@@ -49,7 +49,9 @@ SolutionFile = Annotated[
     Path | None,
     typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
 ]
-LinkingKey = Annotated[str | None, typer.Option(help="A column that tells which rows of both tables belong together.")]
+JoiningColumn = Annotated[
+    str | None, typer.Option("--on", help="A column that tells which rows of both tables belong together.")
+]
 EarlierRelease = Annotated[
     str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away together?")
 ]
@@ -178,23 +180,14 @@ def _has_timed(given: Any) -> bool:
     return bool(named & {"all", *timed_algorithms()})
 
 
-def _reports(given: Any, *without: str) -> bool:
+def _has_page(given: Any) -> bool:
     from kanopy.masking.names import MASKING_NAMES
 
-    generalizes = given.wanted.algorithm not in MASKING_NAMES
-    return generalizes and given.report is not None and given.report.suffix not in without
+    is_page = given.report is not None and given.report.suffix not in (".py", ".json")
+    return is_page and given.wanted.algorithm not in MASKING_NAMES
 
 
-REPORT = Needs(
-    "a report with numbers (--report FILE.html or FILE.json) of a release that generalizes",
-    lambda given: _reports(given, ".py"),
-    "job",
-)
-PAGE = Needs(
-    "a report as a page (--report FILE.html) of a release that generalizes",
-    lambda given: _reports(given, ".py", ".json"),
-    "job",
-)
+PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
     "identifiers that are pseudonymized (--pseudonymize COLUMNS)", lambda given: given.wanted.pseudonymize, "job"
 )
@@ -231,14 +224,14 @@ def both(first: Needs, second: Needs) -> Needs:
 
 NEEDS = {
     "report_values": PAGE,
-    "sampling_fraction": REPORT,
-    "target": REPORT,
+    "sampling_fraction": PAGE,
+    "target": PAGE,
     "key_file": PSEUDONYMS,
     "hierarchies": HIERARCHIES,
     "neutralize_formulas": TEXT_OUTPUT,
     "encoding": TEXT_INPUT,
     "threads": THREADS,
-    "key": OTHER_RELEASE,
+    "on": OTHER_RELEASE,
     "beside_quasi": EARLIER_RELEASE,
 }
 """What options have no effect without, unless a command says otherwise; those of a job say it there."""

@@ -28,7 +28,7 @@ def risk(
     population_size: Annotated[int | None, typer.Option(help="People in the population the table is from.")] = None,
     released: Annotated[str | None, typer.Option(help="A release of this table: attack it.")] = None,
     beside: o.EarlierRelease = None,
-    key: o.LinkingKey = None,
+    on: o.JoiningColumn = None,
     beside_quasi: o.EarlierQuasi = None,
     hierarchies: o.ReleaseHierarchies = None,
     threshold: Annotated[str, typer.Option(help="The risk a row may have.")] = "0.2",
@@ -75,7 +75,7 @@ def risk(
         largest_subset=subsets, suda=suda, every=every or (), missing_means=missing_means, exact=exact,
         seed=given["seed"],
     )  # fmt: skip
-    both = about_both(data, beside, wanted.quasi, key) if beside else {}
+    both = about_both(data, beside, wanted.quasi, on) if beside else {}
     wanted = wanted.replaced(quasi=both.pop("quasi", wanted.quasi))
     both.pop("k", None)
     if beside_quasi:
@@ -90,7 +90,7 @@ def risk(
         found = assess_risk(
             table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
             released=release, beside=beside and read_data(beside, encoding).frame, settings=settings,
-            as_release=beside is not None, **{"on": key, **both},
+            as_release=beside is not None, **{"on": on, **both},
         )  # fmt: skip
         if row_risks is not None:
             write_table(row_table(found), row_risks, private=True)

@@ -190,7 +190,7 @@ def _joined(
     elif new.height != earlier.height:
         raise DataError(
             f"The releases have {new.height:,} and {earlier.height:,} rows, so rows of the same number are not of the "
-            "same person. Name a column that both have and that tells people apart (--key)."
+            "same person. Name a column that both have and that tells people apart (on=…, --on)."
         )
     else:
         joined = ours.hstack(before)
@@ -261,7 +261,7 @@ def _matched(
     if int(work.item() or 0) > MOST_PAIRS:
         raise DataError(
             f"Rows are shuffled and {work.item():,} pairs of classes agree in what both releases publish as it is: too "
-            "many to look at. Name a column that both have and that tells people apart (--key)."
+            "many to look at. Name a column that both have and that tells people apart (on=…, --on)."
         )
     pairs = tables[0].join(tables[1], on="value").with_columns(rows=pl.min_horizontal("new rows", "earlier rows"))
     for name in (name for name in quasi if name in theirs):

@@ -147,7 +147,7 @@ def _match_rows(original: pl.DataFrame, released: pl.DataFrame, key: str | None)
     if released.height > original.height:
         raise DataError(
             f"The release has {released.height:,} rows, the original {original.height:,}. "
-            "Give the original of this release, or a key column that matches rows (--key)."
+            "Give the original of this release, or the column that matches rows (on=…, --on)."
         )
     return np.arange(original.height) if released.height == original.height else None
 
@@ -255,7 +255,9 @@ def _embedded(columns: Mapping[str, PublishedColumn], rows: int) -> Longs:
     ]
     tables = [distance_table(column.covers, "exact") == 0.0 for column in used]
     if not used:
-        raise DataError("Rows were left out and no column can tell which. Give a key column that both tables have.")
+        raise DataError(
+            "Rows were left out and no column can tell which. Name a column that both tables have (on=…, --on)."
+        )
     offsets = np.concatenate([[0], np.cumsum([table.size for table in tables])])[:-1].astype(np.int64)
     partner = embed(
         np.column_stack([column.values for column in used]).astype(np.int32),
@@ -269,7 +271,7 @@ def _embedded(columns: Mapping[str, PublishedColumn], rows: int) -> Longs:
         raise DataError(
             f"The release has fewer rows than the original, and its row {matched + 1:,} fits none of the original rows "
             "that follow those already matched: it is no part of the original in the same order. Give the original "
-            "of this release, or a key column that matches rows (--key)."
+            "of this release, or the column that matches rows (on=…, --on)."
         )
     return partner
 
@@ -294,8 +296,7 @@ def _contradictions(
             f"Original and release do not match row by row: {how} the values do not fit. In {worst!r}, "
             f"{found[worst]:,} of {int(kept.sum()):,} rows publish something "
             "else than their original value; no column fits throughout. "
-            "Sort both alike, or name a key column (--key), or say what labels mean (--job, --hierarchies); if values "
-            "were exchanged or disturbed on purpose, say so "
-            "(--disturbed)."
+            "Sort both alike, or name the column to join by (on=…, --on), or say what labels mean (--job, "
+            "--hierarchies); if values were exchanged or disturbed on purpose, say so (--disturbed)."
         )
     return {name: wrong for name, wrong in found.items() if wrong}
