@@ -79,6 +79,63 @@ def test_the_order_of_rows_and_wrong_values_change_nothing() -> None:
     assert one == other and {column for column, _ in one} == set(TELLING)
 
 
+def composed(seed: int, rows: int = 1_000) -> pl.DataFrame:
+    """What is made of several columns, rounded, and what looks like it."""
+    draw = np.random.default_rng(seed)
+    weight, height = draw.normal(75, 14, rows).round(1), draw.normal(1.72, 0.1, rows).round(2)
+    pay, rent, rest, gift = (draw.gamma(3, 400, rows).round() for _ in range(4))
+    age, hours, heads = draw.integers(18, 90, rows), draw.integers(10, 60, rows), draw.integers(1, 7, rows)
+    origin = draw.choice(3, rows, p=[0.6, 0.3, 0.1])
+    return pl.DataFrame(
+        {
+            "weight": weight, "height": height, "age": age, "pay": pay, "rent": rent, "rest": rest, "hours": hours,
+            "north": origin == 0, "east": np.where(origin == 1, "yes", "no"),
+            "bmi": (weight / height**2).round(1), "surface": np.sqrt(weight * height / 36).round(2),
+            "total": pay + rent + rest,
+            "everything": pay + rent + rest + gift, "index": (0.3 * pay + 0.5 * rent).round(),
+            "mean": ((pay + rent + rest) / 3).round(1), "rate": (pay / hours).round(2),
+            "bmi_band": (weight / height**2).round(),
+            "south": (origin == 2).astype(int),
+            "gift": gift, "heads": heads, "noisy_total": (pay + rent + draw.normal(0, 200, rows)).round(),
+            "noisy_bmi": weight / height**2 * draw.uniform(0.9, 1.1, rows), "raised": pay * draw.uniform(0.5, 2, rows),
+            "bought": draw.gamma(1, 100, rows).round(2), "rare": draw.uniform(0, 1, rows) < 0.02,
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_and_products_of_several_columns_are_found_and_nothing_else(seed: int) -> None:
+    table = composed(seed)
+    quasi = ["weight", "height", "age", "pay", "rent", "rest", "hours", "north", "east"]
+    made = {"bmi": "height", "surface": "weight", "total": "rest", "index": "rent", "mean": "pay", "rate": "hours",
+            "bmi_band": "weight", "south": "north"}  # fmt: skip
+    found = find_dependences(table, [name for name in table.columns if name not in quasi], quasi)
+    told = {each.column for each in found}
+    # Of a sum of what is published and what is not, it is enough to hold one back.
+    assert told - {"everything", "gift"} == set(made) and len(told & {"everything", "gift"}) == 1
+    for name, column in made.items():
+        assert column in {each.told for each in found if each.column == name}, name
+
+
+def test_a_dependency_that_holds_in_most_rows_of_a_large_table_is_found() -> None:
+    """What is decided on rows that are drawn: a function in nearly all rows is far from chance, and so in a few."""
+    draw, rows = np.random.default_rng(7), 300_000
+    age, chance = draw.integers(18, 90, rows), draw.uniform(0, 1, rows)
+    table = pl.DataFrame(
+        {
+            "age": age,
+            "most": np.where(chance < 0.99, 2024 - age, draw.integers(1934, 2006, rows)),
+            "mostly": np.where(chance < 0.98, age // 10, draw.integers(1, 9, rows)),
+            "seldom": [int(each) if known else None for each, known in zip(2024 - age, chance < 0.02, strict=True)],
+            "half": np.where(chance < 0.5, age, draw.integers(18, 90, rows)),
+        }
+    )
+    for seed in range(3):
+        shuffled = table.sample(fraction=1, shuffle=True, seed=seed)
+        found = {each.column for each in find_dependences(shuffled, table.columns[1:], ["age"])}
+        assert found == {"most", "mostly", "seldom"}
+
+
 AGES = {"age": {"method": "widths", "widths": [10, 40]}}
 JOB = Job(quasi=["age", "level"], k=5, suppress=0.02, hierarchies=AGES, insensitive=["born", "level_code", "ill"],
           min_levels={"age": 1}, max_levels={"level": 0})  # fmt: skip

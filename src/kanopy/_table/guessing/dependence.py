@@ -9,8 +9,8 @@ nothing to do with each other, needs no counts of pairs, and is not misled by va
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,8 @@ from kanopy._arrays import Floats, Ints, Longs, Mask
 
 MOST_ROWS = 10_000
 """So many rows, drawn evenly, tell whether columns depend on each other."""
-ROWS_OF_SUMS, MOST_NUMBERS = 3_000, 400
-FUNCTION, NUMERIC_FUNCTION, LINEAR = 0.9, 0.95, 0.995
-"""From here on a column is taken for a function of another (few values; many numbers on either side), or for a sum."""
+FUNCTION, NUMERIC_FUNCTION = 0.9, 0.95
+"""From here on a column is taken for a function of another (few values; many numbers on either side)."""
 FEWEST_ROWS, EXPECTED = 30, 10.0
 """Neighbours that are compared, and differences that chance would bring: with fewer nothing can be said."""
 FEW_NUMBERS = 30
@@ -38,8 +37,20 @@ class Dependence:
     how: str
     strength: float
     beside: tuple[str, ...] = ()
-    slope: tuple[float, ...] = ()
-    """Of a sum: what `told`, the column `beside` and 1 are multiplied with to give the column."""
+    relation: Relation | None = None
+    """What gives the column as a sum or product of `told` and those `beside`."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A `total` that is a sum of parts, each times its factor, and a constant; or the same of their logarithms."""
+
+    total: str
+    factors: Mapping[str, float]
+    constant: float
+    error: float
+    """What is left of the total: rounding, as a standard deviation."""
+    logarithms: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +61,13 @@ class Coded:
     size: int
     numbers: Floats | None
     texts: pl.Series | None
+
+    @property
+    def measured(self) -> Floats | None:
+        """Numbers to add up: those of the values, 0 and 1 where there are two."""
+        if self.numbers is None and self.size == 2:
+            return np.where(self.codes < 0, np.nan, self.codes)
+        return self.numbers
 
     @property
     def ordered(self) -> bool:
@@ -205,6 +223,8 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
     >>> [(each.column, each.how) for each in dependences(shown, {"age": coded(ages)})]
     [('born', 'determines'), ('adult', 'is a coarser form of')]
     """
+    from kanopy._table.guessing.relations import relations
+
     found: dict[tuple[str, str], Dependence] = {}
     hidden = {name: (Neighbours(column), Spread(column)) for name, column in generalized.items()}
     for name, column in published.items():
@@ -217,8 +237,17 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
                 found[name, told] = Dependence(name, told, "is a coarser form of", back)
             elif _part_of_text(column, generalized[told]):
                 found[name, told] = Dependence(name, told, "is a part of", 1.0)
-    for each in sums(published, generalized, found):
-        found.setdefault((each.column, each.told), each)
+    joint = relations(published, generalized, found)
+    found |= {(each.column, each.told): each for each in joint}
+    totals = {each.column: Spread(published[each.column]) for each in joint}
+    for name, column in published.items() if joint else ():  # what says a sum in other words gives away as much
+        beside = Neighbours(column)
+        strengths = {total: spread.strength(beside) for total, spread in totals.items() if total != name}
+        for each in joint:
+            strength = strengths.get(each.column, 0.0)
+            if strength >= totals[each.column].enough(beside) and name not in each.beside:
+                how = f"determines {each.column!r}, which {each.how}"
+                found.setdefault((name, each.told), replace(each, column=name, how=how, strength=strength))
     return list(found.values())
 
 
@@ -229,87 +258,3 @@ def _part_of_text(one: Coded, other: Coded) -> bool:
     pairs = [(a, b) for a, b in zip(one.texts[:2_000], other.texts[:2_000], strict=True) if a and b]
     begin = sum(a.startswith(b) or b.startswith(a) for a, b in pairs)
     return len(pairs) >= FEWEST_ROWS and one.size > 2 and begin >= FUNCTION * len(pairs)
-
-
-def sums(
-    published: Mapping[str, Coded], generalized: Mapping[str, Coded], known: Iterable[tuple[str, str]] = ()
-) -> list[Dependence]:
-    """Columns that are sums or differences of a generalized column and another one, each times a number."""
-    skip = set(known)
-    names = [
-        name
-        for name, column in (*generalized.items(), *published.items())
-        if column.numbers is not None and column.size > 2
-    ][:MOST_NUMBERS]
-    hidden, shown = [n for n in names if n in generalized], [n for n in names if n in published]
-    if not hidden or not shown or len(names) < 3:
-        return []
-    every = {**published, **generalized}
-    table = np.column_stack([np.asarray(every[name].numbers)[:ROWS_OF_SUMS] for name in names])
-    alike = _correlations(table)
-    place = {name: at for at, name in enumerate(names)}
-    found, taken = [], set[str]()
-    for told in hidden:
-        q = place[told]
-        for name in shown:
-            p = place[name]
-            if (name, told) in skip or name in taken:
-                continue
-            free = (1 - alike[p] ** 2) * (1 - alike[q] ** 2)
-            with np.errstate(all="ignore"):
-                partial = (alike[p, q] - alike[p] * alike[q]) ** 2 / free
-            partial[(free < 1e-6) | ~np.isfinite(partial)] = 0
-            partial[[p, q]] = 0
-            for other in np.argsort(-partial)[:3].tolist():
-                if partial[other] < 0.8:
-                    break
-                if names[other] in taken:  # what is held back already gives nothing away
-                    continue
-                fitted = _fitted(table, p, q, other)
-                if fitted is not None and (names[other], told) not in skip:
-                    how = f"is, with {names[other]!r}, a sum or difference that gives"
-                    found.append(Dependence(name, told, how, fitted[0], (names[other],), fitted[1]))
-                    taken.add(name)
-                    break
-    return found
-
-
-def _correlations(table: Floats) -> Floats:
-    """Correlations of all columns, each pair where both have values."""
-    there = np.isfinite(table)
-    scale = np.nanstd(table, axis=0)
-    plain = np.where(there, (table - np.nanmean(table, axis=0)) / np.where(scale > 0, scale, 1), 0)
-    ones = there.astype(np.float64)
-    rows = ones.T @ ones
-    with np.errstate(all="ignore"):
-        mean = (plain.T @ ones) / rows
-        square = (plain**2).T @ ones / rows
-        both = plain.T @ plain / rows
-        spread = square - mean**2
-        found: Floats = (both - mean * mean.T) / np.sqrt(spread * spread.T)
-    found[~np.isfinite(found) | (rows < FEWEST_ROWS)] = 0
-    return np.clip(found, -1, 1)
-
-
-def _fitted(table: Floats, p: int, q: int, other: int) -> tuple[float, tuple[float, ...]] | None:
-    """Whether a column is a number times another plus a number times a third, where all three have values."""
-    rows = table[:, [p, q, other]]
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    if len(rows) < FEWEST_ROWS:
-        return None
-    middle, scale = rows.mean(axis=0), rows.std(axis=0)
-    if not (scale > 0).all():
-        return None
-    plain = (rows - middle) / scale
-    slopes, *_ = np.linalg.lstsq(plain[:, 1:], plain[:, 0], rcond=None)
-    rest = plain[:, 0] - plain[:, 1:] @ slopes
-    # What is left when the third is known, of the column and of what the generalized one explains.
-    third = plain[:, 2]
-    own = plain[:, 0] - third * float(third @ plain[:, 0]) / len(plain)
-    if float((own**2).mean()) < 1e-6:
-        return None
-    strength = 1 - float((rest**2).mean()) / float((own**2).mean())
-    if strength < LINEAR:
-        return None
-    a, b = (float(slope * scale[0] / scale[at]) for at, slope in enumerate(slopes, 1))
-    return strength, (a, b, float(middle[0] - a * middle[1] - b * middle[2]))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from kanopy._arrays import Floats, Ints, Longs, Mask
-from kanopy._table.guessing.dependence import Coded, Dependence, coded, dependences, drawn, in_no_order
+from kanopy._table.guessing.dependence import Coded, Dependence, Relation, coded, dependences, drawn, in_no_order
 
 LEAST_SHARE = 0.01
 """A smaller share of rows is what single wrong values bring."""
@@ -57,17 +57,17 @@ def narrowed(found: Sequence[Dependence], original: pl.DataFrame, labels: Mappin
     >>> narrowed(found, table, {"age": table["age"].cast(pl.String)})
     []
     """
-    names = dict.fromkeys(name for each in found for name in (each.column, each.told, *each.beside))
+    names = dict.fromkeys(name for each in found for name in (each.column, each.told, *_others(each)))
     columns = {name: own for name in names if (own := coded(original[name])) is not None}
     groups = {name: _codes(label) for name, label in labels.items()}
     told = []
     for each in found:
-        if not {each.column, each.told, *each.beside} <= columns.keys():
+        if not {each.column, each.told, *_others(each)} <= columns.keys():
             continue
         hidden, group = columns[each.told], groups[each.told]
         allowed = _values_in(group, hidden)
-        if each.beside:
-            less = _by_sum(each, columns, group, groups)
+        if each.relation is not None:
+            less = _by_relation(each.relation, each.told, columns, groups)
         else:
             both = group.astype(np.int64) * (columns[each.column].size + 1) + columns[each.column].codes + 1
             less = _values_in(np.unique(both, return_inverse=True)[1], hidden) < allowed
@@ -88,6 +88,12 @@ def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: S
     return {each.dependence.column: each for each in told}
 
 
+def _others(dependence: Dependence) -> tuple[str, ...]:
+    """The other columns that a dependence needs."""
+    relation = dependence.relation
+    return () if relation is None else (relation.total, *relation.factors)
+
+
 def _codes(column: pl.Series) -> Ints:
     found: Ints = column.rename("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
     return found
@@ -100,19 +106,32 @@ def _values_in(group: Ints | Longs, column: Coded) -> Longs:
     return found
 
 
-def _by_sum(each: Dependence, columns: Mapping[str, Coded], group: Ints, groups: Mapping[str, Ints]) -> Mask:
-    """Rows whose label allows values that the sum rules out, given what is published of its other part."""
-    own, other = columns[each.told].numbers, columns[each.beside[0]].numbers
-    total = columns[each.column].numbers
-    assert own is not None and other is not None and total is not None
-    a, b, c = each.slope
-    ends = _ends(other, groups[each.beside[0]]) if each.beside[0] in groups else (other, other)
-    bounds = np.sort(np.stack([(total - c - b * end) / a for end in ends]), axis=0)
-    least, most = _ends(own, group)
-    slack = 1e-6 * float(np.nanmax(own) - np.nanmin(own))
+def _by_relation(relation: Relation, told: str, columns: Mapping[str, Coded], groups: Mapping[str, Ints]) -> Mask:
+    """Rows whose label allows values that a sum rules out, given what is published of its other parts."""
+    total = _measured(columns[relation.total], relation)
+    least, most = total - relation.constant, total - relation.constant
+    for name, factor in relation.factors.items():
+        if name != told:
+            numbers = _measured(columns[name], relation)
+            ends = _ends(numbers, groups[name]) if name in groups else (numbers, numbers)
+            low, high = np.sort(np.stack([factor * end for end in ends]), axis=0)
+            least, most = least - high, most - low
+    least, most = np.sort(np.stack([least, most]) / relation.factors[told], axis=0)
+    own = _measured(columns[told], relation)
+    lowest, highest = _ends(own, groups[told])
+    slack = 2 * relation.error / abs(relation.factors[told]) + 1e-6 * float(np.nanmax(own) - np.nanmin(own))
     with np.errstate(invalid="ignore"):
-        found: Mask = (bounds[0] > least + slack) | (bounds[1] < most - slack)
+        found: Mask = (least > lowest + slack) | (most < highest - slack)
     return found
+
+
+def _measured(column: Coded, relation: Relation) -> Floats:
+    """The numbers that a relation adds up."""
+    numbers = column.measured
+    assert numbers is not None
+    if not relation.logarithms:
+        return numbers
+    return np.log(np.where(numbers > 0, numbers, np.nan))
 
 
 def _ends(numbers: Floats, group: Ints) -> tuple[Floats, Floats]:
