@@ -32,7 +32,7 @@ TABLES: dict[str, tuple[str, str]] = {
     "card": ("age educ fatheduc motheduc black married exper south66 smsa66", "expersq reg661 reg665"),
     "mroz": ("age educ husage huseduc kidslt6 kidsge6 hushrs exper city", "expersq"),
     "bwght": ("bwght fatheduc motheduc parity male white cigs faminc", "lbwght bwghtlbs packs lfaminc"),
-    "sleep75": ("age educ male marr yngkid worknrm workscnd exper", "agesq totwrk"),
+    "sleep75": ("age educ male marr yngkid worknrm workscnd exper", "agesq totwrk leis1 leis2 leis3"),
     "fertil2": ("age educ yearborn children urban electric heduc", "agesq educ0 yearfm"),
     "twoyear": ("female black hispanic jc univ phsrank", "totcoll"),
     "affairs": (
