@@ -10,7 +10,7 @@ import kanopy
 from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._progress import Step
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import algorithms as catalogue
 from kanopy.release.many.compare import Comparison, compare
 from kanopy.search.algorithms import ALGORITHMS
@@ -71,7 +71,7 @@ def test_an_algorithm_that_cannot_says_why_and_the_others_go_on() -> None:
 def test_all_means_every_algorithm_and_says_why_some_have_no_release() -> None:
     found = compare(table(40), JOB.replaced(hierarchies={**JOB.hierarchies}), budget="50ms")
     names = {entry.algorithm for entry in found.entries}
-    assert names == {*ALGORITHMS, *MASKING_NAMES}
+    assert names == {*ALGORITHMS, *MASKINGS}
     for entry in found.entries:
         assert (entry.reason is None) == (entry.classes is not None)
     assert {"optimal", "best", "mondrian"} <= {entry.algorithm for entry in found.solved}

@@ -13,9 +13,8 @@ from kanopy._job.job_file import PER_COLUMN, SETTINGS
 from kanopy._parameters import parameters_of
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.privacy.models import MODELS
-from kanopy.search.algorithms import ALGORITHMS, algorithm_class
+from kanopy.search.algorithms import ALGORITHMS
 from tests.cli.hostile_files import RELEASE, Case, job, options
 
 # ---- jobs ---------------------------------------------------------------------------------------------------
@@ -72,7 +71,7 @@ def wrong_jobs() -> Iterator[Case]:
 def wrong_parameters() -> Iterator[Case]:
     """A wrong type for every declared parameter of algorithms, maskings, models and builders."""
     start = '[columns.age]\nrole = "quasi-identifier"\n'
-    classes = {name: algorithm_class(name) for name in ALGORITHMS} | {name: MASKINGS[name] for name in MASKING_NAMES}
+    classes: dict[str, type] = {**ALGORITHMS, **MASKINGS}
     for name, cls in classes.items():
         for parameter in parameters_of(cls):
             yield job(f"{name}: {parameter}", f'algorithm = {{ name = "{name}", {parameter} = {{ a = 1 }} }}\n{start}')

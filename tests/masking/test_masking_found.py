@@ -9,7 +9,7 @@ import pytest
 
 from kanopy import MaskJob, mask
 from kanopy._table.guessing.personal import KINDS, answers_nothing, found_in
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.masking.polarity import stance
 from kanopy.ontology.load import load_ontology
 from tests.masking.survey_abroad import DENIED, FREQUENT, HARMLESS, NAMES, REACHED, survey_abroad
@@ -58,7 +58,7 @@ def test_emoji_are_answers() -> None:
     assert mask(data, MaskJob(text=["why"], k=5)).data["why"] == ["👍"] * 5 + ["*"] * 8 + ["beach"] * 5
 
 
-@pytest.mark.parametrize("algorithm", MASKING_NAMES)
+@pytest.mark.parametrize("algorithm", list(MASKINGS))
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 20), marks=pytest.mark.slow)])
 def test_nobody_is_given_away(algorithm: str, seeds: range) -> None:
     joined = wrong = 0

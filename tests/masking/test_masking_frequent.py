@@ -19,8 +19,8 @@ from kanopy._errors import JobError, VerificationFailed
 from kanopy._job.job import Job
 from kanopy._table.guessing.personal import KINDS
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.masking.job import MaskJob
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.run import anonymize, mask
 from kanopy.verify.answers import verify_answers
 from tests.masking.survey_like import Answers, survey_like
@@ -43,7 +43,7 @@ def why(values: list[Any], k: int = 3, **options: Any) -> Any:
 
 def runs(seeds: range = SEEDS) -> Iterator[tuple[Answers, list[str | None], Any]]:
     for seed in seeds:
-        for algorithm in MASKING_NAMES:
+        for algorithm in MASKINGS:
             yield released(seed, algorithm)
 
 
@@ -92,7 +92,7 @@ def test_typos_join_the_answer_that_is_meant() -> None:
 
 
 def test_changed_answers_are_nearer_than_with_any_target() -> None:
-    for algorithm in MASKING_NAMES:
+    for algorithm in MASKINGS:
         now = [released(seed, algorithm)[2].evaluation.similarity_of_changes for seed in SEEDS]
         once = [released(seed, algorithm, "any")[2].evaluation.similarity_of_changes for seed in SEEDS]
         assert np.mean(now) > np.mean(once) + 0.1

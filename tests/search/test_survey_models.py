@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 import kanopy
 from kanopy._core.classes import Domain, Survey
 from kanopy._errors import DataError, JobError, NoSolution
-from kanopy._job.inputs import SEARCHES_OVER_LEVELS
 from kanopy._parameters import parameters_of
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity, Model, parse_model
@@ -215,7 +214,8 @@ def test_every_algorithm_keeps_the_model_or_refuses(name: str, suppress: float, 
     own |= {"target": "home"} if "target" in parameters else {}
     own |= {"generations": 2} if "generations" in parameters else {}
     job: dict[str, Any] = {"parameters": own, "insensitive": ["home"] if "target" in own else []}
-    if name in SEARCHES_OVER_LEVELS and (name, suppress) != ("optimal", 0.05):  # fitting takes most of the time
+    over_levels = algorithm_class(name).recoding == "full-domain"
+    if over_levels and (name, suppress) != ("optimal", 0.05):  # fitting takes most of the time
         job["hierarchies"] = cuts_by_default(suppress)
     wanted = kanopy.Job(quasi=quasi, k=2, suppress=suppress, algorithm=name, models=[text], **columns_for(text), **job)
     if not about.supports(model, suppressing=suppress > 0):

@@ -28,7 +28,6 @@ ROWS_TO_JUDGE = 20_000
 METRICS_OF_LEVELS = ("precision", "height")
 """What counts levels cannot compare hierarchies of different heights."""
 _OTHER_UNITS = ("month", "week", "day", "monat", "woche", "tage", "mois", "mese", "mth")
-SEARCHES_OVER_LEVELS = ("optimal", "samarati", "datafly", "incognito")
 
 
 def assign_roles(
@@ -220,7 +219,7 @@ def resolve_hierarchies(
             others = np.arange(population.height, dtype=np.int32) + unit_of_row.max() + 1
             whose = np.append(unit_of_row, others).astype(np.int32)
 
-    over_levels = job.algorithm in SEARCHES_OVER_LEVELS
+    over_levels = job.recoding == "full-domain"
     found = {
         name: resolve_hierarchy(
             name,

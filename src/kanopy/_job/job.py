@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._core.units import known_rows
 from kanopy._errors import JobError, near_miss, some
-from kanopy._job import usage
+from kanopy._job import kinds, usage
 from kanopy._job.kinds import ALONE, AtLeastTwo, HierarchyGiven, Models, Place, known_algorithm, known_metrics
 from kanopy._kinds import (
     Anything,
@@ -48,11 +48,6 @@ KEEP_OR_DROP = ("keep", "drop")
 DEFAULT_K = 5
 UNSAID: Any = None
 """The value of a setting that nobody asked for; the job then finds it out."""
-
-
-def default_algorithm(local: bool) -> str:
-    """The algorithm of a job that names none."""
-    return "best" if local else "optimal"
 
 
 Columns = str | Iterable[str]
@@ -228,7 +223,7 @@ class Job(Declared):
             wrong = {"k": [f"k must be {AtLeastTwo.words}, not 1. {ALONE}"], **wrong}
         mistakes = [mistake for found in wrong.values() for mistake in found]
         if "algorithm" not in self._said:
-            object.__setattr__(self, "algorithm", default_algorithm(self.local))
+            object.__setattr__(self, "algorithm", kinds.default_algorithm(self.local))
         for check, needs in (
             (lambda: settle_roles(self, ROLES, (*self.identifiers, *self.unit)), (*ROLES, "pseudonymize")),
             (self._wrong_models, (*ROLES, "models", "k", "sampling_weight", "household")),
@@ -314,11 +309,10 @@ class Job(Declared):
                 yield f"{name} names columns that are not quasi-identifiers: {some(strangers)}."
 
     def _wrong_parameters(self) -> Iterable[str]:
-        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import make_algorithm
 
         mistakes: list[str] = []
-        if self.algorithm in MASKING_NAMES:
+        if self.masks:
             if self.quasi:
                 from kanopy.masking.from_job import job_for_masking
 
@@ -340,6 +334,20 @@ class Job(Declared):
                 "published as it is."
             )
         return mistakes
+
+    @property
+    def masks(self) -> bool:
+        """Whether its algorithm substitutes values instead of generalizing them."""
+        return kinds.masks(self.algorithm)
+
+    @property
+    def recoding(self) -> str:
+        """What its algorithm does to values: one of `RECODINGS`, or "substitution".
+
+        >>> Job(quasi="age").recoding, Job(quasi="age", algorithm="fusion").recoding
+        ('full-domain', 'substitution')
+        """
+        return kinds.recoding_of(self.algorithm)
 
     @property
     def all_models(self) -> tuple[Model, ...]:
@@ -428,10 +436,9 @@ class Job(Declared):
         >>> Job(quasi=["age"], local=True).with_budget("1s").parameters
         {'budget_seconds': 1.0}
         """
-        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import takes_budget, timed_algorithms
 
-        if self.algorithm in MASKING_NAMES or not takes_budget(self.algorithm):
+        if self.masks or not takes_budget(self.algorithm):
             raise JobError(
                 f"The algorithm {self.algorithm!r} has no time budget: it makes one pass, and half of it would be no "
                 "release, so it runs to its end. With a budget: "
@@ -445,11 +452,10 @@ class Job(Declared):
         >>> Job(quasi=["age"], local=True).with_threads(2).parameters
         {'threads': 2}
         """
-        from kanopy.masking.names import MASKING_NAMES
         from kanopy.search.algorithms import takes
 
         number = taken(Whole(1), threads, "threads")
-        if self.algorithm in MASKING_NAMES or not takes(self.algorithm, "threads"):
+        if self.masks or not takes(self.algorithm, "threads"):
             return self
         return self.replaced(parameters={**self.parameters, "threads": number})
 

@@ -24,12 +24,41 @@ def known_metrics() -> Iterable[str]:
     return METRICS
 
 
+def default_algorithm(local: bool) -> str:
+    """The algorithm of a job that names none."""
+    return "best" if local else "optimal"
+
+
 def known_algorithm(name: str) -> str:
     """The algorithm that is meant, of those that search and those that mask."""
-    from kanopy.masking.names import MASKING_NAMES
+    from kanopy.masking.algorithms.registry import MASKINGS
     from kanopy.search.algorithms import ALGORITHMS
 
-    return called(name, (*ALGORITHMS, *MASKING_NAMES), "algorithm")
+    return called(name, (*ALGORITHMS, *MASKINGS), "algorithm")
+
+
+def masks(algorithm: str) -> bool:
+    """Whether an algorithm substitutes values instead of generalizing them.
+
+    >>> masks("fusion"), masks("optimal")
+    (True, False)
+    """
+    from kanopy.masking.algorithms.registry import MASKINGS
+    from kanopy.search.algorithms import ALGORITHMS
+
+    return algorithm not in ALGORITHMS and algorithm in MASKINGS
+
+
+def recoding_of(algorithm: str) -> str:
+    """What an algorithm does to values, by its class.
+
+    >>> recoding_of("mondrian"), recoding_of("fusion")
+    ('local', 'substitution')
+    """
+    from kanopy.masking.algorithms.registry import SUBSTITUTION
+    from kanopy.search.algorithms import algorithm_class
+
+    return SUBSTITUTION if masks(algorithm) else algorithm_class(algorithm).recoding
 
 
 class Models(Kind):

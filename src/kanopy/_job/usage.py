@@ -21,10 +21,7 @@ def _suppresses(job: Any) -> bool:
 
 
 def _recodes_locally(job: Any) -> bool:
-    from kanopy.masking.names import MASKING_NAMES
-    from kanopy.search.algorithms import algorithm_class
-
-    return job.algorithm not in MASKING_NAMES and algorithm_class(job.algorithm).recoding != "full-domain"
+    return not job.masks and job.recoding != "full-domain"
 
 
 def _has_a_column(job: Any) -> bool:

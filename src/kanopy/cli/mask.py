@@ -70,7 +70,6 @@ def mask(
     from kanopy.cli.release import publish
     from kanopy.hierarchy.files.files import find_hierarchies, read_hierarchy
     from kanopy.masking.job import MaskJob
-    from kanopy.masking.names import MASKING_NAMES
 
     if embedding is not None and not embedding.is_dir():
         raise JobError(f"There is no folder {str(embedding)!r} with a model. Give the folder of one.")
@@ -85,7 +84,7 @@ def mask(
     job: Any
     if given["job"] is not None:
         own = Job.read(given["job"])
-        masks = own.algorithm in MASKING_NAMES
+        masks = own.masks
         parameters = {**(own.parameters if masks else {}), **asked}
         if diversity is not None:
             parameters["diversity"] = _diversity(diversity, sensitive or own.sensitive)

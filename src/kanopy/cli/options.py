@@ -167,10 +167,9 @@ def _has_hierarchies(given: Any) -> bool:
 
 
 def _has_threads(given: Any) -> bool:
-    from kanopy.masking.names import MASKING_NAMES
     from kanopy.search.algorithms import takes
 
-    return given.wanted.algorithm not in MASKING_NAMES and takes(given.wanted.algorithm, "threads")
+    return not given.wanted.masks and takes(given.wanted.algorithm, "threads")
 
 
 def _has_timed(given: Any) -> bool:
@@ -181,10 +180,8 @@ def _has_timed(given: Any) -> bool:
 
 
 def _has_page(given: Any) -> bool:
-    from kanopy.masking.names import MASKING_NAMES
-
     is_page = given.report is not None and given.report.suffix not in (".py", ".json")
-    return is_page and given.wanted.algorithm not in MASKING_NAMES
+    return is_page and not given.wanted.masks
 
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")

@@ -23,6 +23,7 @@ import numpy as np
 
 from kanopy._arrays import Floats, Longs
 from kanopy._errors import HierarchyError, near_miss
+from kanopy._parameters import parameters_of
 from kanopy._shown import Drawn
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
@@ -123,7 +124,7 @@ def suggest_hierarchies(
         )
     column = column.inferred()
     tried = candidates(column, k, style)
-    if style is not None and all(builder.method != "ontology" for builder in tried):
+    if style is not None and not any("style" in parameters_of(type(builder)) for builder in tried):
         refuse_in_vain({"style": Needs("a column of words that an ontology knows", lambda given: False)})
     found = [_judged(builder, tree, column, k, rule) for builder, tree in _built(tried, column)]
     plain = readable(column, k)

@@ -11,7 +11,9 @@ from kanopy._kinds import Names, refuse, taken
 from kanopy._parameters import parameters_of
 from kanopy._usage import is_given
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.masking.job import MaskJob
+from kanopy.privacy.diversity import DifferentValues
 
 PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "search", "seed", "ontology", "senses",
               "unknown", "embedding", "diversity")  # fmt: skip
@@ -97,12 +99,11 @@ def _diversity(job: Any) -> dict[str, int]:
     """The models of an ordinary job as the diversity that fusion keeps; any other model is refused."""
     found: dict[str, int] = {}
     for model in job.models:
-        need = {"l-distinct": "l", "p-sensitive": "p"}.get(model.name)
-        if need is None or job.algorithm != "fusion":
+        if not isinstance(model, DifferentValues) or not MASKINGS[job.algorithm].keeps_diversity:
             raise JobError(
                 f"The algorithm {job.algorithm!r} cannot keep the model {model.name!r}: among the maskings only fusion "
                 "looks at confidential columns, and it keeps l-distinct and p-sensitive. Use an algorithm that "
                 "generalizes, such as 'optimal' or 'best'."
             )
-        found[model.column] = max(getattr(model, need), found.get(model.column, 0))
+        found[model.column] = max(model.least_size, found.get(model.column, 0))
     return found

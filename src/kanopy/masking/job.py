@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import Anything, Either, Instance, MapOf, Maybe, Names, Number, OneOf, Text, Whole, collected
-from kanopy._parameters import Declared
+from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.guessing.personal import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
-from kanopy.masking.algorithms.registry import MASKINGS, make_masking
+from kanopy.masking.algorithms.registry import MASKINGS, SUBSTITUTION, make_masking
 from kanopy.masking.meanings import UNKNOWN_TEXT_POLICIES, Vectors
 from kanopy.masking.result import Masking, Seed
 from kanopy.masking.targets import TARGETS
@@ -44,6 +44,8 @@ class MaskJob(Declared):
     'fusion'
     """
 
+    masks: ClassVar[bool] = True
+    recoding: ClassVar[str] = SUBSTITUTION
     text: Annotated[tuple[str, ...], Names(), "columns with free text, compared by meaning"] = ()
     k: Annotated[
         int, Whole(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
@@ -51,7 +53,7 @@ class MaskJob(Declared):
     targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer"] = "frequent"
     allow: Annotated[tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others"] = ()
     quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
-    algorithm: Annotated[str, OneOf(*MASKINGS), "how values are substituted"] = "fusion"
+    algorithm: Annotated[str, OneOf(known=MASKINGS.keys), "how values are substituted"] = "fusion"
     guide: Annotated[str, OneOf(*GUIDES), "what makes a good substitution"] = "wu-palmer"
     measure: Annotated[str | None, Maybe(OneOf(*MEASURES)), "how quality is stated; as the guide if not said"] = None
     heuristics: Heuristics = "123"
@@ -140,7 +142,7 @@ class MaskJob(Declared):
         ]
         with collected(mistakes):
             self.make()
-        if self.diversity and self.algorithm != "fusion":
+        if self.diversity and not MASKINGS[self.algorithm].keeps_diversity:
             mistakes.append(
                 f"The algorithm {self.algorithm!r} promises nothing about confidential columns, so it cannot keep a "
                 "diversity. Use algorithm='fusion' for that."
@@ -186,12 +188,16 @@ class MaskJob(Declared):
 
     def make(self) -> Masking:
         """The algorithm with its parameters."""
-        if self.algorithm == "fusion":
-            guide = self.guide if self.guide in SIZE_GUIDES else "similarity"
-            return make_masking("fusion", guide=guide, heuristics=self.heuristics, search=self.search, seed=self.seed)
-        if self.search != "greedy" or self.guide in SIZE_GUIDES:
+        takes = parameters_of(MASKINGS[self.algorithm])
+        if ("search" not in takes and self.search != "greedy") or ("guide" not in takes and self.guide in SIZE_GUIDES):
             raise JobError(f"{self.algorithm} needs a similarity measure as its guide and has no refined search.")
-        return make_masking(self.algorithm, seed=self.seed)
+        settings = {
+            "guide": self.guide if self.guide in SIZE_GUIDES else "similarity",
+            "heuristics": self.heuristics,
+            "search": self.search,
+            "seed": self.seed,
+        }
+        return make_masking(self.algorithm, **{name: value for name, value in settings.items() if name in takes})
 
     def replaced(self, **changes: Any) -> MaskJob:
         """A copy with some settings changed."""

@@ -55,7 +55,16 @@ class Masking(Declared):
 
     family: ClassVar[str] = "algorithm"
     name: ClassVar[str]
+    does: ClassVar[str]
+    """What it does, in one sentence for the list of algorithms."""
+    source: ClassVar[str]
+    """Where it was published."""
+    way: ClassVar[str] = "greedy"
+    """How it looks for a release."""
     guarantees_k: ClassVar[bool] = True
+    """Whether `k` rows share every published combination."""
+    keeps_diversity: ClassVar[bool] = False
+    """Whether it also keeps different values of confidential columns in every group."""
 
     def mask(
         self, table: MaskingTable, k: int, needed: Mapping[str, int] | None = None, progress: Progress = SILENT

@@ -9,7 +9,6 @@ from kanopy._job.given import generalizing_job
 from kanopy._job.usage import require_used
 from kanopy._kinds import as_seconds
 from kanopy._progress import Callback, Progress
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import make_problem, prepare
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def lower_bound(
     from kanopy.search.bound.bound import lower_bound as bound_of_problem
 
     job = generalizing_job(job, "A bound")
-    if job.algorithm in MASKING_NAMES:
+    if job.masks:
         raise JobError(
             f"A bound is about hierarchies, and {job.algorithm!r} substitutes answers by meaning. Name an "
             "algorithm that generalizes, such as 'best'."

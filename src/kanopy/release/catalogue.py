@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from kanopy._job.kinds import masks
 from kanopy._parameters import defaults, parse
-from kanopy.masking.names import MASKING_NAMES
-from kanopy.search.algorithms import algorithm_class
+from kanopy.masking.algorithms.registry import MASKINGS, SUBSTITUTION
+from kanopy.search.algorithms import ALGORITHMS, algorithm_class
 from kanopy.search.solution import RECODINGS, About
+
+if TYPE_CHECKING:
+    from kanopy.masking.result import Masking
 
 MODEL_WORDS = {
     "any": "all",
@@ -20,32 +24,13 @@ MODEL_WORDS = {
 }
 
 
-def _masking(does: str, source: str, search: str = "greedy", models: Literal["sizes", "none"] = "sizes") -> About:
+def _masking(kind: type[Masking]) -> About:
+    """Maskings substitute values by meaning instead of generalizing them."""
     return About(
-        does, source, search, "semantic distance", models=models, suppresses=False, level_limits=False, row_order=True,
-        seeded=True, attributes="text by meaning; numbers and categories beside it",
+        kind.does, kind.source, kind.way, "semantic distance", models="sizes" if kind.guarantees_k else "none",
+        suppresses=False, level_limits=False, row_order=True, seeded=True,
+        attributes="text by meaning; numbers and categories beside it",
     )  # fmt: skip
-
-
-MASKING_ENTRIES = {
-    "fusion": _masking(
-        "replaces rare combinations by the most similar ones until each is shared by k rows", "Martínez 2010"
-    ),
-    "local-recoding": _masking(
-        "replaces values seen fewer than k times by the most similar frequent value", "Martínez 2010"
-    ),
-    "semantic-microaggregation": _masking(
-        "forms groups of k similar rows and publishes, for each, the value most similar to all of its own",
-        "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity",
-    ),
-    "semantic-swapping": _masking(
-        "exchanges the values of rare rows for similar ones; a distortion that promises no k",
-        "rank swapping (Moore 1996) with semantic similarity",
-        "random",
-        "none",
-    ),
-}
-"""Maskings substitute values by meaning instead of generalizing them."""
 
 
 def algorithms() -> list[dict[str, Any]]:
@@ -54,13 +39,9 @@ def algorithms() -> list[dict[str, Any]]:
     >>> [(each["name"], each["recoding"]) for each in algorithms()][:2]
     [('optimal', 'full-domain'), ('samarati', 'full-domain')]
     """
-    from kanopy.masking.algorithms.registry import MASKINGS
-    from kanopy.search.algorithms import ALGORITHMS
-
-    kinds = [(name, algorithm_class(name)) for name in ALGORITHMS]
     return [
-        *(_entry(name, kind.recoding, kind.about, kind) for name, kind in kinds),
-        *(_entry(name, "substitution", about, MASKINGS[name]) for name, about in MASKING_ENTRIES.items()),
+        *(_entry(name, kind.recoding, kind.about, kind) for name, kind in ALGORITHMS.items()),
+        *(_entry(name, SUBSTITUTION, _masking(kind), kind) for name, kind in MASKINGS.items()),
     ]
 
 
@@ -76,7 +57,7 @@ def parameters_for(algorithm: str, texts: Iterable[str]) -> dict[str, Any]:
     >>> parameters_for("mondrian", ["strict=true"])
     {'strict': True}
     """
-    if algorithm in MASKING_NAMES:
+    if masks(algorithm):
         from kanopy.masking.job import MaskJob
 
         return parse(MaskJob, texts)

@@ -23,7 +23,6 @@ from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
 from kanopy.engine.local import LocalEngine
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import about_order_elsewhere, background_of, second_opinion, without_values
 from kanopy.release.prepare import (
     Generalizable,
@@ -55,7 +54,7 @@ def not_large(job: Any) -> str | None:
     >>> not_large(Job(quasi=["age"], k=2)), not_large(Job(quasi=["age"], k=2, separators={"age": ";"}))
     (None, 'lists are only taken apart there')
     """
-    if not isinstance(job, Job) or job.algorithm in MASKING_NAMES:
+    if not isinstance(job, Job) or job.masks:
         return "maskings compare every answer with every other"
     if job.separators:
         return "lists are only taken apart there"

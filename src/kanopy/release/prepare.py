@@ -24,7 +24,6 @@ from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
 from kanopy._table.roles import AT_HOME, PUBLISH, Role
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
-from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -292,7 +291,7 @@ def job_without(job: Job, held: Sequence[str]) -> Job:
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:
     """A job whose algorithm masks as one for masking: textual quasi-identifiers without a hierarchy go by meaning."""
-    if not isinstance(job, Job) or job.algorithm not in MASKING_NAMES:
+    if not isinstance(job, Job) or not job.masks:
         return job
     from kanopy._table.column import is_text
     from kanopy._table.encode import substituted
@@ -478,14 +477,10 @@ def first_kernels(job: Job) -> tuple[Any, ...]:
     """The compiled loops that a release is sure to need: of counting rows, and of its search."""
     from kanopy._core.distinct_kernel import number_loop, pack
 
-    if job.algorithm == "best":
-        from kanopy.search.local.best.improvement import KERNELS
+    if job.recoding != "full-domain":
+        from kanopy.search.algorithms import algorithm_class
 
-        return pack, number_loop, *KERNELS
-    from kanopy.search.algorithms import algorithm_class
-
-    if algorithm_class(job.algorithm).recoding != "full-domain":
-        return number_loop, pack
+        return pack, number_loop, *algorithm_class(job.algorithm).kernels()
     from kanopy.search.full_domain.counting_kernel import judge
     from kanopy.search.full_domain.projection_kernel import small_cells
 

@@ -13,7 +13,6 @@ from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import SILENT, Callback, Clock, Progress
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
 from kanopy.release.result import Result
@@ -66,7 +65,7 @@ def anonymize(
 
     job = as_job(job)
     require_used(job, population=population, key=key)
-    if bound and job.algorithm in MASKING_NAMES:
+    if bound and job.masks:
         raise JobError(
             f"{job.algorithm!r} substitutes answers by meaning: there is no loss of hierarchies to bound. Leave "
             "the bound out, or use an algorithm that generalizes, such as 'best'."

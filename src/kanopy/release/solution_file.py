@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.masking.names import MASKING_NAMES
 
 if TYPE_CHECKING:
     from kanopy.masking.job import MaskJob
@@ -30,9 +29,7 @@ def check_reusable(job: Job | MaskJob) -> None:
     Traceback (most recent call last):
     kanopy._errors.JobError: The release of 'mondrian' has no single level per column...
     """
-    from kanopy.search.algorithms import algorithm_class
-
-    if job.algorithm in MASKING_NAMES or algorithm_class(job.algorithm).recoding != "full-domain":
+    if job.recoding != "full-domain":
         raise JobError(
             f"The release of {job.algorithm!r} has no single level per column, so it says too little about "
             "other rows. Only full-domain releases (one level per column) can be applied again."

@@ -21,6 +21,7 @@ from kanopy._core.units import KNOWN_ALL
 from kanopy._shown import Plain, Short
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.metrics.risk.class_sizes import Risk, SizeBin, risk, size_histogram
+from kanopy.privacy.sizes import KAnonymity
 
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
@@ -396,7 +397,7 @@ def build_report(facts: Facts) -> Report:
     return Report(
         facts=facts,
         classes=classes,
-        k=max((int(model.k) for model in facts.models if model.name == "k" and hasattr(model, "k")), default=None),
+        k=max((int(model.k) for model in facts.models if isinstance(model, KAnonymity)), default=None),
         # Models that look at more than class sizes are judged by the verification, which sees all they need.
         holds=holds and facts.verification.get("verified") is not False,
         risk_before=risk(facts.classes_before.sizes, fitting=facts.classes_before.fitting),

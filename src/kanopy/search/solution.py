@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from kanopy._core.classes import Recoding
 from kanopy._errors import JobError, NoSolution, some
@@ -193,6 +194,18 @@ class Algorithm(Declared):
     recoding: ClassVar[str]
     """One of `RECODINGS`."""
     about: ClassVar[About]
+    quick: ClassVar[bool] = False
+    """Whether it answers in a moment: a preview runs it, and not a quick one in its place."""
+    counts_whole_classes: ClassVar[bool] = False
+    """Whether what it proves is also found where a table lies whose different rows do not fit on one machine, by
+    counting the whole classes of some choices of levels there."""
+    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    """Parameters, besides none, with which a comparison of all algorithms also runs it."""
+
+    @classmethod
+    def kernels(cls) -> tuple[Any, ...]:
+        """Compiled loops that its search is sure to need, made ready while the table is prepared."""
+        return ()
 
     def solve(self, problem: Problem, progress: Progress = SILENT) -> Solution:
         """Find a release; raise `NoSolution` if there is none, `Cancelled` if the caller stops.

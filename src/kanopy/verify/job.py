@@ -17,6 +17,7 @@ import polars as pl
 
 from kanopy._errors import VerificationFailed
 from kanopy.hierarchy.hierarchy import Hierarchy
+from kanopy.privacy.personal import Constrained
 from kanopy.verify.labels import SUPPRESSED, as_text, written
 
 Mask = npt.NDArray[np.bool_]
@@ -199,7 +200,7 @@ def _labels(job: Any, before: pl.Series, now: pl.Series, hierarchy: Hierarchy, g
     """Labels stand at levels that the job allows, at the level claimed, and not above nodes that must not be passed."""
     name = before.name
     lowest, highest = job.min_levels.get(name, 0), job.max_levels.get(name, hierarchy.height)
-    named = [set(model.nodes) for model in job.models if model.name == "constrained" and model.column == name]
+    named = [set(model.nodes) for model in job.models if isinstance(model, Constrained) and model.column == name]
     pairs = pl.DataFrame({"value": before.rename("value"), "label": now.rename("label")})
     pairs = (pairs.filter(pl.Series(~gone)) if gone.any() else pairs).unique(maintain_order=True)
     pairs = pairs.filter(pl.Series(~missing(pairs["value"], job.missing_tokens)))

@@ -168,7 +168,7 @@ def report(
 
 def catalogue(bench: Bench, tell: Callback) -> dict[str, Any]:
     """The algorithms and the models that there are, each in a sentence."""
-    from kanopy.privacy.models import MODELS
+    from kanopy.privacy.models import MODELS, KAnonymity
     from kanopy.release.catalogue import algorithms, recoding_words
     from kanopy.search.algorithms import takes_budget
 
@@ -180,7 +180,9 @@ def catalogue(bench: Bench, tell: Callback) -> dict[str, Any]:
         for each in algorithms()
     ]  # fmt: skip
     models = [
-        {"name": name, "summary": kind.summary, "example": kind.example} for name, kind in MODELS.items() if name != "k"
+        {"name": name, "summary": kind.summary, "example": kind.example}
+        for name, kind in MODELS.items()
+        if kind is not KAnonymity
     ]
     return {"algorithms": listed, "models": models}
 

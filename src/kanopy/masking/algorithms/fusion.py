@@ -51,6 +51,9 @@ class Fusion(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "fusion"
+    does: ClassVar[str] = "replaces rare combinations by the most similar ones until each is shared by k rows"
+    source: ClassVar[str] = "Martínez 2010"
+    keeps_diversity: ClassVar[bool] = True
 
     def contradictions(self) -> Iterable[str]:
         if self.search == "refined" and (self.guide != "similarity" or "2" not in self.heuristics):

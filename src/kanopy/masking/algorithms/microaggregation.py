@@ -26,6 +26,10 @@ class SemanticMicroaggregation(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "semantic-microaggregation"
+    does: ClassVar[str] = (
+        "forms groups of k similar rows and publishes, for each, the value most similar to all of its own"
+    )
+    source: ClassVar[str] = "MDAV (Domingo-Ferrer, Mateo-Sanz 2002) with semantic similarity"
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Group the table's tuples and publish centroids."""

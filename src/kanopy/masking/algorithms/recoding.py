@@ -29,6 +29,8 @@ class LocalRecodingByMeaning(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "local-recoding"
+    does: ClassVar[str] = "replaces values seen fewer than k times by the most similar frequent value"
+    source: ClassVar[str] = "Martínez 2010"
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:
         """Recode the table's only attribute."""

@@ -1,21 +1,28 @@
-"""All masking algorithms by name."""
+"""Every masking algorithm by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import called
+from kanopy._lazy import Named
 from kanopy._parameters import make
-from kanopy.masking.algorithms.fusion import Fusion
-from kanopy.masking.algorithms.microaggregation import SemanticMicroaggregation
-from kanopy.masking.algorithms.recoding import LocalRecodingByMeaning
-from kanopy.masking.algorithms.swapping import SemanticSwapping
-from kanopy.masking.result import Masking
 
-MASKINGS: Mapping[str, type[Masking]] = {
-    each.name: each for each in (Fusion, LocalRecodingByMeaning, SemanticMicroaggregation, SemanticSwapping)
-}
+if TYPE_CHECKING:
+    from kanopy.masking.result import Masking
+
+MASKINGS: Named[type[Masking]] = Named(
+    {
+        "fusion": "kanopy.masking.algorithms.fusion:Fusion",
+        "local-recoding": "kanopy.masking.algorithms.recoding:LocalRecodingByMeaning",
+        "semantic-microaggregation": "kanopy.masking.algorithms.microaggregation:SemanticMicroaggregation",
+        "semantic-swapping": "kanopy.masking.algorithms.swapping:SemanticSwapping",
+    },
+    "masking algorithm",
+)
+"""Loaded one by one: whoever only asks whether an algorithm masks (`name in MASKINGS`) loads no kernels."""
+
+SUBSTITUTION = "substitution"
+"""What maskings do instead of recoding."""
 
 
 def make_masking(name: str, **parameters: Any) -> Masking:
@@ -24,4 +31,4 @@ def make_masking(name: str, **parameters: Any) -> Masking:
     >>> make_masking("fusion", heuristics="12").heuristics
     '12'
     """
-    return make(MASKINGS[called(name, MASKINGS, "masking algorithm")], parameters)
+    return make(MASKINGS.find(name), parameters)

@@ -26,6 +26,9 @@ class SemanticSwapping(Masking):
     seed: Seed = 0
 
     name: ClassVar[str] = "semantic-swapping"
+    does: ClassVar[str] = "exchanges the values of rare rows for similar ones; a distortion that promises no k"
+    source: ClassVar[str] = "rank swapping (Moore 1996) with semantic similarity"
+    way: ClassVar[str] = "random"
     guarantees_k: ClassVar[bool] = False
 
     def masked(self, table: MaskingTable, k: int, needed: Mapping[str, int], progress: Progress) -> Masked:

@@ -14,11 +14,12 @@ import numpy as np
 from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
 from kanopy._job.given import generalizing_job
 from kanopy._job.job import Job
+from kanopy._job.kinds import masks, recoding_of
 from kanopy._job.usage import require_used
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
 from kanopy._shown import Short
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import parameters_for
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run, search
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from kanopy._job.given import JobSource
     from kanopy.masking.job import MaskJob
 
-VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {"mondrian": ({"strict": True},), "xu": ({"direction": "top-down"},)}
-"""What `all` runs besides every algorithm as it is."""
 WARM_ROWS = 120
 MASKING_TUPLES = 10_000
 """Above this many combinations `all` leaves maskings out: their time grows with the square."""
@@ -175,12 +174,13 @@ def compare(
 
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Names with parameters; `all` stands for every algorithm and its variants."""
-    known = (*ALGORITHMS, *MASKING_NAMES)
+    known = (*ALGORITHMS, *MASKINGS)
     found: list[tuple[str, dict[str, Any]]] = []
     for text in given:
         if text.strip() == "all":
             for name in known:
-                found += [(name, {}), *((name, dict(extra)) for extra in VARIANTS.get(name, ()))]
+                variants = () if masks(name) else algorithm_class(name).variants
+                found += [(name, {}), *((name, dict(extra)) for extra in variants)]
             continue
         name, _, rest = text.strip().partition(":")
         name = name.replace("_", "-")
@@ -195,7 +195,7 @@ def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
 def _with_budget(job: Job, name: str, given: dict[str, Any], seconds: float | None) -> tuple[str, dict[str, Any]]:
     """Parameters: those of the job for its own algorithm, those given, and the budget where one is taken."""
     parameters = {**(job.parameters if name == job.algorithm else {}), **given}
-    if name not in MASKING_NAMES:
+    if not masks(name):
         if seconds is not None and takes_budget(name):
             parameters["budget_seconds"] = seconds
         make_algorithm(name, **parameters)
@@ -218,16 +218,16 @@ def _entry(
     prepared: Prepared, job: Job, name: str, parameters: dict[str, Any], tell: Progress, *, everything: bool
 ) -> Entry:
     """One algorithm's release of the table, or why there is none."""
-    masks = name in MASKING_NAMES
-    recoding = "substitution" if masks else algorithm_class(name).recoding
+    substitutes = masks(name)
+    recoding = recoding_of(name)
     tuples = len(prepared.domain.counts)
-    if masks and everything and tuples > MASKING_TUPLES:
+    if substitutes and everything and tuples > MASKING_TUPLES:
         reason = f"left out of 'all' above {MASKING_TUPLES:,} combinations (here {tuples:,}): name it to run it"
         return Entry(name, parameters, recoding, reason=reason)
     try:
         asked = job.replaced(algorithm=name, parameters=parameters, pseudonymize=())
         own: Job | MaskJob = asked
-        if masks:
+        if substitutes:
             # The table was read as the job says; the metric ranks those that generalize.
             read = {"metric": "loss", "suppressed_rows": "keep", "local": False, "skip_rows": 0, "decimals": {}}
             prepared = prepare(prepared.frame, asked.replaced(**read))
@@ -244,10 +244,10 @@ def _entry(
     except KanopyError as error:
         return Entry(name, parameters, recoding, reason=str(error))
     notes = found.notes
-    if masks:
+    if substitutes:
         notes = (f"semantic quality {result.score:.4f} (1: as it was)", *result.notes)
     # A masking has no hierarchies and so no losses of generalization: only what it protects and takes.
-    losses = {} if masks else result.losses
+    losses = {} if substitutes else result.losses
     return Entry(name, parameters, recoding, seconds, peak, losses, notes=notes, **result.figures())
 
 

@@ -19,14 +19,14 @@ import numpy as np
 from kanopy._errors import DataError, JobError, KanopyError, NoSolution
 from kanopy._files import write_whole
 from kanopy._job.given import generalizing_job
-from kanopy._job.inputs import SEARCHES_OVER_LEVELS, chosen_automatically
+from kanopy._job.inputs import chosen_automatically
 from kanopy._job.job import Job
+from kanopy._job.kinds import masks
 from kanopy._job.reading import read_records
 from kanopy._job.usage import require_used
 from kanopy._kinds import as_share
 from kanopy._progress import Callback, Progress
 from kanopy._shown import Short
-from kanopy.masking.names import MASKING_NAMES
 from kanopy.release.prepare import Prepared, make_problem, prepare
 from kanopy.release.run import run
 
@@ -197,7 +197,7 @@ def _grid(
         if any(isinstance(model, KAnonymity) for model in own):
             raise JobError("k is explored as such: leave 'k' out of the models.")
         for algorithm in algorithms or [job.algorithm]:
-            if algorithm in MASKING_NAMES:
+            if masks(algorithm):
                 raise JobError(
                     f"{algorithm!r} substitutes answers by meaning: it has no loss of hierarchies to draw a map of. "
                     "Name algorithms that generalize."
@@ -254,7 +254,7 @@ class _Pools:
                 yield pool, replace(case, ks=tuple(ks), limits=(limit,))
 
     def _pool(self, case: _Case, k: int, limit: float) -> _Pool:
-        key = (k, limit, case.job.algorithm in SEARCHES_OVER_LEVELS)
+        key = (k, limit, case.job.recoding == "full-domain")
         if key not in self._known:
             job = case.job.replaced(
                 k=k, suppress=limit, models=self._models, skip_rows=0
@@ -291,6 +291,7 @@ class _Pool:
     def points(self, case: _Case, known: dict[str, Point], done: Any) -> Iterator[Point]:
         """The points of a case that are not known yet."""
         from kanopy.metrics.full_domain import ClassMetric
+        from kanopy.search.algorithms import algorithm_class
         from kanopy.search.full_domain.optimal import Optimal
 
         open_keys = [key for key in case.point_keys() if key not in known]
@@ -300,7 +301,7 @@ class _Pool:
         by_rows = self.prepared.units is None
         shared = (
             by_rows
-            and case.job.algorithm == "optimal"
+            and algorithm_class(case.job.algorithm) is Optimal
             and not case.job.models
             and not isinstance(problem.metric, ClassMetric)
         )

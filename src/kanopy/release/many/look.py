@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from kanopy._core.classes import Domain
     from kanopy._job.job import Job
 
-QUICK_LOCAL, QUICK_FULL = "mondrian", "optimal"
+QUICK_LOCAL = "mondrian"
+QUICK_FULL = "optimal"
 """What stands in for a longer search."""
 QUICK_SECONDS = 0.1
 MOST_CANDIDATES = 50_000
@@ -68,10 +69,9 @@ def quick_job(job: Job) -> Job:
     >>> quick_job(Job(quasi=["age"], local=True)).algorithm, quick_job(Job(quasi=["age"])).parameters
     ('mondrian', {'budget_seconds': 0.1})
     """
-    if job.algorithm in (QUICK_LOCAL, "datafly"):
+    if algorithm_class(job.algorithm).quick:
         return job
-    local = algorithm_class(job.algorithm).recoding != "full-domain"
-    if local and not job.models and not job.unit:
+    if job.recoding != "full-domain" and not job.models and not job.unit:
         return job.replaced(algorithm=QUICK_LOCAL, parameters={})
     return job.replaced(algorithm=QUICK_FULL, parameters={"budget_seconds": QUICK_SECONDS}, local=False)
 
@@ -112,12 +112,12 @@ class Looks:
         return len(domain.counts) * domain.width > MOST_CELLS
 
     def _in_parts(self, job: Job) -> bool:
-        return self._large and job.algorithm == QUICK_LOCAL and not job.models and job.k <= LARGEST_K
+        return self._large and job.recoding == "local" and not job.models and job.k <= LARGEST_K
 
     def at(self, job: Job, progress: Progress = SILENT) -> Look:
         """What a job would do; raises `NoSolution` as its search does."""
         wanted = quick_job(job)
-        if job.algorithm == QUICK_FULL and not job.unit and not self._large:
+        if algorithm_class(job.algorithm) is algorithm_class(QUICK_FULL) and not job.unit and not self._large:
             wanted = job if make_problem(self.prepared.domain, job).lattice.size <= MOST_CANDIDATES else wanted
         domain = self._parts if self._in_parts(wanted) else self.prepared.domain
         found = make_algorithm(wanted.algorithm, **wanted.parameters).solve(make_problem(domain, wanted), progress)

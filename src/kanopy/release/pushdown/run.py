@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._errors import DataError, JobError, shown_address, some
-from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, SEARCHES_OVER_LEVELS, assign_roles, resolve_hierarchy
+from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, assign_roles, resolve_hierarchy
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used_of
 from kanopy._progress import Clock, Progress
@@ -50,7 +50,7 @@ def why_not_pushdown(job: Job) -> str | None:
         )
         if not one_class or model.of_release or model.needs_population or model.needs_weights:
             return f"the model {model.name!r} looks at more than the values of one column in one class"
-        if not model.monotonic and job.algorithm != "optimal":
+        if not model.monotonic and not algorithm_class(job.algorithm).counts_whole_classes:
             return (
                 f"classes that satisfy {model.name!r} in parts may not do so together; 'optimal' counts whole classes"
             )
@@ -58,7 +58,7 @@ def why_not_pushdown(job: Job) -> str | None:
         return "values are only read as a job says where all different rows are together"
     if job.unit:
         return "people are counted row by row"
-    if job.algorithm != "optimal" and algorithm_class(job.algorithm).recoding != "local":
+    if not algorithm_class(job.algorithm).counts_whole_classes and job.recoding != "local":
         return f"{job.algorithm!r} looks at all different rows together; 'optimal', 'mondrian' and 'best' do not"
     if any(isinstance(own, dict) and own.get("target") for own in job.hierarchies.values()):
         return "a hierarchy that looks at another column sees all different rows"
@@ -223,7 +223,7 @@ def _columns(
     columns, rows_of, hierarchies = [], [], {}
     for name in job.quasi:
         values, rows = _values(table, name, most)
-        levels = MOST_LEVELS if job.algorithm in SEARCHES_OVER_LEVELS else None
+        levels = MOST_LEVELS if job.recoding == "full-domain" else None
         hierarchy = resolve_hierarchy(
             name, job.hierarchies.get(name), values, job.missing_tokens, job.least_rows, levels, rows
         )
@@ -247,7 +247,7 @@ def _found(table: Any, job: Job, columns: Any, named: Any, problem: Any, most: i
 
     encoded = [column for column, _ in columns]
     others = [(values, column.code_of_row) for column, values, _ in named]
-    if algorithm_class(job.algorithm).recoding == "full-domain":
+    if job.recoding == "full-domain":
         table.encode([*((values, column.codes) for column, values in columns), *others])
         best, unsafe = best_levels(table, problem, most, tell)
         labels = [

@@ -163,7 +163,7 @@ def _how(result: Any, found: Mapping[str, Any]) -> str:
     settings = {
         "job": job,
         "columns": found["names"],
-        "algorithm": job.algorithm + (f", {job.search} search" if job.algorithm == "fusion" else ""),
+        "algorithm": job.algorithm + (f", {job.search} search" if hasattr(job.make(), "search") else ""),
         "heuristics": ", ".join(f"H{each}" for each in job.heuristics) or "none",
         "ontology": ontology,
         "seconds": ", ".join(f"{name} {value:.2f} s" for name, value in found["seconds"].items() if value >= 0.005),

@@ -42,6 +42,8 @@ class Mondrian(Algorithm):
     cut: Annotated[str, OneOf(*CUTS), "the cut that leaves least loss, or the median of what varies most"] = "loss"
     free: FreeColumns = ()
     name, recoding = "mondrian", "local"
+    quick = True
+    variants = ({"strict": True},)
     about = About(
         does="cuts the table in two, again and again, while both sides keep k rows",
         source="LeFevre, DeWitt, Ramakrishnan 2006", attributes="hierarchies that nest; numbers without a hierarchy",

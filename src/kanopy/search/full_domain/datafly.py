@@ -23,6 +23,7 @@ class Datafly(Algorithm):
     """
 
     name, recoding = "datafly", "full-domain"
+    quick = True
     about = About(
         does="generalizes the column with most different values, again and again, until the release is safe",
         source="Sweeney 1997", models="any", units=True, weights=False,

@@ -53,6 +53,7 @@ class Optimal(Algorithm):
     """
 
     name, recoding = "optimal", "full-domain"
+    counts_whole_classes = True
     about = About(
         does="finds the level per column that loses least, and proves that no other choice of levels loses less",
         source="Kanopy; pruning in the spirit of Flash (Kohlmayer et al. 2012) and branch and bound",

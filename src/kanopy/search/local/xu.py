@@ -70,6 +70,7 @@ class Xu(Algorithm):
     direction: Annotated[str, OneOf(*DIRECTIONS), "merge small groups, or divide large ones"] = "bottom-up"
     seed: Seed = 0
     name, recoding = "xu", "local"
+    variants = ({"direction": "top-down"},)
     about = About(
         does="merges the groups whose union loses least, or splits the table between rows that are far apart",
         source="Xu, Wang, Pei, Wang, Shi, Fu 2006", suppresses=False, seeded=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,10 @@ class Best(Algorithm):
         search="greedy, then annealed", lowers="loss", models="rows", units=True, seeded=True,
         anytime=True,
     )  # fmt: skip
+
+    @classmethod
+    def kernels(cls) -> tuple[Any, ...]:
+        return KERNELS
 
     def search(self, problem: Problem, progress: Progress) -> Solution:
         """Find a release; a callback that says stop ends the improvement, not the work."""

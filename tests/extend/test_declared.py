@@ -1,0 +1,128 @@
+"""Nothing is asked by name: what an algorithm, model, builder, masking or measure can do is declared by its class."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kanopy
+from kanopy.hierarchy.builders.registry import BUILDERS
+from kanopy.masking.algorithms.registry import MASKINGS
+from kanopy.ontology.similarity.measures import MEASURES
+from kanopy.privacy.models import MODELS
+from kanopy.search.algorithms import ALGORITHMS
+from kanopy.search.full_domain.optimal import Optimal
+
+SOURCES = Path(kanopy.__file__).parent
+REGISTERED = {*ALGORITHMS, *MODELS, *BUILDERS, *MASKINGS, *MEASURES}
+OTHER_MEANINGS = {
+    ("_job/guess.py", "suppress"): "the method that this file wrote into the guessed job itself",
+    ("_job/inputs.py", "k"): "the setting k of a method",
+    ("_job/job.py", "k"): "the setting k of a job",
+    ("_job/job_file.py", "k"): "the setting k of a job",
+    ("_job/usage.py", "suppress"): "a policy for missing and unknown values",
+    ("app/bench/trees.py", "k"): "the parameter k of a builder",
+    ("app/guard.py", "path"): "the path of a request",
+    ("app/places/explore.py", "suppress"): "the limit of a point of the map",
+    ("cli/check.py", "k"): "the setting k of a job",
+    ("cli/mask.py", "k"): "the option -k",
+    ("engine/connections.py", "k"): "the first letter of a column of keys",
+    ("engine/pushdown.py", "k"): "the first letter of a column of keys",
+    ("hierarchy/bands.py", "k"): "a letter for thousands",
+    ("masking/job.py", "k"): "the setting k of a job",
+    ("ontology/readers/skos.py", "prefix"): "a keyword of Turtle",
+    ("ontology/senses/senses_file.py", "ontology"): "a line of a file of senses",
+    ("report/pages/masking.py", "k"): "the k of a curve",
+    ("verify/job.py", "suppress"): "a policy for missing and unknown values",
+}
+"""Where a text that is also a registered name means something else."""
+
+
+def asked_by_name(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Registered names that code compares with, looks up or matches, with their lines."""
+    constants = {
+        target.id: node.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name) and node.value.value in REGISTERED
+    }
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            parts = [node]
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Tuple | ast.Set | ast.List):
+            # A collection of several names waits to be consulted.
+            texts = [each.value for each in node.value.elts if isinstance(each, ast.Constant)]
+            parts = [node.value] if len(texts) > 1 and REGISTERED.issuperset(texts) else []
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Dict)
+        ):
+            parts = [key for key in node.func.value.keys if key is not None]
+        for part in parts:
+            own = part.elts if isinstance(part, ast.Tuple | ast.Set | ast.List) else [part]
+            yield from (
+                (str(constants[one.id]), one.lineno) for one in own if isinstance(one, ast.Name) and one.id in constants
+            )
+            for each in ast.walk(part):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value in REGISTERED:
+                    yield each.value, each.lineno
+
+
+def test_no_code_asks_for_a_registered_name() -> None:
+    found = {
+        (str(path.relative_to(SOURCES)), name): line
+        for path in SOURCES.rglob("*.py")
+        for name, line in asked_by_name(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    asked = [
+        f"{path}:{line} asks for {name!r}" for (path, name), line in found.items() if (path, name) not in OTHER_MEANINGS
+    ]
+    assert not asked, "declare what the class can do instead:\n" + "\n".join(asked)
+    assert not OTHER_MEANINGS.keys() - found.keys(), "exceptions that nothing needs any more"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'job.algorithm == "best"',
+        'FAST = "xu"\nfast = name == FAST',
+        'name in ("optimal", "incognito")',
+        'FAST = ("datafly", "mondrian")',
+        'need = {"l-distinct": "l"}.get(model.name)',
+        'match name:\n    case "fusion":\n        pass',
+    ],
+)
+def test_asking_by_name_is_noticed(code: str) -> None:
+    assert list(asked_by_name(ast.parse(code)))
+
+
+class Mine(Optimal):
+    """The search for the optimum under another name."""
+
+    name = "mine"
+
+
+def test_a_search_under_another_name_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its numbers are cut for the release, its tree is limited, and it answers where the table lies."""
+    from kanopy.release.large import not_large
+    from kanopy.release.pushdown.run import why_not_pushdown
+
+    monkeypatch.setitem(ALGORITHMS, "mine", Mine)
+    table = kanopy.read_table(kanopy.datasets.path("adult.parquet")).head(2000)
+    jobs = [
+        kanopy.Job(quasi=["age", "sex", "race"], k=5, suppress=0.02, algorithm=name) for name in ("optimal", "mine")
+    ]
+    one, two = (kanopy.anonymize(table, job) for job in jobs)
+    assert two.losses == one.losses and two.data.equals(one.data)
+    assert two.solution is not None and two.solution.optimal
+    models = ["l-recursive:salary-class:3,2"]
+    for job in jobs:
+        assert why_not_pushdown(job.replaced(models=models)) is None and not_large(job) is None
