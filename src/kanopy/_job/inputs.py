@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +31,22 @@ METRICS_OF_LEVELS = ("precision", "height")
 _OTHER_UNITS = ("month", "week", "day", "monat", "woche", "tage", "mois", "mese", "mth")
 
 
+UNTOUCHED = (Role.SENSITIVE, Role.INSENSITIVE)
+"""Roles of columns that are published as they are."""
+
+
 def assign_roles(
     frame: pl.DataFrame,
     given: Mapping[str, str],
     hierarchies: Iterable[str] = (),
     rest: str = LEAVE_OUT,
     distinct: Distinct | None = None,
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The role of every column, and what to tell the user about it; `hierarchies` are the columns that have one.
+) -> tuple[dict[str, str], tuple[str, ...], Untouched]:
+    """The role of every column, what to tell the user about it, and about what may be published as it is.
 
-    Columns without a given role stay at home. Where `rest` says to publish them, only those do of which neither the
-    name nor any value says whose row it is: `distinct` gives all their different values where the frame is but a part
-    of the table. What is published as it is and looks as if others may know it is named.
+    `hierarchies` are the columns that have one. Columns without a given role stay at home. Where `rest` says to publish
+    them, only those do of which neither the name nor any value says whose row it is: `distinct` gives all their
+    different values where the frame is but a part of the table.
     """
     from kanopy._table.guessing.pointing import distinct_values, why_pointing
     from kanopy._table.roles import identifying_name
@@ -68,7 +73,7 @@ def assign_roles(
     if unused:
         hint = near_miss(unused[0], frame.columns)
         notes.append(f"No column has the name of these hierarchies: {some(unused)}. {hint}")
-    return roles, (*notes, *_suspicious(frame, roles))
+    return roles, tuple(notes), _untouched(frame, roles)
 
 
 def _left_out(roles: Mapping[str, str], meanings: Mapping[str, str | None], rest: str) -> list[str]:
@@ -96,34 +101,52 @@ def _undecided(names: Sequence[str]) -> list[str]:
     return [f"Left out, because the role is undecided: {shown}. {decide}"] if names else []
 
 
-def _suspicious(frame: pl.DataFrame, roles: Mapping[str, str]) -> list[str]:
-    """A note on columns that are published as they are and look as if they pointed at people."""
-    untouched = [name for name, role in roles.items() if role in (Role.SENSITIVE, Role.INSENSITIVE)]
-    if not untouched:
-        return []
+@dataclass(frozen=True)
+class Untouched:
+    """Columns to be published as they are: why others may know some, and those where most rows have a value alone."""
+
+    looks: Mapping[str, str] = field(default_factory=dict)
+    alone: tuple[str, ...] = ()
+
+    def notes(self, roles: Mapping[str, str]) -> tuple[str, ...]:
+        """What to say of those that are published with these roles, when it is known what leaves.
+
+        >>> Untouched({"born": "quasi-identifier"}).notes({"born": "undecided"})
+        ()
+        """
+        looks = [f"{name!r} ({why})" for name, why in self.looks.items() if roles.get(name) in UNTOUCHED]
+        alone = [name for name in self.alone if roles.get(name) in UNTOUCHED]
+        notes = []
+        if looks:
+            why = "though it looks as if others may know it"
+            notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
+        if alone:
+            notes.append(
+                f"Published as it is: {some(alone)}. Most rows have a value of their own there, and whoever knows one "
+                "finds its row: leave it out, round it, or make it a quasi-identifier."
+            )
+        return tuple(notes)
+
+
+def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
+    """What is to be known of columns that are published as they are, if they are."""
+    columns = [name for name in frame.columns if roles.get(name) in UNTOUCHED]
+    if not columns:
+        return Untouched()
     from kanopy._table.guessing.company import UNSURE
     from kanopy._table.guessing.guess import guess_roles
     from kanopy._table.guessing.pointing import distinct_values, why_pointing
 
-    some_rows = frame[untouched].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
-    looks, alone = [], []
+    some_rows = frame[columns].gather_every(max(1, frame.height // ROWS_TO_JUDGE))
+    looks, alone = {}, []
     for guess in guess_roles(some_rows):
         if guess.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) and guess.certainty != UNSURE:
-            looks.append(f"{guess.column!r} ({guess.role}: {guess.reason.partition(';')[0]})")
+            looks[guess.column] = f"{guess.role}: {guess.reason.partition(';')[0]}"
         elif (reason := why_pointing(guess.column, distinct_values(some_rows[guess.column]))) is not None:
-            looks.append(f"{guess.column!r} ({reason})")
+            looks[guess.column] = reason
         elif guess.alone:
             alone.append(guess.column)
-    notes = []
-    if looks:
-        why = "though it looks as if others may know it"
-        notes.append(f"Published as it is, {why}: {'; '.join(looks)}. Check the roles.")
-    if alone:
-        notes.append(
-            f"Published as it is: {some(alone)}. Most rows have a value of their own there, and whoever knows one "
-            "finds its row: leave it out, round it, or make it a quasi-identifier."
-        )
-    return notes
+    return Untouched(looks, tuple(alone))
 
 
 def about_people(frame: pl.DataFrame, job: Job) -> tuple[str, ...]:

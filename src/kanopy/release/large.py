@@ -126,7 +126,7 @@ def run_on_engine(
             job=job,
             found=found,
             verification=verification,
-            notes=(*prepared.notes, *dependent, *found.notes, *remarks, *told, *kept_order),
+            notes=(*prepared.all_notes, *dependent, *found.notes, *remarks, *told, *kept_order),
             about_suppressed=told,
             clock=clock,
             prepared=prepared,
@@ -226,7 +226,7 @@ def _prepared(
         if lists := [name for name in key_columns(job) if engine.schema[name].is_nested()]:
             raise JobError(f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'.")
         head = engine.head(ROWS_FOR_KEYS)
-        roles, notes = assign_roles(head, job.roles, job.hierarchies, job.rest, engine.distinct)
+        roles, notes, untouched = assign_roles(head, job.roles, job.hierarchies, job.rest, engine.distinct)
         require_used_of(job, "columns", columns=head.columns)
         raw = engine.count(key_columns(job)) if counts is None else counts
         rows_of = raw[ROWS].to_numpy().astype(np.int64)
@@ -249,7 +249,10 @@ def _prepared(
     known = population if population is not None else job.population
     named = shown_address(source or engine.source)
     records = DistinctRows(frame, rows_of)
-    return raw, kind, Prepared(records, job, roles, notes, named, restore, table, known, engine=engine.name)
+    return (
+        raw, kind,
+        Prepared(records, job, roles, notes, named, restore, table, known, engine=engine.name, untouched=untouched),
+    )  # fmt: skip
 
 
 def _of_columns(job: Job, columns: list[str]) -> Job:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, JobError, NotAvailable, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import (
+    Untouched,
     about_index,
     about_people,
     assign_roles,
@@ -99,6 +100,8 @@ class Prepared:
     lists: Lists | None = None
     """Lists in cells that were taken apart: there is a row per element then."""
     engine: str = "memory"
+    untouched: Untouched = field(default_factory=Untouched)
+    """Of columns to be published as they are, what is to be said when they are."""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -129,6 +132,11 @@ class Prepared:
     def at_home(self) -> list[str]:
         """Columns that do not leave as they are."""
         return [name for name, role in self.roles.items() if role in AT_HOME]
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What to say of the table, and of columns that leave as they are."""
+        return (*self.notes, *self.untouched.notes(self.roles))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,7 +202,7 @@ def prepare(
         from kanopy.engine.lists import unrolled
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
-    roles, notes = assign_roles(frame, job.roles, job.hierarchies, job.rest)
+    roles, notes, untouched = assign_roles(frame, job.roles, job.hierarchies, job.rest)
     require_used_of(job, "columns", columns=frame.columns)
     notes = (*notes, *about_index(index, job.rest))
     if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
@@ -215,7 +223,7 @@ def prepare(
     named = str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
     source = shown_address(source or named)
     known = population if population is not None else getattr(job, "population", None)
-    return Prepared(frame, job, roles, notes, source, restore, table, known, lists=lists)
+    return Prepared(frame, job, roles, notes, source, restore, table, known, lists=lists, untouched=untouched)
 
 
 def without_dependent(

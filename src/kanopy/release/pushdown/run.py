@@ -88,7 +88,7 @@ def anonymize_by_pushdown(
     with clock.stage("count"):
         tell("counting where the table lies")
         some_rows = engine.head(ROWS_TO_JUDGE)
-        roles, notes = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
+        roles, notes, untouched = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
         require_used_of(job, "columns", columns=some_rows.columns)
         place = engine.place
         asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
@@ -148,7 +148,7 @@ def anonymize_by_pushdown(
                 {"loss": lost / rows} if found is None else {job.metric: found.score}, gone,
                 found is not None and not levels_given(job), problem.judged, parts, pairs, squares,
             )  # fmt: skip
-            notes, elsewhere = (*notes, *dependent, *told), RowsElsewhere(rows)
+            notes, elsewhere = (*notes, *untouched.notes(roles), *dependent, *told), RowsElsewhere(rows)
             counted = Counted(known, tuple(column for column, _ in columns))
             prepared = Prepared(
                 elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,
