@@ -65,8 +65,8 @@ def parameters_page() -> str:
         MADE,
         "On the command line: `--param name=value` for algorithms and methods, `--model` for models. In a job file: "
         '`algorithm = { name = "best", seed = 1 }`, `hierarchy = { method = "widths", widths = [5, 10] }`, '
-        "`[[models]]`. In Python: `Job(algorithm=…, parameters={…})`, `build_hierarchy(values, method, …)`. All "
-        "mistakes are told at once.\n",
+        "`[[models]]`. In Python: `Job(algorithm=…, parameters={…})`, `build_hierarchy(values, method, …)`. One "
+        "error reports all mistakes.\n",
         "## Algorithms\n",
     ]
     for each in algorithms():
@@ -116,11 +116,13 @@ def job_file_page() -> str:
         [
             "# The job file\n",
             MADE,
-            "A job is a TOML file (or JSON with the same keys); `kanopy init DATA` writes a commented one. Paths in it "
-            "are relative to it. What a file does not say has its default; what the command line says comes first.\n",
+            "A job is a TOML file (or JSON with the same keys). `kanopy init DATA` writes one with comments. Paths are "
+            "relative to the job file. Keys that are absent have their default. Options of the command line override "
+            "the job file.\n",
             table(("key", "default", "meaning", "values"), rows),
             "\n## Columns\n",
-            "Each column has a table `[columns.NAME]`; a name with spaces or other characters is quoted.\n",
+            "Each column has a table `[columns.NAME]`. A name with spaces or other special characters is quoted. "
+            "Columns without a role are not published.\n",
             table(("key", "default", "meaning", "values"), columns),
             "\nMethods of hierarchies, privacy models and algorithms with their parameters: "
             "[parameters](parameters.md).\n",
@@ -144,8 +146,8 @@ def commands_page() -> str:
     parts = [
         "# Commands\n",
         MADE,
-        "The same option means the same everywhere. Options that name columns may be repeated, or name several "
-        "separated by commas and quoted as in a CSV file. `-` as the table is standard input.\n",
+        "An option has the same meaning in every command. Options that name columns may be repeated, or name several "
+        "columns separated by commas and quoted as in a CSV file. `-` as the table is standard input.\n",
         table(("exit status", "meaning"), STATUS),
     ]
     for path, command in _commands(typer.main.get_command(app), ()):
@@ -287,13 +289,13 @@ def json_page() -> str:
     parts = [
         "# JSON of the commands\n",
         MADE,
-        "With `--json` a command prints one object on standard output and nothing else; remarks go to standard error. "
-        "The words are the same everywhere: `k` is what was asked for, `smallest_class` what was found, `suppressed` "
-        "how many rows, `models` the privacy models, `seconds` the time (a table per stage with its `total`). A field "
-        "may be `null` where it does not apply. With a unit, `smallest_class` and risks count what `counted` names "
-        "(people or households), `units` is how many there are, `known` how many rows of one others may know, and "
-        "`suppressed_units` how many have no row left. Errors: `error.kind` and `error.message`, with the exit status "
-        "of the "
+        "With `--json` a command prints one object on standard output and nothing else. Notes go to standard error. "
+        "Names have the same meaning in every command: `k` is the required k, `smallest_class` the size of the "
+        "smallest class, `suppressed` the number of suppressed rows, `models` the privacy models, and `seconds` the "
+        "time (per stage, with its `total`). A field is `null` where it does not apply. With a unit, `smallest_class` "
+        "and the risks count the units that `counted` names (people or households), `units` is the number of units, "
+        "`known` the number of rows of one unit that an attacker may know, and `suppressed_units` the number of units "
+        "without a published row. Errors have `error.kind` and `error.message`, with the exit status of the "
         "[command](commands.md).\n",
     ]
     with tempfile.TemporaryDirectory() as folder:

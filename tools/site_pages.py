@@ -39,7 +39,7 @@ def decisions_page() -> str:
     lines = [
         "# Decisions",
         "",
-        "Short notes on choices that somebody may want to undo one day: what was decided, why, and what did not work.",
+        "Short notes on decisions that somebody may want to reverse: what was decided, why, and what did not work.",
         "",
     ]
     for path in sorted((DOCS / "decisions").glob("0*.md")):
@@ -52,8 +52,8 @@ def api_page() -> str:
     """The reference of every public name."""
     parts = [
         "# Python API\n",
-        "Everything here may be imported; everything else may change without notice. "
-        "This page is made from the docstrings.\n",
+        "The names on this page are public. All other names may change without notice. "
+        "This page is generated from the docstrings.\n",
     ]
     parts += _names("kanopy", kanopy)
     for room in ROOMS:
