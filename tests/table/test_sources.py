@@ -153,7 +153,7 @@ def test_written_text_reads_back(tmp_path_factory: pytest.TempPathFactory, rows:
         (b'a,b\n1,"2\n3,4\n5,"x,y"\n', r"cannot be parsed|wrong length"),
         (b'a,b\n"x",1\n5" pipe,2\n7,8\n', r"cannot be parsed.*Check its quotes"),
         ("é,b\n1,ü\n".encode() + b"2,\xff\n", r"line 3, byte 13 of the file is 0xff"),
-        (b"a,b\n1,\x81\n", r"not valid UTF-8 or Windows-1252: line 2, byte 7"),
+        (b"a,b\n1,\x81\n", r"letters do not tell which encoding.*Line 2 reads as.*cp850: '1,ü'.*--encoding"),
         (bytes(range(256)) * 20 + b"\x00" * 2000, r"zero bytes|not valid"),
     ],
 )
@@ -221,7 +221,9 @@ def test_excel(tmp_path: Path) -> None:
         book.add_worksheet("empty")
     assert read_table(f"{tmp_path}/two.xlsx::two").rows() == [(1.0, "x")]
     with pytest.raises(DataError, match="no records"):
-        read_table(tmp_path / "two.xlsx")
+        read_table(f"{tmp_path}/two.xlsx::one")
+    taken = read_source(tmp_path / "two.xlsx")
+    assert taken.frame.rows() == [(1.0, "x")] and "the sheet 'two' is read" in taken.notes[0]
     with pytest.raises(DataError, match=r"no sheet 'three'.*'one', 'two'"):
         read_table(f"{tmp_path}/two.xlsx::three")
     with pytest.raises(DataError, match="empty"):

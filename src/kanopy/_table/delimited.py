@@ -6,27 +6,28 @@ missing (null); a quoted empty field (`""`) is an empty text and is written back
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import gzip
 import mmap
+import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from kanopy._errors import DataError, MissingDependency, near_miss, some
-from kanopy._table.dialects import (
-    SAMPLE_BYTES,
-    Dialect,
-    decode,
-    detect_dialect,
-    distinct_names,
-    header_of,
-    undecodable,
-    utf8_or_cp1252,
-)
+from kanopy._table.dialects import SAMPLE_BYTES, Dialect, cut_above, distinct_names, find_dialect, header_of
+from kanopy._table.formats.encodings import decode, encoding_beside_utf8, undecodable
+from kanopy._table.formats.layout import Layout, about_names, check_unpacked, check_width
 
+SWALLOWED_BYTES = 1 << 26
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_ANY_END = re.compile(rb"\r\n|\n|\r")
 COMPRESSIONS = (".gz", ".zst")
 
 
@@ -37,6 +38,7 @@ def read_delimited(
     columns: list[str] | None = None,
     encoding: str | None = None,
     separator: str | None = None,
+    layout: Layout | None = None,
 ) -> tuple[pl.DataFrame, Dialect]:
     """Read a file (or its bytes) as text columns, together with the dialect found.
 
@@ -44,24 +46,28 @@ def read_delimited(
     >>> frame.rows(), dialect.separator
     ([('007', None)], ';')
     """
+    layout = layout or Layout(encoding, separator)
+    layout.refuse_but("encoding", "delimiter", "header_row", where=name, what="delimited text")
     if isinstance(content, Path) and content.suffix.lower() in COMPRESSIONS:
         content = decompress(content)
-    sample = content[:SAMPLE_BYTES] if isinstance(content, bytes) else _head(content)
-    if not sample.strip(b"\r\n \t\x00\xef\xbb\xbf\xff\xfe"):
-        raise DataError(f"{name} is empty. Give a file with a header line and one line per record.")
-    dialect = detect_dialect(sample, encoding, separator)
+    given = content
+    sample = head_of(content)
+    refuse_empty(sample, name)
+    dialect = find_dialect(sample, lambda: _whole(given), layout, name)
     if dialect.encoding not in ("utf-8", "utf-8-sig"):
-        content = _whole(content)
-        if encoding is None and dialect.encoding == "cp1252":
-            utf8_or_cp1252(content, name)  # the sample looked like it; now the whole file must
-        content = decode(content, dialect.encoding, name).lstrip("\ufeff").encode()
-        sample = content[:SAMPLE_BYTES]
-        names = header_of(sample, Dialect(dialect.separator, dialect.quote))
-    else:
-        names = header_of(sample, dialect)
+        content = decode(_whole(content), dialect.encoding, name).lstrip("\ufeff").encode()
+    if dialect.header_line > 1:
+        data = _whole(content)
+        content = cut_above(data.removeprefix(b"\xef\xbb\xbf"), dialect.header_line)
+        if not content.strip():
+            raise DataError(f"{name} has no line {dialect.header_line:,}. header-row counts lines from 1.")
+    sample = head_of(content)
+    names = header_of(sample, replace(dialect, encoding="utf-8"))
+    check_width(len(names), name)
     names, notes = distinct_names(names)
     if columns is not None:
         check_columns(columns, names, name)
+    check_bytes(content, dialect, len(names), name)
     # By position: some names would be taken for patterns.
     places = None if columns is None else sorted({names.index(column) for column in columns})
     try:
@@ -70,19 +76,81 @@ def read_delimited(
         frame.columns = [names[place] for place in (range(len(names)) if places is None else places)]
     except pl.exceptions.NoDataError:
         raise DataError(f"{name} is empty. Give a file with a header line and one line per record.") from None
-    except pl.exceptions.ComputeError as error:
+    except (pl.exceptions.ComputeError, pl.exceptions.ShapeError) as error:
         if "utf-8" in str(error).lower() and dialect.encoding in ("utf-8", "utf-8-sig"):
-            data = _whole(content)
-            if encoding is not None or dialect.encoding == "utf-8-sig":
+            data = _whole(given)
+            other = "utf-8" if layout.encoding is not None or dialect.encoding == "utf-8-sig" else (
+                encoding_beside_utf8(data, name)[0]
+            )  # fmt: skip
+            if other == "utf-8":
                 raise _damaged(data, name) from None
-            return read_delimited(data, name, columns=columns, encoding=utf8_or_cp1252(data, name), separator=separator)
+            found, own = read_delimited(data, name, columns=columns, layout=replace(layout, encoding=other))
+            return found, replace(own, notes=(*encoding_beside_utf8(data, name)[1], *own.notes))
         frame, dialect = _explain(content, dialect, names, places, name, error)
+    _refuse_swallowed(frame, content, dialect, len(names), name)
     frame = _without_blank_lines(frame, content, dialect, names, name)
     if columns is not None:
         frame = frame[columns]
     if frame.height == 0:
         raise DataError(f"{name} has a header but no records. Give a file with at least one record.")
-    return frame, replace(dialect, notes=notes)
+    return frame, replace(dialect, notes=(*dialect.notes, *notes, *about_names(names, Path(name).name)))
+
+
+def refuse_empty(sample: bytes, name: str) -> None:
+    """Refuse a file in which nothing is written."""
+    if not sample.strip(b"\r\n \t\x00\xef\xbb\xbf\xff\xfe"):
+        raise DataError(f"{name} is empty. Give a file with a header line and one line per record.")
+
+
+def check_bytes(content: Path | bytes, dialect: Dialect, fields: int, name: str) -> None:
+    """Refuse what a parser passes over in silence: zero bytes, lines that end in several ways, a quote left open."""
+    with _mapped(content) as data:
+        above = dialect.header_line
+        if (place := data.find(b"\0")) >= 0:
+            line = data[:place].count(b"\n") + above
+            raise DataError(
+                f"{name} holds a zero byte in line {line:,}, which no text does. Remove it, or export again."
+            )
+        quoted = bool(dialect.quote) and data.find(dialect.quote.encode()) >= 0
+        if dialect.newline == "\r":
+            other = data.find(b"\n")
+        else:
+            lone = None if quoted or data.find(b"\r") < 0 else _LONE_RETURN.search(data)
+            other = -1 if lone is None else lone.start()
+        if other >= 0:
+            line = len(_ANY_END.findall(data[:other])) + above
+            raise DataError(
+                f"{name} ends its lines in several ways: line {line:,} ends unlike the first. Save it again with one "
+                "kind of line end."
+            )
+    if quoted:
+        open_line = _scan(content, dialect, fields)[4]
+        if open_line and _quotes_values(content, dialect):
+            raise _open_quote(open_line + dialect.header_line - 1, name)
+
+
+def _open_quote(line: int, name: str) -> DataError:
+    return DataError(
+        f"{name} has a quote in line {line:,} that is never closed. Close it, or double it where it is part of a value."
+    )
+
+
+def _refuse_swallowed(frame: pl.DataFrame, content: Path | bytes, dialect: Dialect, fields: int, name: str) -> None:
+    """Refuse a value that holds whole records, because a quote was left open and another one closes it later."""
+    if fields < 3 or not any(frame[column].str.contains("\n", literal=True).any() for column in frame.columns):
+        return
+    lines = decode(_whole(content)[:SWALLOWED_BYTES], "utf-8", name).splitlines()
+    reader = csv.reader(lines, delimiter=dialect.separator, quotechar=dialect.quote or '"')
+    before = 0
+    for _ in reader:
+        own = lines[before : reader.line_num]
+        if len(own) > 1 and all(line.count(dialect.separator) == fields - 1 for line in own):
+            line = before + dialect.header_line
+            raise DataError(
+                f"{name} has a quote in line {line:,} that is closed only in line {line + len(own) - 1:,}, although "
+                "each of these lines has all fields. Close it where its value ends, or double it."
+            )
+        before = reader.line_num
 
 
 def check_columns(wanted: list[str], names: list[str], where: str) -> None:
@@ -96,13 +164,14 @@ def decompress(path: Path) -> bytes:
     """The bytes inside a .gz or .zst file."""
     try:
         if path.suffix.lower() == ".gz":
-            return gzip.decompress(path.read_bytes())
+            with gzip.open(path) as packed:
+                return _unpacked(packed, path)
         try:
             import pyarrow
         except ImportError:
             raise MissingDependency("Reading .zst files needs pyarrow: pip install 'kanopy[pandas]'.") from None
         with pyarrow.CompressedInputStream(str(path), "zstd") as stream:
-            return bytes(stream.read())
+            return _unpacked(stream, path)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be decompressed ({error}). Check that the file is complete.") from None
 
@@ -119,9 +188,31 @@ def _parse(content: Path | bytes, dialect: Dialect, columns: list[int] | None) -
     )
 
 
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _unpacked(stream: Any, path: Path) -> bytes:
+    pieces, size = [], 0
+    while piece := bytes(stream.read(1 << 22)):
+        size += len(piece)
+        check_unpacked(size, path.stat().st_size, str(path))
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def head_of(content: Path | bytes) -> bytes:
+    """The first bytes of a file."""
+    if isinstance(content, bytes):
+        return content[:SAMPLE_BYTES]
+    with content.open("rb") as file:
         return file.read(SAMPLE_BYTES)
+
+
+@contextlib.contextmanager
+def _mapped(content: Path | bytes) -> Iterator[Any]:
+    """The bytes of a file, without reading all of them into memory."""
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
 
 
 def _whole(content: Path | bytes) -> bytes:
@@ -169,8 +260,8 @@ def _quotes_values(content: Path | bytes, dialect: Dialect) -> bool:
     )
 
 
-def _ragged(bad: np.ndarray, count: int, fields: int, name: str) -> DataError:
-    lines = "; ".join(f"line {line:,} has {found:,}" for line, found in bad[:5].tolist())
+def _ragged(bad: np.ndarray, count: int, fields: int, name: str, above: int) -> DataError:
+    lines = "; ".join(f"line {line + above:,} has {found:,}" for line, found in bad[:5].tolist())
     more = f" and {count - 5:,} more" if count > 5 else ""
     return DataError(
         f"{name} has records of the wrong length: the header has {fields} fields, {lines}{more}. Put quotes around "
@@ -186,17 +277,14 @@ def _explain(
     """
     _, bad, bad_count, _, open_line = _scan(content, dialect, len(names))
     if dialect.quote and not _quotes_values(content, dialect):
-        unquoted = Dialect(dialect.separator, "", dialect.encoding, dialect.newline)
+        unquoted = replace(dialect, quote="")
         _, _, wrong, _, _ = _scan(content, unquoted, len(names))
         if wrong == 0:
             return _parse(content, unquoted, columns), unquoted
     if open_line:
-        raise DataError(
-            f"{name} has a quote in line {open_line:,} that is never closed. Close it, or double it where it is part "
-            "of a value."
-        ) from None
+        raise _open_quote(open_line + dialect.header_line - 1, name) from None
     if bad_count:
-        raise _ragged(bad, bad_count, len(names), name) from None
+        raise _ragged(bad, bad_count, len(names), name, dialect.header_line - 1) from None
     reason = str(error).splitlines()[0]
     raise DataError(f"{name} cannot be parsed: {reason}. Check its quotes, or save it again as CSV.") from None
 
@@ -205,7 +293,7 @@ def records_of(content: Path | bytes, dialect: Dialect, fields: int, name: str) 
     """How many records a file has (its header is one), and which of them are blank lines; short ones are refused."""
     records, bad, bad_count, blank, _ = _scan(content, dialect, fields)
     if bad_count:
-        raise _ragged(bad, bad_count, fields, name)
+        raise _ragged(bad, bad_count, fields, name, dialect.header_line - 1)
     return records, blank
 
 

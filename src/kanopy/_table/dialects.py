@@ -7,27 +7,23 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from kanopy._errors import DataError, listed, short
+from kanopy._table.formats.encodings import encoding_of
+from kanopy._table.formats.layout import Layout, contrasts, find_header
 
 SAMPLE_BYTES = 1 << 18
 SAMPLE_RECORDS = 200
 SEPARATORS = (",", ";", "\t", "|")
-
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
-_NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+RARE_SEPARATORS = (":", " ")
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?(\r\n|\n|\r)')
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,10 @@ class Dialect:
     encoding: str = "utf-8"
     newline: str = "\n"
     notes: tuple[str, ...] = ()
-    """What the reader had to change: columns without a name, or with the name of another."""
+    """What is said of the file: its encoding unless that is UTF-8, where its header stands, which columns were renamed.
+    """
+    header_line: int = field(default=1, compare=False)
+    """The line of the file that names the columns."""
     labels: Any = field(default=None, compare=False)
     """Of a file of a statistics package, what its columns and values are called (`Labels`)."""
 
@@ -56,98 +55,38 @@ class Dialect:
         return self.encoding in ("utf-8-sig", "utf-16", "utf-32")
 
 
-def detect_encoding(sample: bytes) -> str:
-    """The encoding of a file by its first bytes: a byte-order mark, zero bytes, valid UTF-8, else Windows-1252.
-
-    >>> detect_encoding("café".encode("cp1252")), detect_encoding("café".encode("utf-16"))
-    ('cp1252', 'utf-16')
-    """
-    for mark, name in _BOMS:
-        if sample.startswith(mark):
-            return name
-    zeros = sample[:2000].count(0)
-    if zeros and len(sample) >= 4:
-        even, odd = sample[0:2000:2].count(0), sample[1:2000:2].count(0)
-        if odd > 4 * even and odd * 4 > len(sample[1:2000:2]):
-            return "utf-16-le"
-        if even > 4 * odd and even * 4 > len(sample[0:2000:2]):
-            return "utf-16-be"
-        if zeros * 20 > len(sample[:2000]):
-            raise DataError(
-                "This does not look like a text file: it is full of zero bytes. Give a CSV file, or use the suffix "
-                "of its real format (.parquet, .xlsx, .feather …)."
-            )
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(sample) < SAMPLE_BYTES)
-    except UnicodeDecodeError:
-        return "cp1252" if _looks_single_byte(sample) else "utf-8"
-    return "utf-8"
+def find_dialect(sample: bytes, whole: Callable[[], bytes], layout: Layout, name: str) -> Dialect:
+    """How a file is written, by its first bytes, or by the `whole` of them where these do not tell its encoding."""
+    encoding, notes = encoding_of(sample, whole, layout.encoding, name)
+    found = detect_dialect(sample, encoding, layout.delimiter, layout.header_row, name)
+    return replace(found, notes=(*notes, *found.notes))
 
 
-def _looks_single_byte(data: bytes) -> bool:
-    """Whether bytes that are not UTF-8 are an older one-byte encoding rather than damaged UTF-8."""
-    good = bad = 0
-    for start in range(0, len(data), SAMPLE_BYTES):
-        chunk = data[start : start + SAMPLE_BYTES]
-        rest, found = _UTF8_SEQUENCE.subn(b"", chunk)
-        good += found
-        bad += len(_HIGH_BYTE.findall(rest))
-    return bad > good
-
-
-def decode(data: bytes, encoding: str, name: str) -> str:
-    """The whole text, or an error that names the line and byte that cannot be decoded."""
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise undecodable(data, error.start, encoding, name) from None
-    except UnicodeError as error:
-        raise DataError(f"{name} is not valid {encoding}: {error}.") from None
-
-
-def undecodable(data: bytes, position: int, encoding: str, name: str) -> DataError:
-    """The error for a byte that does not belong to the encoding."""
-    line = data.count(b"\n", 0, position) + 1
-    near = data[max(0, position - 15) : position + 15].decode("ascii", "backslashreplace")
-    return DataError(
-        f"{name} is not valid {encoding}: line {line:,}, byte {position + 1:,} of the file is 0x{data[position]:02x} "
-        f"(near {near!r}). Save the file as UTF-8, or name its encoding, e.g. encoding='latin-1'."
-    )
-
-
-def utf8_or_cp1252(data: bytes, name: str) -> str:
-    """For bytes that turned out not to be UTF-8: 'cp1252', or an error that shows where UTF-8 is damaged."""
-    if _looks_single_byte(data):
-        wrong = _NOT_CP1252.search(data)
-        if wrong:
-            raise undecodable(data, wrong.start(), "UTF-8 or Windows-1252", name)
-        return "cp1252"
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    position = 0
-    for start in range(0, len(data), SAMPLE_BYTES):
-        chunk = data[start : start + SAMPLE_BYTES]
-        kept = len(decoder.getstate()[0])
-        try:
-            decoder.decode(chunk, final=start + SAMPLE_BYTES >= len(data))
-        except UnicodeDecodeError as error:
-            position = start - kept + error.start
-            break
-    raise undecodable(data, position, "UTF-8", name)
-
-
-def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | None = None) -> Dialect:
+def detect_dialect(
+    sample: bytes,
+    encoding: str | None = None,
+    separator: str | None = None,
+    header_row: int | None = None,
+    name: str = "The file",
+) -> Dialect:
     """The dialect of a file by its first bytes (whole lines are best).
 
     Each separator and quote is tried on the first records; the one that gives the same number of fields (more than
-    one) most often wins, ties going to more fields and to the comma first.
+    one) most often wins, ties going to more fields and to the comma first. Where the first record is no header, one
+    below it may be (`find_header`). Two separators that fit alike are refused.
     """
-    encoding = encoding or detect_encoding(sample)
+    encoding = encoding or encoding_of(sample, lambda: sample, None, name)[0]
     text = _start(sample, encoding)
     newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     if len(sample) >= SAMPLE_BYTES:
         text = text[: text.rfind(newline) + 1] or text
+    line = 1
+    if header_row is not None:
+        text, line = "".join(text.splitlines(keepends=True)[header_row - 1 :]), header_row
+    elif told := _SEPARATOR_LINE.match(text):
+        separator, text, line = separator or told[1], text[told.end() :], 2
     best: tuple[float, int] = (-1.0, 0)
-    found = Dialect(separator or ",", '"', encoding, newline)
+    found = Dialect(separator or ",", '"', encoding, newline, header_line=line)
     # Where a field begins with a double quote, double quotes are the quotes: an apostrophe in a name is a letter.
     doubled = text.startswith('"') or any(
         f'{before}"' in text for before in ("\n", "\r", separator, *SEPARATORS) if before
@@ -157,8 +96,106 @@ def detect_dialect(sample: bytes, encoding: str | None = None, separator: str | 
         for quote in ('"', "'") if single else ('"',):
             score = _consistency(text, candidate, quote)
             if score > best:
-                best, found = score, Dialect(candidate, quote, encoding, newline)
+                best, found = score, replace(found, separator=candidate, quote=quote)
+    if separator is None:
+        _refuse_doubt(text, found, best, name)
+    if header_row is None:
+        found = _below_titles(text, found, best, separator, name)
+    if separator is None and best[1] < 2 and found.header_line == line and found.separator == ",":
+        found = _rare_separator(text, found, name)
     return found
+
+
+def _refuse_doubt(text: str, found: Dialect, best: tuple[float, int], name: str) -> None:
+    """Refuse a file that falls into the same number of fields everywhere with two separators."""
+    if best[0] < 1.0 or best[1] < 2:
+        return
+    for other in SEPARATORS:
+        if other == found.separator or other not in text:
+            continue
+        score = _consistency(text, other, found.quote, strict=True)
+        if score[0] == 1.0 and score[1] > 1 and _consistency(text, found.separator, found.quote, strict=True)[0] == 1.0:
+            signs = f"{found.separator!r} ({best[1]} columns) or {other!r} ({score[1]} columns)"
+            raise DataError(
+                f"{name} may be cut at {signs}: every line fits both. Say which (delimiter in the job), or put quotes "
+                "around values that hold the other."
+            )
+
+
+def _below_titles(text: str, found: Dialect, best: tuple[float, int], separator: str | None, name: str) -> Dialect:
+    """The same, or with the line of a header that stands below titles, remarks or the like."""
+    rows, lines = _records(text, found)
+    header = next((row for row in rows if row), [])
+    poor = best[1] < 2 or best[0] < 0.6
+    if not poor and sum(1 for cell in header if cell.strip()) * 2 > len(header):
+        return found
+    candidates: list[tuple[int, Dialect]] = []
+    for candidate in (separator,) if separator else SEPARATORS if poor else (found.separator,):
+        own = replace(found, separator=candidate)
+        rows, lines = _records(text, own)
+        lengths = Counter(len(row) for row in rows if len(row) > 1)
+        if not lengths:
+            continue
+        width, times = lengths.most_common(1)[0]
+        first = next(index for index, row in enumerate(rows) if len(row) == width)
+        if times < 2 or times * 10 < 9 * sum(1 for row in rows[first:] if row):
+            continue
+        numbers = [line + found.header_line - 1 for line in lines]
+        header_at = find_header(rows, width, Path(name).name, numbers)
+        if header_at.index > next(index for index, row in enumerate(rows) if row):
+            line = numbers[header_at.index]
+            candidates.append((width, replace(own, header_line=line, notes=(*own.notes, *header_at.notes))))
+    return max(candidates, key=lambda each: each[0])[1] if candidates else found
+
+
+def _rare_separator(text: str, found: Dialect, name: str) -> Dialect:
+    """A file without a usual separator, cut at colons or spaces where all lines and the kinds of values agree."""
+    called = Path(name).name
+    for candidate in RARE_SEPARATORS:
+        rows = [row for row in _records(text, replace(found, separator=candidate))[0] if row]
+        if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows) or "" in rows[0]:
+            continue
+        if contrasts(rows, 0) and len(rows) > 2:
+            said = (
+                f"{name} is cut at {candidate!r}, as all its lines are alike then. delimiter in the job says otherwise."
+            )
+            return replace(found, separator=candidate, notes=(*found.notes, said))
+        said = f"{called} is read as one column: its lines could also be cut at {candidate!r} (delimiter in the job)."
+        return replace(found, notes=(*found.notes, said))
+    return found
+
+
+def _records(text: str, dialect: Dialect) -> tuple[list[list[str]], list[int]]:
+    """The first records, blank ones too, and the lines in which they begin."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, quotechar=dialect.quote or '"')
+    before = 0
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(before + 1)
+            before = reader.line_num
+            if len(rows) >= SAMPLE_RECORDS:
+                break
+    except csv.Error:
+        pass
+    return rows, lines
+
+
+def cut_above(data: bytes, line: int) -> bytes:
+    """The file from a line on.
+
+    >>> cut_above(b"title\\r\\n\\na,b\\n", 3)
+    b'a,b\\n'
+    """
+    place = 0
+    for _ in range(line - 1):
+        end = _LINE_END.search(data, place)
+        if end is None:
+            return b""
+        place = end.end()
+    return data[place:]
 
 
 def _start(sample: bytes, encoding: str) -> str:
@@ -173,12 +210,12 @@ def _start(sample: bytes, encoding: str) -> str:
     return text.lstrip("\ufeff")
 
 
-def _consistency(text: str, separator: str, quote: str) -> tuple[float, int]:
+def _consistency(text: str, separator: str, quote: str, *, strict: bool = False) -> tuple[float, int]:
     """How steadily a dialect splits the first records, and into how many fields."""
     counts: Counter[int] = Counter()
     first = 0
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=strict)
         for record in reader:
             if record:
                 first = first or len(record)

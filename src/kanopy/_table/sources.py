@@ -5,7 +5,7 @@
 | delimited text | `people.csv`, `.tsv`, `.txt`, also with `.gz` or `.zst`: separator, quotes, encoding are detected |
 | Parquet, Arrow | `people.parquet`, `.arrow`, `.feather`, `.ipc` |
 | SPSS, Stata, SAS | `people.sav`, `.zsav`, `.por`, `.dta`, `.sas7bdat`, `.xpt`: values by their labels |
-| Excel | `people.xlsx`, or `people.xlsx::Sheet2` |
+| workbooks | `people.xlsx`, `.ods`, `.xls`, `.xlsb`, or `people.xlsx::Sheet2`: the likely sheet, below its titles |
 | databases | `people.duckdb::table`, `people.sqlite::table`, or `people.sqlite?SELECT …` |
 | PostgreSQL | `postgresql://user@host/database::table`, or `…::SELECT …` |
 
@@ -22,16 +22,16 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from kanopy import _temporary
 from kanopy._address import in_full
-from kanopy._errors import DataError, MissingDependency, readable, shown_address, some
+from kanopy._errors import DataError, readable, shown_address
 from kanopy._files import usable
 from kanopy._table.delimited import COMPRESSIONS, check_columns, read_delimited
-from kanopy._table.dialects import Dialect, Read, distinct_names
+from kanopy._table.dialects import Dialect, Read
+from kanopy._table.formats.layout import Layout
 
 KINDS: dict[str, str] = {
     ".csv": "csv",
@@ -101,32 +101,43 @@ def read_source(
     columns: Sequence[str] | None = None,
     encoding: str | None = None,
     separator: str | None = None,
+    layout: Layout | None = None,
 ) -> Source:
     """Read a table and keep what is needed to write it back the same way.
 
-    `encoding` and `separator` overrule what is detected in delimited text. Raises `DataError` for anything that
-    cannot be read, with the line where there is one.
+    `layout` overrules what is found out about the form of the file; `encoding` and `separator` are parts of it. Raises
+    `DataError` for anything that cannot be read, with the line where there is one.
     """
+    layout = layout or Layout(encoding, separator)
     with readable(shown_address(os.fspath(source))):
-        return _read(os.fspath(source), None if columns is None else list(columns), encoding, separator)
+        return _read(os.fspath(source), None if columns is None else list(columns), layout)
 
 
-def _read(text: str, wanted: list[str] | None, encoding: str | None, separator: str | None) -> Source:
+def _read(text: str, wanted: list[str] | None, layout: Layout) -> Source:
     if text.startswith(POSTGRES):
+        layout.refuse_but(where=shown_address(text), what="a table of a database")
         from kanopy._table.databases import read_postgres
 
         found, notes = read_postgres(text)
         return _checked(Source(found, None, "postgresql", None, notes), shown_address(text), wanted)
     if text.startswith(URL_SCHEMES):
-        return _read_url(text, wanted, encoding, separator)
+        return _read_url(text, wanted, layout)
     path, inner, query = split_source(text)
     kind = _kind(path)
     _check_file(path)
     if kind == "csv":
         if inner or query:
             raise DataError(f"A text file holds one table: give {str(path)!r} without '::' or '?'.")
-        frame, dialect = read_delimited(path, str(path), columns=wanted, encoding=encoding, separator=separator)
+        frame, dialect = read_delimited(path, str(path), columns=wanted, layout=layout)
         return Source(frame, dialect, kind, path, dialect.notes)
+    if kind == "excel":
+        from kanopy._table.formats.workbooks import read_workbook
+
+        if query:
+            raise DataError(f"A workbook takes no query: give {str(path)!r} with '::' and a sheet.")
+        frame, notes = read_workbook(path, inner, layout)
+        return _checked(Source(frame, None, kind, path, notes), str(path), wanted)
+    layout.refuse_but(where=str(path), what=f"a {kind} file")
     if kind == "statistics":
         from kanopy._table.formats.statistics import read_statistics
 
@@ -245,26 +256,6 @@ def _read_arrow(path: Path, inner: str | None, query: str | None, columns: list[
             raise _unreadable(path, "Arrow", file_error) from None
 
 
-def _read_excel(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
-    fastexcel = _optional("fastexcel", "excel", "Excel files")
-    try:
-        book = fastexcel.read_excel(path)
-    except Exception as error:  # fastexcel raises its own family, without a common public base in older releases
-        raise _unreadable(path, "Excel", error) from None
-    sheets: list[str] = list(book.sheet_names)
-    if inner is not None and inner not in sheets:
-        raise DataError(f"{path} has no sheet {inner!r}. Its sheets: {some(sheets)}.")
-    sheet = inner if inner is not None else sheets[0]
-    first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
-    if first.height == 0:
-        raise DataError(f"The sheet {sheet!r} of {path} is empty. Put the column names into its first row.")
-    names, notes = distinct_names([name or "" for name in first.row(0)])
-    frame: pl.DataFrame = book.load_sheet(sheet).to_polars()
-    if notes and len(names) == frame.width:
-        frame.columns = names
-    return frame, notes
-
-
 def _read_duckdb(path: Path, inner: str | None, query: str | None, columns: list[str] | None) -> Read:
     from kanopy._table.databases import read_duckdb
 
@@ -281,7 +272,6 @@ Reader = Callable[[Path, str | None, str | None, list[str] | None], Read]
 _READERS: dict[str, Reader] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
-    "excel": _read_excel,
     "duckdb": _read_duckdb,
     "sqlite": _read_sqlite,
 }
@@ -292,20 +282,11 @@ def _unreadable(path: Path, what: str, error: Exception) -> DataError:
     return DataError(f"{path} cannot be read as {what}: {reason}. Check that it is complete and that its suffix fits.")
 
 
-def _optional(module: str, extra: str, what: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise MissingDependency(f"{what} need {module}: pip install 'kanopy[{extra}]'.") from None
-
-
-def _read_url(url: str, columns: list[str] | None, encoding: str | None, separator: str | None) -> Source:
+def _read_url(url: str, columns: list[str] | None, layout: Layout) -> Source:
     """Fetch a file and read it; nothing of it stays on disk."""
     if url.startswith("file://"):
         path = urllib.request.url2pathname(urllib.parse.urlparse(url).path)
-        return read_source(path, columns=columns, encoding=encoding, separator=separator)
+        return read_source(path, columns=columns, layout=layout)
     try:
         name = Path(urllib.parse.unquote(urllib.parse.urlparse(in_full(url)).path)).name
     except ValueError as error:
@@ -322,5 +303,5 @@ def _read_url(url: str, columns: list[str] | None, encoding: str | None, separat
             raise DataError(
                 f"Cannot fetch {shown}: {error}. Check the address, or download the file yourself."
             ) from None
-        found = read_source(copy, columns=columns, encoding=encoding, separator=separator)
+        found = read_source(copy, columns=columns, layout=layout)
     return replace(found, path=None)

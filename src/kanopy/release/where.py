@@ -97,6 +97,7 @@ def open_engine(
     `release` is where a file is staged together with others; `forbidden` are inputs, which are never overwritten.
     """
     if name == "stream":
+        from kanopy._table.formats.layout import Layout
         from kanopy._table.streams.scans import can_scan, scan
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.connections import is_database
@@ -115,7 +116,7 @@ def open_engine(
                 f"{os.fspath(data)} cannot be read piece by piece: give Parquet, Arrow or uncompressed text, or a "
                 "folder of Parquet or CSV files; or use --engine memory."
             )
-        table = scan(data, encoding=encoding)
+        table = scan(data, layout=Layout(encoding))
         sink: Sink | None = None
         if output is not None and is_database(output):
             sink = TableSink(output, overwrite=overwrite)

@@ -14,8 +14,9 @@ from pathlib import Path
 import polars as pl
 
 from kanopy._errors import DataError, is_panic, near_miss, some
-from kanopy._table.delimited import COMPRESSIONS, records_of
-from kanopy._table.dialects import SAMPLE_BYTES, Dialect, detect_dialect, distinct_names, header_of
+from kanopy._table.delimited import COMPRESSIONS, check_bytes, head_of, records_of, refuse_empty
+from kanopy._table.dialects import Dialect, distinct_names, find_dialect, header_of
+from kanopy._table.formats.layout import Layout, about_names, check_width
 from kanopy._table.sources import KINDS, POSTGRES, URL_SCHEMES, check_source, local_path
 
 BATCH_ROWS = 500_000
@@ -129,7 +130,7 @@ def can_scan(source: str | os.PathLike[str]) -> bool:
     return KINDS.get(path.suffix.lower()) in ("csv", "parquet", "arrow")
 
 
-def scan(source: str | os.PathLike[str], *, encoding: str | None = None) -> Scan:
+def scan(source: str | os.PathLike[str], *, layout: Layout | None = None) -> Scan:
     """A file, or a folder of files, to be read piece by piece.
 
     >>> from kanopy._table.datasets import path
@@ -146,8 +147,11 @@ def scan(source: str | os.PathLike[str], *, encoding: str | None = None) -> Scan
     else:
         check_source(source)
         kind, files = KINDS[path.suffix.lower()], [path]
+    layout = layout or Layout()
     if kind == "csv":
-        return _scan_text(path, files, encoding)
+        layout.refuse_but("encoding", "delimiter", "header_row", where=str(path), what="delimited text")
+        return _scan_text(path, files, layout)
+    layout.refuse_but(where=str(path), what=f"a {kind} file")
     with _Told(str(path)):
         if kind == "arrow":
             lazy = pl.scan_ipc(path)
@@ -187,10 +191,10 @@ def require_same_columns(files: Sequence[Path | str], schemas: Sequence[Mapping[
             )
 
 
-def _scan_text(path: Path, files: Sequence[Path], encoding: str | None) -> Scan:
-    dialect, names, notes = _header(files[0], encoding)
+def _scan_text(path: Path, files: Sequence[Path], layout: Layout) -> Scan:
+    dialect, names, notes = _header(files[0], layout)
     for file in files[1:]:
-        other, own, _ = _header(file, encoding)
+        other, own, _ = _header(file, layout)
         if own != names or (other.separator, other.quote) != (dialect.separator, dialect.quote):
             schemas = [dict.fromkeys(each, pl.String()) for each in (names, own)]
             require_same_columns([files[0], file], schemas)
@@ -210,16 +214,17 @@ def _scan_text(path: Path, files: Sequence[Path], encoding: str | None) -> Scan:
     return Scan(str(path), lazy, schema, "csv", dialect, tuple(files), notes)
 
 
-def _header(file: Path, encoding: str | None) -> tuple[Dialect, list[str], tuple[str, ...]]:
-    with file.open("rb") as stream:
-        sample = stream.read(SAMPLE_BYTES)
-    if not sample.strip(b"\r\n \t\x00\xef\xbb\xbf\xff\xfe"):
-        raise DataError(f"{file} is empty. Give a file with a header line and one line per record.")
-    dialect = detect_dialect(sample, encoding, None)
-    if dialect.encoding not in ("utf-8", "utf-8-sig"):
-        raise DataError(
-            f"{file} is written in {dialect.encoding}; only UTF-8 is read piece by piece. Use --engine memory, or save "
-            "it as UTF-8."
-        )
+def _header(file: Path, layout: Layout) -> tuple[Dialect, list[str], tuple[str, ...]]:
+    sample = head_of(file)
+    refuse_empty(sample, str(file))
+    dialect = find_dialect(sample, lambda: sample, layout, str(file))
+    for what, wrong in (
+        (f"written in {dialect.encoding}; only UTF-8 is", dialect.encoding not in ("utf-8", "utf-8-sig")),
+        (f"a table from line {dialect.header_line:,} on; only whole files are", dialect.header_line > 1),
+    ):
+        if wrong:
+            raise DataError(f"{file} is {what} read piece by piece. Use --engine memory, or save it as UTF-8 CSV.")
     names, notes = distinct_names(header_of(sample, dialect))
-    return replace(dialect, notes=notes), names, notes
+    check_width(len(names), str(file))
+    check_bytes(file, dialect, len(names), str(file))
+    return dialect, names, (*dialect.notes, *notes, *about_names(names, file.name))
