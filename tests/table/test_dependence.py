@@ -79,6 +79,18 @@ def test_the_order_of_rows_and_wrong_values_change_nothing() -> None:
     assert one == other and {column for column, _ in one} == set(TELLING)
 
 
+@pytest.mark.parametrize("rows", [60, 1_000, 20_000])
+def test_equal_rows_are_no_dependence(rows: int) -> None:
+    """Of few columns with few values most rows are equal to many others."""
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        table = pl.DataFrame({"age": draw.integers(0, 5 + 20 * seed, rows), "ill": draw.choice(list("abcd"), rows)})
+        assert find_dependences(table, ["ill"], ["age"]) == []
+        table = table.with_columns(old=pl.col("age") > 3)
+        found = find_dependences(table, ["ill", "old"], ["age"]) if rows > 60 else []
+        assert {each.column for each in found} <= {"old"}
+
+
 def composed(seed: int, rows: int = 1_000) -> pl.DataFrame:
     """What is made of several columns, rounded, and what looks like it."""
     draw = np.random.default_rng(seed)

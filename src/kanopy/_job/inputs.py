@@ -197,18 +197,24 @@ def about_index(names: Sequence[str | None], rest: str) -> tuple[str, ...]:
     return ("The index of the table is published as it is; reset_index(drop=True) leaves it out.",)
 
 
+def read_other(source: Any, job: Job) -> pl.DataFrame:
+    """Another table with columns of a job's table, such as the population: read by the same rules, no row skipped.
+
+    >>> read_other({"age": [41, 99]}, Job(quasi="age", missing_tokens="99", skip_rows=1)).rows()
+    [(41,), (None,)]
+    """
+    return read_records(source, job, rules=ReadingRules.of(job).of_records(), part=True)
+
+
 def read_population(source: Any, job: Job) -> pl.DataFrame:
     """What others may know of everybody, where a model compares with it: read as the table is, but for skipped rows.
 
     >>> read_population({"age": [41, 99], "town": ["Bonn", "Ulm"]}, Job(quasi="age", missing_tokens="99")).rows()
     [(41,), (None,)]
     """
-    from kanopy._table.frames import to_polars
-
     if source is None:
         raise JobError("A model compares with a population. Give one (population=…, --population FILE).")
-    people, _ = to_polars(source)
-    people = read_records(people, job, rules=ReadingRules.of(job).of_records(), part=True)
+    people = read_other(source, job)
     if absent := [name for name in job.quasi if name not in people.columns]:
         raise DataError(f"The population has no column {some(absent)}. {near_miss(absent[0], people.columns)}")
     return people[list(job.quasi)]

@@ -209,8 +209,11 @@ def _unsaid(codes: Sequence[Ints]) -> Mask:
     return np.asarray(np.logical_or.reduce([column < 0 for column in codes]), np.bool_)
 
 
-def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1) -> Units | None:
-    """Whose rows a table has, by the columns that say it; `None` where none are named."""
+def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1, part: bool = False) -> Units | None:
+    """Whose rows a table has, by the columns that say it; `None` where none are named.
+
+    Where a table is but a `part` of the one that `known` was said of, nobody needs to have as many rows.
+    """
     from kanopy._table.roles import called
 
     rows = known_rows(known)
@@ -220,5 +223,7 @@ def units_in(frame: pl.DataFrame, names: Sequence[str], known: int | str = 1) ->
         return None
     found = Units(units_of(frame, names)[0], rows, called(names))
     if rows > (longest := int(found.rows_of.max(initial=1))):
-        raise too_many_known(rows, longest, some(names))
+        if not part:
+            raise too_many_known(rows, longest, some(names))
+        found = replace(found, known=longest)
     return found

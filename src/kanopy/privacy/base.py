@@ -135,6 +135,10 @@ class Model(Declared):
 
     def check(self, facts: Mapping[str, ColumnFacts]) -> None:
         """Refuse what the data cannot fulfil, before any work is done."""
+        self.require(facts)
+
+    def require(self, facts: Mapping[str, ColumnFacts]) -> None:
+        """Refuse data that the model cannot judge: no order, no hierarchy."""
 
     @classmethod
     def from_short(cls, parts: Sequence[str]) -> dict[str, Any] | None:

@@ -122,7 +122,7 @@ class OrderedCloseness(Closeness):
         moved = np.cumsum(shares - whole, axis=1)
         return np.asarray(np.abs(moved).sum(axis=1) / (len(order) - 1))
 
-    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+    def require(self, facts: Mapping[str, ColumnFacts]) -> None:
         found = self.facts(facts)
         if found.numbers is None and found.hierarchy is None:
             raise JobError(
@@ -165,7 +165,7 @@ class HierarchicalCloseness(Closeness):
             current = above
         return total
 
-    def check(self, facts: Mapping[str, ColumnFacts]) -> None:
+    def require(self, facts: Mapping[str, ColumnFacts]) -> None:
         _rooted(self.facts(facts), self.column)
 
 

@@ -153,7 +153,9 @@ def check(
     survey = [name for name in (wanted.sampling_weight, wanted.household) if name is not None] if weighted else []
     require_columns(subject.frame, [*wanted.quasi, *wanted.sensitive, *survey])
     subject.require_unit()
-    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known)
+    frame, units, lists = opened(
+        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known, part=as_release
+    )
     if lists is not None and (survey or subject.population is not None):
         raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")
     rows = number_rows(frame, wanted.quasi, units=units)
@@ -219,7 +221,9 @@ def _judged(
     hidden = suppressed_rows(frame, quasi)
     facts = {name: _facts(frame[name], hierarchies.get(name), whose, hidden) for name in needed}
     for model in models:
-        if not hidden.all():
+        if subject.as_release or hidden.any():  # what a model names may have been left out with suppressed rows
+            model.require(facts)
+        else:
             model.check(facts)
     labelled = any(model.quasi or model.all_quasi or model.needs_weights for model in models)
     background = Background(
@@ -248,8 +252,9 @@ def _judged(
         wrong_classes = failing(model, classes) & (classes.sizes > 0)
         if hidden.all() and model.sensitive:  # one class, of suppressed rows: what it shows decides
             wrong_classes[:] = False
-        if units is not None and isinstance(model, KAnonymity):
-            # What may be known of a person can be rare though no class is: all classes that show it fail.
+        if units is not None and isinstance(model, KAnonymity) and not hidden.all():
+            # What may be known of a person can be rare though no class is: all classes that show it fail. Rows that
+            # are all suppressed show nothing by which they could be known.
             unsafe = units.leaving(class_of_row, classes.count, model.k)
             wrong_classes[np.unique(class_of_row[unsafe])] = True
         where = np.flatnonzero(wrong_classes)[:5]

@@ -22,9 +22,16 @@ if TYPE_CHECKING:
 
 
 def opened(
-    frame: pl.DataFrame, quasi: Sequence[str], separators: Mapping[str, str], unit: Sequence[str], known: int | str
+    frame: pl.DataFrame,
+    quasi: Sequence[str],
+    separators: Mapping[str, str],
+    unit: Sequence[str],
+    known: int | str,
+    part: bool = False,
 ) -> tuple[pl.DataFrame, Units | None, Lists | None]:
     """A table with a row per element of its lists, and whose rows these are: its unit's, or those of each list.
+
+    A `part` of the table that `known` was said of, such as a release without suppressed rows, may have fewer of each.
 
     >>> table = pl.DataFrame({"bought": [["ale", "nuts"], ["ale"]]})
     >>> frame, units, _ = opened(table, ["bought"], {}, (), 2)
@@ -39,10 +46,12 @@ def opened(
     if known != 1 and lists is None and not unit:
         refuse_in_vain({"known": KNOWN})
     if lists is None or unit:
-        units = units_in(frame, unit, known)
+        units = units_in(frame, unit, known, part)
         return frame, units if units is None or lists is None else replace(units, once=lists.once), lists
     found = Units(lists.row_of.astype(np.int32), known_rows(known), "records", lists.once)
     if found.known > (longest := int(found.rows_of.max())):
+        if part:
+            return frame, replace(found, known=longest), lists
         raise too_many_known(found.known, longest, f"elements of {lists.column!r}")
     return frame, found, lists
 

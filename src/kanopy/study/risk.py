@@ -214,9 +214,11 @@ def assess_risk(
     )  # fmt: skip
     named = wanted.population if asked.population_size is None and asked.sampling_fraction is None else None
     source = population if population is not None else named
-    everyone = None if source is None else subject.read_other(source)
+    from kanopy._job.inputs import read_other
+
+    everyone = None if source is None else read_other(source, subject.job)
     subject.require_unit()
-    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known)
+    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known, as_release)
     if lists is not None and (survey.asked or everyone is not None or released is not None):
         raise JobError(
             "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "

@@ -65,10 +65,6 @@ class Subject:
             people = read_population(source, wanted)
         return cls(frame, wanted, models, people, as_release)
 
-    def read_other(self, source: Any) -> pl.DataFrame:
-        """Another table with columns of this one, such as the population: read by the same rules, no row skipped."""
-        return read_records(source, self.job, rules=ReadingRules.of(self.job).of_records(), part=True)
-
     def require_unit(self) -> None:
         """Refuse to count people in a table that does not say whose rows it has."""
         if absent := [name for name in self.job.unit if name not in self.frame.columns]:

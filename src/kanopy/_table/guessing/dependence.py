@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -139,14 +140,27 @@ def drawn(rows: int, most: int = MOST_ROWS) -> Longs:
 
 
 def in_no_order(columns: Mapping[str, Coded]) -> dict[str, Coded]:
-    """The same rows in an order that depends on nothing but their values, and says nothing of them."""
+    """The same rows in an order that depends on nothing but their values, and says nothing of them.
+
+    Rows that are equal in all columns are numbered, and lie apart: side by side they would look like a dependence.
+    """
     draw, mixed = np.random.default_rng(20), np.uint64(0)
-    for name in sorted(columns):
-        factor, codes = draw.integers(1, 1 << 62, dtype=np.uint64), columns[name].codes
-        mixed = (mixed ^ (codes + 1).astype(np.uint64)) * (2 * factor + np.uint64(1))  # type: ignore[assignment]
-        mixed = mixed ^ (mixed >> np.uint64(29))
+    for codes in (columns[name].codes for name in sorted(columns)):
+        mixed = _mixed(mixed, codes, draw)
     order = np.argsort(mixed, kind="stable")
+    new = np.append(True, np.diff(mixed[order]) > 0)  # type: ignore[index]
+    place = np.arange(len(order))
+    alike = np.empty_like(place)
+    alike[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    order = np.argsort(_mixed(mixed, alike, draw), kind="stable")
     return {name: column.of_rows(order) for name, column in columns.items()}
+
+
+def _mixed(before: Any, codes: Ints | Longs, draw: np.random.Generator) -> Any:
+    """Numbers that say nothing of codes, and of what was mixed before."""
+    factor = draw.integers(1, 1 << 62, dtype=np.uint64)
+    mixed = (before ^ (codes + 1).astype(np.uint64)) * (2 * factor + np.uint64(1))
+    return mixed ^ (mixed >> np.uint64(29))
 
 
 class Neighbours:

@@ -37,11 +37,12 @@ class KMember(Algorithm):
     """Greedy k-member clustering: every class is grown record by record from a far-away start.
 
     `free` names numeric attributes generalized to plain ranges instead of hierarchy nodes; `seed` is the row that
-    serves as the first reference. Byun, Kamra, Bertino, Li 2006; with hierarchies: Campan, Cooper, Truta 2011.
+    serves as the first reference, in an order of rows that does not depend on that of the table. Byun, Kamra, Bertino,
+    Li 2006; with hierarchies: Campan, Cooper, Truta 2011.
     """
 
     free: FreeColumns = ()
-    seed: Annotated[int, Whole(0), "the row that serves as the first reference"] = 0
+    seed: Annotated[int, Whole(0), "the row that serves as the first reference, counted in the canonical order"] = 0
     name, recoding = "k-member", "local"
     about = About(
         does="grows one class after the other from a far-away row, always by the row that adds least loss",
