@@ -85,6 +85,13 @@ def parameters_page() -> str:
 # ---- the job file -------------------------------------------------------------------------------------------
 
 
+TITLES = ("key", "default", "meaning", "values", "has no effect without")
+
+
+def _needs(each: Any) -> str:
+    return "" if each.needs is None else each.needs.words
+
+
 def job_file_page() -> str:
     """Every key of a job file, from the declarations of `Job`."""
     from kanopy._job.job import ROLES
@@ -101,15 +108,21 @@ def job_file_page() -> str:
         words = each.kind.words.removesuffix(", or nothing")
         if key == "algorithm":
             words += ", or a table with its name and its parameters"
-        rows.append((f"`{key}`", code(defaults.get(key, plain(each.default))), each.meaning, words))
-    columns = [("`role`", "", "what the column is", ", ".join(f"`{role}`" for role in ROLES.values()))]
+        rows.append((f"`{key}`", code(defaults.get(key, plain(each.default))), each.meaning, words, _needs(each)))
+    columns = [("`role`", "", "what the column is", ", ".join(f"`{role}`" for role in ROLES.values()), "")]
     for key, field in PER_COLUMN.items():
         each = declared[field]
         words = each.kind.item.words  # type: ignore[attr-defined]
-        columns.append((f"`{key}`", "", each.meaning.removeprefix("per column "), words))
+        columns.append((f"`{key}`", "", each.meaning.removeprefix("per column "), words, _needs(each)))
     masks = parameters_of(MaskJob)
     maskings = [
-        (f"`{name}`", code(plain(masks[name].default)), masks[name].meaning, masks[name].kind.words)
+        (
+            f"`{name}`",
+            code(plain(masks[name].default)),
+            masks[name].meaning,
+            masks[name].kind.words,
+            _needs(masks[name]),
+        )
         for name in PARAMETERS
     ]
     return "\n".join(
@@ -119,17 +132,19 @@ def job_file_page() -> str:
             "A job is a TOML file (or JSON with the same keys). `kanopy init DATA` writes one with comments. Paths are "
             "relative to the job file. Keys that are absent have their default. Options of the command line override "
             "the job file.\n",
-            table(("key", "default", "meaning", "values"), rows),
+            "The last column says what a key has no effect without; a job that gives it in vain is refused. Not every "
+            "command reads all keys: see [commands](commands.md).\n",
+            table(TITLES, rows),
             "\n## Columns\n",
             "Each column has a table `[columns.NAME]`. A name with spaces or other special characters is quoted. "
             "Columns without a role are not published.\n",
-            table(("key", "default", "meaning", "values"), columns),
+            table(TITLES, columns),
             "\nMethods of hierarchies, privacy models and algorithms with their parameters: "
             "[parameters](parameters.md).\n",
             "\n## Algorithms that substitute by meaning\n",
             'Maskings such as `fusion` take these in `algorithm = { name = "fusion", … }`; their quasi-identifiers '
             "are compared by meaning unless `text` names some of them.\n",
-            table(("key", "default", "meaning", "values"), maskings),
+            table(TITLES, maskings),
         ]
     )
 
@@ -152,9 +167,26 @@ def commands_page() -> str:
     ]
     for path, command in _commands(typer.main.get_command(app), ()):
         parts += [f"\n## kanopy {' '.join(path)}\n", f"{_text(command.help)}\n"]
+        if (reads := getattr(command.callback, "reads", None)) is not None:
+            parts.append(_not_read(reads))
         rows = [_option(each) for each in command.params if each.name != "help"]
         parts.append(table(("", "default", "meaning"), rows))
     return "\n".join(parts)
+
+
+def _not_read(reads: Iterable[str]) -> str:
+    """The keys of a job file that a command has no use for."""
+    from kanopy._job.job_file import PER_COLUMN, SETTINGS
+    from kanopy._table.roles import ROLES
+
+    def left(keys: Iterable[tuple[str, str]]) -> str:
+        return ", ".join(f"`{key}`" for key, field in keys if field not in reads)
+
+    settings = left((key, key.replace("-", "_")) for key in SETTINGS)
+    of_columns, roles = left(PER_COLUMN.items()), left((role, field) for field, role in ROLES.items())
+    own = f"; of columns, it does not read {of_columns}" if of_columns else ""
+    said = f"Of a job file, which other commands share, it does not read {settings}{own}"
+    return f"{said}; it has no use for the roles {roles}.\n"
 
 
 def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -7,6 +7,7 @@ it has no effect.
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -19,7 +20,10 @@ import typer.main
 from typer.testing import CliRunner
 
 from kanopy._errors import KanopyError
+from kanopy._job.job_file import PER_COLUMN, SETTINGS
+from kanopy._table.roles import ROLES
 from kanopy.cli import app
+from tests.cli import key_cases
 from tests.cli.option_cases import (
     BASE,
     INSTEAD,
@@ -55,7 +59,7 @@ class Runs:
     """A folder with inputs, in which every run leaves what it made, and nothing else."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self._known = folder, dict[str, Any]()
+        self.folder, self.known = folder, dict[str, Any]()
         write_inputs(folder)
         os.chdir(folder)
         for each in MADE:
@@ -64,11 +68,16 @@ class Runs:
 
     def __call__(self, line: str) -> Any:
         """Exit status, what was printed, and the files that were written."""
-        if line not in self._known:
-            self._known[line] = self._fresh(line)
-        return self._known[line]
+        if line not in self.known:
+            self.known[line] = self.fresh(line)
+        return self.known[line]
 
-    def _fresh(self, line: str) -> Any:
+    def write(self, name: str, text: str) -> None:
+        """A further input."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+        self._inputs.add(self.folder / name)
+
+    def fresh(self, line: str) -> Any:
         status, out, words = self._run(line)
         files = {}
         for path in sorted(self.folder.rglob("*")):
@@ -144,7 +153,7 @@ def test_every_run_is_repeatable(runs: Runs) -> None:
     """Else a difference would say nothing."""
     for command, arguments in BASE.items():
         line = f"{command} {arguments}"
-        assert runs(line)[:3] == runs._fresh(line)[:3], command
+        assert runs(line)[:3] == runs.fresh(line)[:3], command
 
 
 def test_every_command_is_run_or_named() -> None:
@@ -154,3 +163,67 @@ def test_every_command_is_run_or_named() -> None:
     assert all((each if isinstance(each, str) else each[1]) in asked for each in VALUES)
     assert all(each in PAIRS for each in (*WITH, *RULES, *INSTEAD, *NO_EFFECT))
     assert not set(WITH) & {*RULES, *INSTEAD}
+
+
+# ---- keys of a job file ----------------------------------------------------------------------------------------------
+
+KEYS = {
+    **{key: key.replace("-", "_") for key in SETTINGS},
+    **{f"role {role}": field for field, role in ROLES.items()},
+    **{f"column {key}": field for key, field in PER_COLUMN.items()},
+}
+"""Every key of a job file, and the field of a job that it says."""
+JOBS = [name for name, command in COMMANDS.items() if any(each.name == "job" for each in command.params)]
+MOST = [
+    pytest.param(name, key, marks=[pytest.mark.slow] * (name in key_cases.SLOW), id=f"{name}-{key}".replace(" ", "-"))
+    for name in JOBS
+    for key in KEYS
+]
+
+
+def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """A job with what another says, deeply; what is nothing goes."""
+    both = {**one}
+    for name, value in other.items():
+        kept = both.get(name)
+        both[name] = merged(kept, value) if isinstance(value, dict) and isinstance(kept, dict) else value
+    return {name: value for name, value in both.items() if value is not None}
+
+
+@pytest.fixture
+def with_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A secret key is at hand."""
+    monkeypatch.setenv("KANOPY_KEY", "a secret that is long enough to be one")
+
+
+def with_job(runs: Runs, line: str, job: dict[str, Any]) -> Any:
+    """A run with a job file, which has the same name whatever it holds."""
+    text = json.dumps(job)
+    known = f"{line} {text}"
+    if known not in runs.known:
+        runs.write("job.json", text)
+        runs.known[known] = runs.fresh(f"{line} --job job.json --json")
+    return runs.known[known]
+
+
+@pytest.mark.usefixtures("with_key")
+@pytest.mark.parametrize(("command", "key"), MOST)
+def test_a_key_of_a_job_counts_or_is_refused_or_is_not_read(runs: Runs, command: str, key: str) -> None:
+    table, beside, said = key_cases.ONLY.get((command, key), key_cases.CASES[key])
+    base = merged(key_cases.PLAIN, key_cases.MASKED) if command == "mask" else key_cases.PLAIN
+    if " " not in table:
+        table = {
+            "mask": "animals.csv" if table == "people.csv" else table,
+            "assess": f"{table} {table}",
+            "hierarchy suggest": f"{table} age",
+        }.get(command, table)
+    line, base = key_cases.LINES[command].format(table=table), merged(base, beside)
+    plain, changed = with_job(runs, line, base), with_job(runs, line, merged(base, said))
+    reads = COMMANDS[command].callback.reads
+    if reads is not None and KEYS[key] not in reads:
+        assert same(plain, changed), f"{command} reads {key}, and says that it does not"
+    elif changed[0] == 2:
+        assert key.split()[-1].replace("-", " ") in changed[3].replace("_", " ").replace("-", " "), changed[3]
+    else:
+        assert changed[0] in (0, 1), changed
+        assert same(plain, changed) == ((command, key) in key_cases.NO_EFFECT), f"{command} {key}: no effect, no word"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -92,6 +93,33 @@ def require_used_of(job: Any, once: str, **known: Any) -> None:
     """
     about = SimpleNamespace(unit=getattr(job, "unit", ()), allowed=getattr(job, "allow_dependent", ()), **known)
     refuse_in_vain(unused(job, about, once))
+
+
+STUDIED = (
+    "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
+    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+)  # fmt: skip
+"""What a study of a table looks at; everything else is about how a release is made."""
+SEARCHED = (
+    "quasi", "k", "suppress", "hierarchies", "metric", "algorithm", "parameters", "min_levels", "max_levels", "weights",
+    "missing", "missing_tokens", "unknown", "models", "population", "local", "sampling_weight", "household", "unit",
+    "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats",
+)  # fmt: skip
+"""What decides which release a search finds; everything else is about what leaves with it, and how."""
+
+
+def reduced(job: Any, fields: Collection[str]) -> Any:
+    """The job with nothing but these settings: what somebody reads of a job that others share.
+
+    The sensitive columns that its models name stay so.
+
+    >>> from kanopy._job.job import Job
+    >>> job = reduced(Job(quasi="age", k=7, models="l-distinct:ill:2", shuffle=False), ["quasi", "sensitive"])
+    >>> job.k, job.sensitive, job.models, job.shuffle
+    (5, ('ill',), (), None)
+    """
+    declared = parameters_of(type(job))
+    return job.replaced(**{name: each.default for name, each in declared.items() if name not in fields})
 
 
 def used_alone(job: Any) -> Any:

@@ -7,9 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import SEARCHED
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, note, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
+
+NO_PART = ("models", "population", "sampling_weight", "household", "repeats")
+"""What decides a release and neither how its table is read nor which hierarchies are built from it."""
 
 
 @o.command(
@@ -19,6 +23,7 @@ from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
     "report",
     seed=0,
     needs={"target": None, "on": None, "hierarchies": None, "seed": o.CHANCE},
+    reads=[*(name for name in SEARCHED if name not in NO_PART), "sensitive"],
 )
 def assess(
     original: o.Data,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
 from kanopy.cli.console import STANDARD, counted, emit, note, of_units
 from kanopy.cli.files import hierarchies_in, read_data
@@ -14,7 +15,7 @@ from kanopy.cli.files import hierarchies_in, read_data
 
 @o.command(
     "quasi", "k", "sensitive", "model", "every", "population", "sampling_weight", "household", "hierarchies", "unit",
-    "known", "separator", "job", needs={"as_release": o.SKIPPED},
+    "known", "separator", "job", needs={"as_release": o.SKIPPED}, reads=STUDIED,
 )  # fmt: skip
 def check(
     data: o.Data,
@@ -37,7 +38,7 @@ def check(
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import find_manifest
     from kanopy.study.check import check as look
-    from kanopy.study.subject import STUDIED, SURVEY, refuse_unused
+    from kanopy.study.subject import SURVEY, refuse_unused
 
     clock = Clock(())
     folder = given.pop("hierarchies")

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanopy._errors import InputError, some
+from kanopy._job.usage import SEARCHED
 from kanopy.cli import lists, semantics
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, wants_json
 from kanopy.cli.files import check_outputs, inputs_of, read_data
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._job.job import Job
     from kanopy.hierarchy.builders.base import Builder
     from kanopy.hierarchy.builders.semantic.builders import Proposal
     from kanopy.hierarchy.column import Column
@@ -106,11 +110,14 @@ def build(
 
 def _column(data: str, column: str, tokens: list[str] | None, encoding: str | None) -> Column:
     """The values of one column, with the given texts taken for missing."""
+    return _values(read_data(data, encoding, [column]).frame[column], missing_tokens=o.columns(tokens))
+
+
+def _values(series: pl.Series, **reading: Any) -> Column:
     from kanopy._table.column import typed_column
     from kanopy.hierarchy.column import column_of
 
-    series = read_data(data, encoding, [column]).frame[column]
-    return typed_column(series, missing_tokens=o.columns(tokens)) or column_of([], name=column)
+    return typed_column(series, **reading) or column_of([], name=series.name)
 
 
 def build_json(builder: Builder, h: Hierarchy, column: Column) -> dict[str, Any]:
@@ -203,7 +210,7 @@ def show_file(
 
 
 @hierarchy.command("suggest")
-@o.command("job", "output", "missing_tokens", k=5)
+@o.command("job", "output", "missing_tokens", k=5, reads=SEARCHED)
 def suggest(
     data: o.Data,
     column: ColumnName,
@@ -214,19 +221,33 @@ def suggest(
 ) -> None:
     """Try the methods that fit a column, show what they make of it, and rank them by the loss they cause.
 
-    Of those that lose at most 5 % more than the best, what reads well comes first. With --job each is tried in the
-    release of that job, beside the other columns, and what that loses decides.
+    Of those that lose at most 5 % more than the best, what reads well comes first. With --job the table is read as
+    the job says, and each is tried in its release, beside the other columns: what that loses decides.
     """
+    from kanopy._errors import DataError, JobError, near_miss
+    from kanopy._job.reading import read_records
+    from kanopy._table.grouping import units_of
+    from kanopy.engine.lists import unrolled
     from kanopy.hierarchy.files.files import write_hierarchy
     from kanopy.hierarchy.suggest import best_first, halving_note, suggest_hierarchies
 
     output, k = given["output"], given["k"]
-    check_outputs(inputs_of(data), output, html)
-    ranking = suggest_hierarchies(_column(data, column, given["missing_tokens"], encoding), k=k, style=style)
+    check_outputs(inputs_of(data, given["job"]), output, html)
+    wanted = o.job_of({name: given[name] for name in ("job", "missing_tokens")})
+    frame = read_data(data, encoding, [column] if given["job"] is None else None).frame
+    records = unrolled(read_records(frame, wanted), wanted.quasi, wanted.separators)[0]
+    if column not in records.columns:
+        raise DataError(f"The table has no column {column!r}. {near_miss(column, records.columns)}")
+    if given["job"] is not None and column not in wanted.quasi:
+        raise JobError(
+            f"{column!r} is no quasi-identifier of the job: its release is the same with any hierarchy of it."
+        )
+    whose = units_of(records, wanted.unit)[0] if wanted.unit else None
+    ranking = suggest_hierarchies(_values(records[column], unit_of_row=whose), k=k, style=style)
     note = halving_note(ranking)
     releases: list[float | None] = [None] * len(ranking)
     if given["job"] is not None:
-        tried = [_release_loss(data, column, entry, given) for entry in ranking]
+        tried = [_release_loss(frame, column, entry, wanted) for entry in ranking]
         order = best_first(ranking, tried)
         ranking, releases = [ranking[i] for i in order], [tried[i] for i in order]
         note = "Ranked by what the release of the job loses with each."
@@ -299,16 +320,13 @@ def _first_labels(hierarchy: Hierarchy) -> list[list[str]]:
     return found
 
 
-def _release_loss(data: str, column: str, entry: Suggestion, given: dict[str, Any]) -> float | None:
+def _release_loss(frame: pl.DataFrame, column: str, entry: Suggestion, job: Job) -> float | None:
     """What the release of a job loses if a column gets this hierarchy; `None` where there is none."""
     from kanopy._errors import NoSolution
-    from kanopy._job.job import Job
     from kanopy.release.run import anonymize
 
-    job = Job.read(given["job"])
     try:
-        with_it = job.replaced(hierarchies={**job.hierarchies, column: entry.hierarchy})
-        return anonymize(data, with_it).score
+        return anonymize(frame, job.replaced(hierarchies={**job.hierarchies, column: entry.hierarchy})).score
     except NoSolution:
         return None
 

@@ -12,7 +12,11 @@ from kanopy.cli.console import emit, note, worked_out
 from kanopy.cli.files import check_outputs, inputs_of
 
 
-@o.command("job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household")
+@o.command(
+    "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
+    reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
+           "household", "skip_rows"),
+)  # fmt: skip
 def count(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The counts to write, a .parquet file.")],

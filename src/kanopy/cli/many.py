@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._errors import Cancelled, JobError
+from kanopy._job.usage import SEARCHED
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, note, progress_bar
 from kanopy.cli.files import SUFFIXES, check_outputs, drawn, inputs_of, read_data
@@ -19,7 +20,7 @@ BUDGET = "5s"
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "unit", "known", "model",
     "population", "sampling_weight", "household", "missing", "missing_tokens", "output", "budget",
-    needs={"budget": o.TIMED},
+    needs={"budget": o.TIMED}, reads=[name for name in SEARCHED if name != "local"],
 )  # fmt: skip
 def compare(
     data: o.Data,
@@ -149,7 +150,7 @@ def parse_ks(text: str) -> list[int]:
 
 @o.command(
     "job", "quasi", "hierarchies", "model", "metric", "population", "sampling_weight", "household", "unit", "known",
-    "missing", "missing_tokens", "output",
+    "missing", "missing_tokens", "output", reads=[name for name in SEARCHED if name != "k"],
 )  # fmt: skip
 def explore(
     data: o.Data,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
 
-from kanopy._job.usage import require_used
+from kanopy._job.usage import reduced, require_used
 from kanopy._kinds import Names
 from kanopy._parameters import unused
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -235,12 +235,13 @@ NEEDS = {
 
 
 def command(
-    *names: str, needs: Mapping[str, Needs | None] | None = None, **defaults: Any
+    *names: str, needs: Mapping[str, Needs | None] | None = None, reads: Collection[str] | None = None, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command: with options that others have too, which it receives by name, and with `--json`.
 
     They stand before the command's own options. `defaults` are shared options that are not simply absent. `needs` are
-    what options of this command have no effect without, where that is not as for all commands.
+    what options of this command have no effect without, where that is not as for all commands. `reads` are the fields
+    of a job that it has a use for, if not all: it sees nothing else of a job file, which it shares with other commands.
 
     >>> @command("k", "quasi", budget="5s")
     ... def work(data: Data, encoding: Encoding = None, **given: Any) -> None: ...
@@ -260,7 +261,7 @@ def command(
         def run(json: bool, context: typer.Context, **given: Any) -> None:
             global _asked
             begin(json)
-            context.obj = asked_for
+            context.obj = run
             _asked = context, given
             _refuse_options_in_vain(*_asked)
             try:
@@ -268,7 +269,7 @@ def command(
             finally:
                 _asked = None
 
-        run.needs = asked_for  # type: ignore[attr-defined]
+        run.needs, run.reads = asked_for, reads  # type: ignore[attr-defined]
 
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -306,7 +307,7 @@ def _refuse_options_in_vain(context: typer.Context, values: dict[str, Any], want
 
     found = {} if wanted is None else unused(wanted)
     about = SimpleNamespace(**values, wanted=wanted)
-    found |= in_vain(given, context.obj, about, "" if wanted is None else "job")
+    found |= in_vain(given, context.obj.needs, about, "" if wanted is None else "job")
     refuse_in_vain(found, label)
 
 
@@ -368,7 +369,9 @@ def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> A
     from kanopy.hierarchy.files.files import find_hierarchies
 
     file, folder, models = (given.get(name) for name in ("job", "hierarchies", "model"))
-    own = Job.read(file) if file is not None else Job()
+    own = Job() if file is None else Job.read(file)
+    if _asked is not None and _asked[0].obj.reads is not None:
+        own = reduced(own, _asked[0].obj.reads)
     fields = {name: given.get(name) for name in JOB_FIELDS} | settings
     changes = {
         name: columns(value) if isinstance(value, list) else value

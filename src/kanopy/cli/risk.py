@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._errors import DataError, JobError, shown_address
+from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
 from kanopy.cli.check import about_both, show_beside
 from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
@@ -22,6 +23,7 @@ SHUFFLED = 0.1
     "household", "every", "report", seed=0,
     needs={"sampling_fraction": None, "seed": o.RELEASED, "hierarchies": o.RELEASED, "exact": o.WEIGHTS,
            "missing_means": o.WEIGHTS},
+    reads=[name for name in STUDIED if name not in ("k", "models")],
 )  # fmt: skip
 def risk(
     data: o.Data,

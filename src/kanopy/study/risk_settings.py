@@ -8,11 +8,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kanopy._errors import JobError, near_miss
+from kanopy._job.usage import STUDIED
 from kanopy._kinds import Flag, Maybe, OneOf, Share, Whole
 from kanopy._parameters import Declared, parameters_of
 from kanopy.metrics.risk.weighted import ANY, VALUE
 from kanopy.privacy.survey import Every
-from kanopy.study.subject import STUDIED
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
+from kanopy._job.usage import STUDIED
 from kanopy._parameters import parameters_of
 
 if TYPE_CHECKING:
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from kanopy._job.given import JobSource
     from kanopy.hierarchy.hierarchy import Hierarchy
     from kanopy.privacy.models import Model
-
-STUDIED = (
-    "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
-    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
-)  # fmt: skip
-"""What a job says that a study of a table looks at; everything else is about how a release is made."""
 
 SURVEY = ("population", "sampling_weight", "household")
 """What only some models look at."""
