@@ -25,14 +25,18 @@ import numpy as np
 import polars as pl
 
 import kanopy
-from tests.fuzz.jobs import make_case
-from tests.fuzz.judging import KEY, judge_release
-from tests.fuzz.options import Drawn, with_options
-from tests.fuzz.people import judge_people_release, people_case
+from kanopy.hierarchy.hierarchy import Hierarchy
+from tests.fuzz.jobs import Case, make_case
+from tests.fuzz.judging import KEY
+from tests.fuzz.options import with_options
+from tests.fuzz.people import any_case, judge_any_release, people_case
+from tests.fuzz.servers import tables_of_postgres, write_postgres
 from tests.fuzz.textbook import text_of
 
 SOURCES = {"csv": "stream", "parquet": "stream", "duckdb": "database", "sqlite": "database"}
 """How the table of a job is kept, and the engine that reads it there."""
+ENGINES = SOURCES | {"postgresql": "database", "spark": "spark"}
+"""The same with the engines that need a server."""
 DIFFER: dict[str, str] = {}
 """Algorithms whose releases may differ between engines, with the reason. There are none."""
 OUTPUTS = ("mapping", "manifest", "solution")
@@ -43,6 +47,7 @@ TOLD = ("levels", "score", "losses", "rows", "suppressed", "classes", "smallest_
 NEEDS_MEMORY = (
     "needs the table in memory",
     "needs all rows in memory",
+    "only taken apart in memory",
     "cannot be read as",
     "is not changed while it is read",
 )
@@ -59,30 +64,36 @@ class Ran:
     release: pl.DataFrame | None = None
 
 
-def compare(seed: int) -> str:
+def compare(seed: int, kind: str | None = None, address: str = "") -> str:
     """Run the job of a number in memory and on an engine: `released`, `refused`, `no solution`, or what is wrong."""
-    people = seed % 3 == 2
-    case = with_options(people_case(seed) if people else make_case(seed))
-    kind = list(SOURCES)[seed % len(SOURCES)]
+    return compare_case(any_case(seed), kind or list(SOURCES)[seed // 12 % len(SOURCES)], address)
+
+
+def compare_before(seed: int) -> str:
+    """The same with the fewer options that once were drawn."""
+    case = with_options(people_case(seed) if seed % 3 == 2 else make_case(seed))
+    return compare_case(case, list(SOURCES)[seed % len(SOURCES)])
+
+
+def compare_case(case: Case, kind: str, address: str = "") -> str:
+    """Run a job in memory and on an engine: `released`, `refused`, `no solution`, or what is wrong."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
         folder = Path(place)
         try:
-            source = write_source(folder, kind, case)
+            source, job = write_source(folder, kind, case, address), write_job(folder, case)
         except UnkeepableError:
             return "not kept"
-        job = write_job(folder, case)
         memory = run(folder, source, job, kind, "memory", case)
-        there = run(folder, source, job, kind, SOURCES[kind], case)
+        there = run(folder, source, job, kind, ENGINES[kind], case)
         if there.status == 2 and memory.status != 2 and any(words in there.said for words in NEEDS_MEMORY):
             return "memory only"
-        assert there.status == memory.status, f"{SOURCES[kind]} of {kind}: {_short(there)}; memory: {_short(memory)}"
+        assert there.status == memory.status, f"{ENGINES[kind]} of {kind}: {_short(there)}; memory: {_short(memory)}"
         if there.release is None or memory.release is None:
             return {1: "no solution", 2: "refused"}[there.status]
-        read = kanopy.read_table(source)
-        (judge_people_release if people else judge_release)(case, there.release, read)
+        judge_any_release(case, there.release, kanopy.read_table(source))
         if case.job.algorithm in DIFFER:
             return "released, differs"
-        same(memory, there, f"{SOURCES[kind]} of {kind}")
+        same(memory, there, f"{ENGINES[kind]} of {kind}")
     return "released"
 
 
@@ -118,7 +129,7 @@ def _written(value: Any) -> Any:
 # ---- commands ---------------------------------------------------------------------------------------------------
 
 
-def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Drawn) -> Ran:
+def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Case) -> Ran:
     """`kanopy anonymize` in this process; whatever it was asked to write is there if it ended well, else nothing."""
     out = folder / engine
     out.mkdir()
@@ -126,6 +137,8 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Draw
     into = engine == "database" and case.seed % 3 > 0
     if into:
         output = f"{source.partition('::')[0]}::release"
+    if engine == "spark":
+        output = str(out / "release")
     arguments = ["anonymize", source, "--job", job, "-o", output, "--engine", engine, "--json"]
     asked = OUTPUTS if case.job.algorithm in FULL_DOMAIN else OUTPUTS[:2]
     for name in asked if case.seed % 5 == 0 else ():
@@ -143,6 +156,8 @@ def run(folder: Path, source: str, job: Path, kind: str, engine: str, case: Draw
         return Ran(status, said, told)
     wanted = (0 if into else 1) + (len(asked) if case.seed % 5 == 0 else 0)
     assert made and len(there) == wanted, f"{there} of {wanted} outputs were written"
+    if engine == "spark":
+        return Ran(status, said, told, pl.read_parquet(f"{output}/*.parquet"))
     frame = kanopy.read_table(output) if into or kind != "csv" else pl.read_csv(output, infer_schema=False)
     return Ran(status, said, told, frame)
 
@@ -178,7 +193,7 @@ class UnkeepableError(Exception):
     """A table that this kind of file or database cannot keep."""
 
 
-def write_job(folder: Path, case: Drawn) -> Path:
+def write_job(folder: Path, case: Case) -> Path:
     """The job as a file, with its hierarchies beside it."""
     from kanopy.hierarchy.files.files import write_hierarchy
 
@@ -189,6 +204,8 @@ def write_job(folder: Path, case: Drawn) -> Path:
             given[name] = f"{name}-tree.csv"
         else:
             given[name] = tree
+    if any(isinstance(each, Hierarchy) for each in case.job.parameters.values()):
+        raise UnkeepableError
     if case.people is not None:
         case.people.write_parquet(folder / "population.parquet")
     (folder / "key").write_bytes(KEY)
@@ -197,11 +214,16 @@ def write_job(folder: Path, case: Drawn) -> Path:
     return job
 
 
-def write_source(folder: Path, kind: str, case: Drawn) -> str:
+def write_source(folder: Path, kind: str, case: Case, address: str = "") -> str:
     """The table of a case as a file or in a database: its address."""
     table, path = case.table, folder / f"people.{kind}"
     nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
-    if kind == "parquet":
+    if kind == "postgresql":
+        write_postgres(address, table, "people")
+        write_postgres(address, pl.DataFrame(), "release")
+        return f"{address}::people"
+    if kind in ("parquet", "spark"):
+        path = folder / "people.parquet"
         table.write_parquet(path, row_group_size=max(1, table.height // 3))
     elif kind == "csv":
         if nested:
@@ -222,7 +244,7 @@ def write_source(folder: Path, kind: str, case: Drawn) -> str:
             rows = [tuple(map(_stored, row)) for row in table.iter_rows()]
             made.executemany(f"insert into people values ({marks})", rows)
             made.commit()
-    return f"{path}::people" if SOURCES[kind] == "database" else str(path)
+    return f"{path}::people" if ENGINES[kind] == "database" else str(path)
 
 
 def _isoed(column: pl.Series) -> pl.Series:
@@ -244,6 +266,8 @@ def _stored(value: Any) -> Any:
 def tables(source: str) -> list[str]:
     """The tables of a database."""
     path = source.partition("::")[0]
+    if path.startswith("postgresql:"):
+        return tables_of_postgres(path)
     if path.endswith(".duckdb"):
         import duckdb
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ import polars as pl
 
 import kanopy
 from tests.fuzz.jobs import ABOVE, MODELS, WORDS, Case, make_case
-from tests.fuzz.options import Drawn, with_options
+from tests.fuzz.more import with_everything
+from tests.fuzz.options import Drawn
 from tests.fuzz.textbook import broken_models, classes_of, is_true, text_of
 
+LOOKED_AT = ("ill", "pay", "guard", "stands", "home")
+"""The columns that models look at."""
 KEY = b"a key of sixteen bytes or more"
+COLUMNS = {name: tuple(text.split(":")[1:2]) for name, (_, text) in MODELS.items()} | {"delta-present": ("ill",)}
+"""Per model of the textbook the sensitive column that it looks at."""
 
 
 def judge(case: Case) -> str:
@@ -53,7 +59,7 @@ def judge(case: Case) -> str:
 
 def judge_options(seed: int) -> str:
     """The job of a number with options of all kinds, in memory."""
-    return judge(with_options(make_case(seed)))
+    return judge(with_everything(make_case(seed)))
 
 
 def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None:
@@ -64,8 +70,11 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     if isinstance(case, Drawn):
         typed, table, extras = case.read(typed), case.read(source), case.extras
     held = [name for name in frame.columns if name != "name"] if "name" in job.pseudonymize else frame.columns
-    expected = [*job.quasi, "ill", "pay", "row", *extras]
+    expected, maybe = [*job.quasi, "ill", "pay", "row", *extras], case.maybe if isinstance(case, Drawn) else ()
+    held = [name for name in held if name not in maybe]
     assert sorted(held) == sorted(expected), f"{held} are published, not {expected}"
+    if "copy" in frame.columns and "copy" not in job.allow_dependent:
+        _judge_copy(case, frame, table)
     rows = frame["row"].cast(pl.Int64).to_list()
     assert len(set(rows)) == frame.height, "a row is published twice"
     dropped = table.height - frame.height
@@ -81,9 +90,11 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     emptied = [any(each) for each in zip(*lost.values(), strict=True)]
     classes, hidden = classes_of(shown, allowed, emptied)
     assert len(hidden) <= allowed, f"{len(hidden)} rows suppressed, {allowed} may be"
-    columns = {name: typed[name].to_list() for name in ("ill", "pay", "guard")}
+    columns = {name: typed[name].to_list() for name in LOOKED_AT if name in typed.columns}
     wrong = broken_models({label: [rows[i] for i in at] for label, at in classes.items()}, case.models, columns, job.k)
     assert not wrong, wrong[:3]
+    if "delta-presence" in case.models:
+        _judge_presence(case, frame, typed, rows, classes)
     kept = [i for at in classes.values() for i in at]
     for name in ("ill", "pay", *extras):
         every = kept if name not in extras else range(frame.height)
@@ -94,13 +105,55 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     for name in ("ill", "pay"):
         bare = [i for i in hidden if not lost[name][i]]
         if any(frame[name][i] is not None for i in bare):
-            about = {model: value for model, value in case.models.items() if name in MODELS[model][1].split(":")}
+            about = {model: value for model, value in case.models.items() if name in COLUMNS.get(model, ())}
             alone = broken_models({(): [rows[i] for i in bare]}, about, columns, job.k)
             assert not alone, f"suppressed rows kept their values of {name}: {alone[:3]}"
     for name in job.quasi:
         for value, label in zip(table[name].to_list(), frame[name].to_list(), strict=True):
             assert is_true(value, label, case.above.get(name)), f"{name}: {value!r} is published as {label!r}"
         _judge_levels(job, name, [(table[name][i], frame[name][i]) for at in classes.values() for i in at])
+
+
+def _judge_copy(case: Case, frame: pl.DataFrame, table: pl.DataFrame) -> None:
+    """What copies a column that is generalized is not published with it."""
+    rows = frame["row"].cast(pl.Int64).to_list()
+    for name in case.job.quasi:
+        pairs = {(_plain(value), _plain(copy)) for value, copy in zip(table[name], frame["copy"], strict=False)}
+        distinct = {value for value, _ in pairs if value is not None}
+        known = table.height - sum(_plain(value) is None for value in table[name])
+        # In fewer rows than that, columns may agree by chance.
+        if all(value == copy for value, copy in pairs) and known * math.log2(max(1, len(distinct))) >= 10:
+            labels = zip(table[name][rows].to_list(), frame[name].to_list(), strict=True)
+            hidden = [pair for pair in labels if _plain(pair[0]) != _plain(pair[1]) and pair[1] not in (None, "*")]
+            # All is told of a column that is published as it is, whatever stands beside it.
+            assert len(hidden) < 2, f"a copy of {name} was published beside {hidden[:2]}"
+
+
+def _judge_presence(
+    case: Case, frame: pl.DataFrame, table: pl.DataFrame, rows: list[int], classes: dict[Any, list[int]]
+) -> None:
+    """Of the people of the population who fit a published combination, the share who are published stands in its
+    limits; where there is a least share, everybody fits one."""
+    assert case.people is not None
+    least, most = case.models["delta-presence"]
+    label_of: dict[str, dict[Any, str]] = {name: {} for name in case.job.quasi}
+    for at in (i for members in classes.values() for i in members):
+        for name, labels in label_of.items():
+            value, label = table[name][rows[at]], frame[name][at]
+            known = labels.setdefault(value, "(missing)" if label is None else str(label))
+            assert known == ("(missing)" if label is None else str(label)), "one value has two labels"
+    fitting: Counter[Any] = Counter()
+    for person in case.people.rows(named=True):
+        found = tuple(labels.get(person[name], name) for name, labels in label_of.items())
+        fitting[found] += 1
+    for label, members in classes.items():
+        share = len(members) / max(1, fitting[label])
+        assert fitting[label], f"nobody of the population fits {label}"
+        assert least - 1e-9 <= share <= most + 1e-9, f"a share of {share:.3f} of those who fit {label} are published"
+    outside = [label for label in fitting if label not in classes]
+    missing = case.job.missing == "suppress"
+    if least and classes and not missing:
+        assert not outside, f"nobody is published of those who fit {outside[:3]}, so they are known to be absent"
 
 
 def _plain(value: Any) -> Any:

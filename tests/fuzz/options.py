@@ -37,6 +37,10 @@ class Drawn(Case):
     """Per column the texts that mean missing."""
     skipped: int = 0
     pseudonyms: bool = False
+    decimals: dict[str, str] = field(default_factory=dict)
+    """Per column of numbers in texts their decimal sign."""
+    maybe: tuple[str, ...] = ()
+    """Columns that may be published, or not."""
 
     def read(self, table: pl.DataFrame) -> pl.DataFrame:
         """The records of a table with nulls for what means missing."""
@@ -47,6 +51,9 @@ class Drawn(Case):
                 left = [value is None or text_of(value).strip() not in tokens for value in own.to_list()]
                 own = pl.select(pl.when(pl.Series(left)).then(own.rename(""))).to_series().alias(name)
                 table = table.with_columns(own)
+        for name, sign in self.decimals.items():
+            texts = table[name].cast(pl.String).str.replace_all("," if sign == "." else ".", "", literal=True)
+            table = table.with_columns(texts.str.replace(sign, ".", literal=True).cast(pl.Float64))
         return table
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import kanopy
 from tests.fuzz.jobs import make_case
 from tests.fuzz.judging import KEY
-from tests.fuzz.options import with_options
+from tests.fuzz.more import with_everything
 from tests.fuzz.people import people_case
 
 
 def judge_order(seed: int) -> str:
     """Run the job of a number on a table in two orders: `released`, or the same refusal twice, or what differs."""
-    case = with_options(people_case(seed) if seed % 2 else make_case(seed))
+    case = with_everything(people_case(seed) if seed % 2 else make_case(seed))
     job = case.job.replaced(shuffle=False)
     rows = np.arange(case.table.height)
     rows[case.skipped :] = np.random.default_rng([seed, 4]).permutation(rows[case.skipped :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -11,9 +12,12 @@ import polars as pl
 
 import kanopy
 from kanopy._job.usage import used_alone
+from kanopy.masking.names import MASKING_NAMES
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import KEY, judge, judge_options, math_floor
-from tests.fuzz.options import Drawn, with_options
+from tests.fuzz.judging import KEY, judge, judge_options, judge_release, math_floor
+from tests.fuzz.more import with_everything
+from tests.fuzz.options import Drawn
+from tests.fuzz.others import judge_lists_release, judge_masks_release, lists_case, masks_case
 from tests.fuzz.textbook import classes_of
 from tests.quick import QUICK
 
@@ -42,6 +46,48 @@ def judge_one(seed: int) -> str:
     return (
         judge_people(seed) if seed % EVERY == EVERY - 1 else judge_options(seed) if seed % 2 else judge(make_case(seed))
     )
+
+
+def any_case(seed: int) -> Case:
+    """The job of a number, of whatever kind: about rows, people or lists, or a masking."""
+    kind = seed % 12
+    if kind == 10:
+        return lists_case(seed)
+    if kind == 11:
+        return masks_case(seed)
+    return with_everything(people_case(seed) if kind % 3 == 2 else make_case(seed))
+
+
+def judge_any_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None:
+    """Whether a release of a case of any kind keeps what its job promises."""
+    judge_of(case)(case, frame, source)
+
+
+def judge_of(case: Case) -> Callable[[Case, pl.DataFrame, pl.DataFrame], None]:
+    """What judges the releases of a case."""
+    if case.job.algorithm in MASKING_NAMES:
+        return judge_masks_release
+    if case.job.separators or case.table[case.job.quasi[0]].dtype.is_nested():
+        return judge_lists_release
+    return judge_people_release if case.job.unit else judge_release
+
+
+def judge_other(seed: int) -> str:
+    """Run a job with lists or a masking in memory and judge its release."""
+    from kanopy._errors import KanopyError, NoSolution, VerificationFailed
+
+    case = any_case(seed // 2 * 12 + 10 + seed % 2)
+    try:
+        frame = kanopy.anonymize(case.table, case.job).data
+    except NoSolution:
+        return "no solution"
+    except VerificationFailed:
+        raise
+    except KanopyError as refused:
+        assert len(str(refused)) > 20
+        return "refused"
+    judge_any_release(case, frame, case.table)
+    return "released"
 
 
 def small_case(seed: int) -> Case:
@@ -119,9 +165,11 @@ def judge_people(seed: int) -> str:
 
     case = people_case(seed)
     if seed % 2:
-        case = with_options(case)
+        case = with_everything(case)
     try:
-        frame = kanopy.anonymize(case.table, case.job, key=KEY if case.job.pseudonymize else None).data
+        frame = kanopy.anonymize(
+            case.table, case.job, population=case.people, key=KEY if case.job.pseudonymize else None
+        ).data
     except NoSolution:
         return "no solution"
     except VerificationFailed:

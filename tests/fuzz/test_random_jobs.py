@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests.fuzz.people import EVERY, judge_one, judge_people
+from tests.fuzz.drawn import NOT_DRAWN, all_there_is
+from tests.fuzz.people import EVERY, judge_one, judge_other, judge_people
+from tests.fuzz.run import what_was_drawn
 from tests.fuzz.watchdog import watched
 
 JOBS = 1000
@@ -41,3 +43,14 @@ def test_random_jobs_keep_their_promises_about_people(start: int) -> None:
     seeds = [seed for seed in range(start, start + BLOCK) if seed % EVERY != EVERY - 1]
     ends = judged(judge_people, seeds)
     assert ends["released"] > 0.6 * len(seeds), ends
+
+
+@pytest.mark.parametrize("start", [0, pytest.param(60, marks=pytest.mark.slow)])
+def test_random_jobs_with_lists_and_maskings_keep_their_promises(start: int) -> None:
+    ends = judged(judge_other, range(start, start + 60))
+    assert ends["released"] > 30, ends
+
+
+def test_every_option_is_drawn() -> None:
+    assert what_was_drawn(range(1200)) == [], "random jobs never say this: draw it, or say in NOT_DRAWN why not"
+    assert not [name for name in NOT_DRAWN if name not in all_there_is()]

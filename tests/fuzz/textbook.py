@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -42,6 +43,7 @@ def broken_models(
     whole = Counter(sensitive)
     rows = len(sensitive)
     wrong = []
+    risks: dict[int, float] = {}
     for labels, members in classes.items():
         counts = Counter(sensitive[i] for i in members)
         size = len(members)
@@ -92,6 +94,16 @@ def broken_models(
             distance = sum(abs(counts[v] / size - whole[v] / rows) for v in whole) / 2
             if distance > models["t-equal"] + 1e-9:
                 wrong.append(f"distance {distance:.4f}, t is {models['t-equal']}")
+        if "delta-present" in models:
+            for v, number in counts.items():
+                if abs(math.log(number / size / (whole[v] / rows))) >= models["delta-present"] + 1e-9:
+                    wrong.append(f"{v} at {number / size:.3f} of {size} is disclosed")
+        if "individual-risk" in models or "household-risk" in models:
+            most, exact = models.get("individual-risk") or models["household-risk"]
+            risk = survey_risk(size, sum(columns["stands"][i] for i in members), exact)
+            risks |= dict.fromkeys(members, risk)
+            if "individual-risk" in models and risk > most * (1 + 1e-6):
+                wrong.append(f"a risk of {risk:.4f}, {most} may be")
         if "alpha-k" in models and max(counts.values()) / size > models["alpha-k"] + 1e-9:
             wrong.append(f"a share of {max(counts.values()) / size:.3f}, alpha is {models['alpha-k']}")
         if "delta-disclosure" in models:
@@ -103,7 +115,42 @@ def broken_models(
         average = len(classes) / sum(map(len, classes.values()))
         if average > models["risk-average"] + 1e-9:
             wrong.append(f"average risk {average:.4f}")
+    if "household-risk" in models:
+        homes: dict[Any, list[float]] = defaultdict(list)
+        for i, risk in risks.items():
+            homes[("alone", i) if columns["home"][i] is None else columns["home"][i]].append(risk)
+        for home, found in homes.items():
+            if (risk := 1 - math.prod(1 - each for each in found)) > models["household-risk"][0] * (1 + 1e-6):
+                wrong.append(f"a risk of {risk:.4f} for the household {home}")
+    if () not in classes:
+        published = sum(map(len, classes.values()))
+        unique = sum(len(members) == 1 for members in classes.values())
+        if "uniqueness" in models and unique > models["uniqueness"] * published + 1e-9:
+            wrong.append(f"{unique} of {published} rows are unique")
+        if "subset-k" in models:
+            size, least = models["subset-k"]
+            shared: Counter[Any] = Counter()
+            for labels, members in classes.items():
+                for places in combinations(range(len(labels)), size):
+                    shared[places, tuple(labels[place] for place in places)] += len(members)
+            wrong += [f"{labels} of {found} rows, {least} must be" for labels, found in shared.items() if found < least]
     return wrong
+
+
+def survey_risk(rows: int, people: float, exact: bool) -> float:
+    """The expected 1/F where F people of the population fit, of whom some rows are in the sample: F is negative
+    binomial (Benedetti and Franconi), or for three rows and more approximated, unless asked for exactly."""
+    if people <= rows:
+        return 1 / rows
+    share = rows / people
+    if rows >= 3 and not exact:
+        return share / (rows - (1 - share))
+    total, chance, size = 0.0, share**rows, rows
+    while size < 100_000 and (chance > 1e-15 * total or size < people):
+        total += chance / size
+        chance *= size / (size - rows + 1) * (1 - share)
+        size += 1
+    return total
 
 
 def _ordered(values: Sequence[Any], members: Sequence[int]) -> float:
@@ -142,6 +189,8 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
         return value is None and (label is None or _says_missing(str(label)))
     text = str(label).lower() if isinstance(label, bool) else str(label)
     if text_of(value) == text:
+        return True
+    if isinstance(value, float) and re.fullmatch(r"-?\d+\.\d+", text) and float(text) == value:
         return True
     if text.startswith("{") and text.endswith("}"):
         items = [*text[1:-1].split(", "), *re.findall('"([^"]*)"', text)]

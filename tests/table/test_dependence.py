@@ -222,3 +222,11 @@ def test_every_engine_leaves_the_same_columns_out(source: str, output: str, tmp_
     for notes in (meant.notes, found.notes):  # what is said to be published is
         said = [note for note in notes if note.startswith("Published as it is")]
         assert not any(repr(name) in note for name in held for note in said)
+
+
+def test_a_copy_is_one_in_a_few_rows_too() -> None:
+    few = pl.DataFrame({"age": [31, 34, 38, 52, 57, 59, 60], "same": [31, 34, 38, 52, 57, 59, 60], "other": range(7)})
+    assert [each.how for each in find_dependences(few, ["same"], ["age"])] == ["is a copy of"]
+    assert find_dependences(few, ["other"], ["age"]) == []
+    by_chance = pl.DataFrame({"sex": list("fmfmfm"), "smokes": list("fmfmfm")})
+    assert find_dependences(by_chance, ["smokes"], ["sex"]) == []

@@ -26,6 +26,8 @@ FEWEST_ROWS, EXPECTED = 30, 10.0
 """Neighbours that are compared, and differences that chance would bring: with fewer nothing can be said."""
 FEW_NUMBERS = 30
 SOMETIMES = 0.05
+BY_CHANCE = 10.0
+"""Columns that agree in so many binary digits do not by chance: that happens to one pair in a thousand."""
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,8 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
                 found[name, told] = Dependence(name, told, "is a coarser form of", back)
             elif _part_of_text(column, generalized[told]):
                 found[name, told] = Dependence(name, told, "is a part of", 1.0)
+            elif _same_values(column, generalized[told]):
+                found[name, told] = Dependence(name, told, "is a copy of", 1.0)
     joint = relations(published, generalized, found)
     found |= {(each.column, each.told): each for each in joint}
     totals = {each.column: Spread(published[each.column]) for each in joint}
@@ -263,6 +267,19 @@ def dependences(published: Mapping[str, Coded], generalized: Mapping[str, Coded]
                 how = f"determines {each.column!r}, which {each.how}"
                 found.setdefault((name, each.told), replace(each, column=name, how=how, strength=strength))
     return list(found.values())
+
+
+def _same_values(one: Coded, other: Coded) -> bool:
+    """Whether two columns hold the same values, in more rows than chance explains: for that, few rows are enough."""
+    if one.size != other.size or (one.numbers is None) != (other.numbers is None):
+        return False
+    if one.numbers is not None and other.numbers is not None:
+        same = np.array_equal(one.numbers, other.numbers, equal_nan=True)
+    elif one.texts is not None and other.texts is not None:
+        same = one.texts.equals(other.texts, check_names=False)
+    else:
+        same = np.array_equal(one.codes, other.codes)
+    return same and int((one.codes >= 0).sum()) * np.log2(one.size) >= BY_CHANCE
 
 
 def _part_of_text(one: Coded, other: Coded) -> bool:
