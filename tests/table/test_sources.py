@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import datetime as dt
 import functools
 import gzip
 import http.server
@@ -303,6 +304,10 @@ def test_postgres(postgres: str) -> None:
     assert read_table(f"{postgres}::people").drop("exact").equals(TYPED)
     assert read_table(f"{postgres}::people")["exact"].to_list() == ["1.50"] * 3
     assert read_table(f"{postgres}::select age from people where age > 30").rows() == [(41,)]
+    spent = read_table(f"{postgres}::select interval '31 hours' as spent")["spent"].to_list()
+    assert spent == [dt.timedelta(hours=31)]
+    with pytest.raises(DataError, match="a month has no fixed length"):
+        read_table(f"{postgres}::select interval '2 months' as spent")
     with pytest.raises(DataError, match=r"no table 'nobody'. Its tables: 'people'"):
         read_table(f"{postgres}::nobody")
     with pytest.raises(DataError, match="cannot be read"):

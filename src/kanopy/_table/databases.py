@@ -65,15 +65,15 @@ def duckdb_frame(answer: Any) -> pl.DataFrame:
         found: pl.DataFrame = answer.pl()
         return found
     table = answer.to_arrow_table()
-    return pl.DataFrame([_duckdb_column(name, table.column(i)) for i, name in enumerate(table.column_names)])
+    return pl.DataFrame([_arrow_column(name, table.column(i)) for i, name in enumerate(table.column_names)])
 
 
 def duckdb_batch(batch: Any) -> pl.DataFrame:
     """A part of an answer, as `duckdb_frame` reads the whole."""
-    return pl.DataFrame([_duckdb_column(name, batch.column(i)) for i, name in enumerate(batch.schema.names)])
+    return pl.DataFrame([_arrow_column(name, batch.column(i)) for i, name in enumerate(batch.schema.names)])
 
 
-def _duckdb_column(name: str, values: Any) -> pl.Series:
+def _arrow_column(name: str, values: Any) -> pl.Series:
     """A column of an answer; months have no length, so an interval that has some is no duration."""
     if str(values.type) != "month_day_nano_interval":
         series = pl.from_arrow(values)
@@ -215,9 +215,7 @@ def _postgres_column(name: str, values: Any) -> pl.Series:
 
     if isinstance(values.type, pyarrow.BaseExtensionType):
         values = pyarrow.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
-    series = pl.from_arrow(values)
-    assert isinstance(series, pl.Series)
-    return series.rename(name)
+    return _arrow_column(name, values)
 
 
 def listed_tables(execute: Callable[[str], Any], usual: str, hidden: Sequence[str] = ()) -> dict[str, str]:
