@@ -21,11 +21,8 @@ test: $(READY)-test ## run the tests that take minutes at most
 test-slow: $(READY)-test ## run the long tests
 	@$(BIN)/python -m pytest -m slow
 
-fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many
-	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000)
-	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what people
-	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what engines
-	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) --what orders
+fuzz: $(READY)-test ## random jobs judged by the textbook; JOBS=100000 sets how many of each kind, WHAT which (postgresql and spark too)
+	@$(BIN)/python -m tests.fuzz.run --jobs $(or $(JOBS),100000) $(if $(WHAT),--what $(WHAT))
 
 fuzz-kills: $(READY)-test ## runs of every engine killed at random moments leave nothing half-written; KILLS and TERMS
 	@$(BIN)/python -m tests.fuzz.kills --kills $(or $(KILLS),100) --terms $(or $(TERMS),50)

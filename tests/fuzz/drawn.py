@@ -15,7 +15,7 @@ from kanopy._table.policies import EACH, MISSING_POLICIES, ONCE, UNKNOWN_POLICIE
 from kanopy._usage import is_given
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.metrics.full_domain import METRICS
 from kanopy.privacy.models import MODELS
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class
@@ -54,7 +54,7 @@ def all_there_is() -> list[str]:
     parameters = {name for each in algorithms for name in parameters_of(algorithm_class(each))}
     return [
         *(f"setting {name}" for name in parameters_of(Job)),
-        *(f"algorithm {name}" for name in (*algorithms, *MASKING_NAMES)),
+        *(f"algorithm {name}" for name in (*algorithms, *MASKINGS)),
         *(f"metric {name}" for name in METRICS),
         *(f"missing {name}" for name in MISSING_POLICIES),
         *(f"unknown {name}" for name in UNKNOWN_POLICIES),

@@ -11,7 +11,7 @@ import polars as pl
 
 import kanopy
 from kanopy._job.usage import used_alone
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from tests.fuzz.jobs import ABOVE, WORDS, Case
 from tests.fuzz.textbook import is_true
 from tests.quick import QUICK
@@ -128,7 +128,7 @@ def masks_case(seed: int) -> Case:
         "name": [f"person {number}" for number in range(rows)], **columns,
         "ill": draw.choice(list("abc"), rows).tolist(), "row": range(rows),
     })  # fmt: skip
-    algorithm = str(draw.choice(MASKING_NAMES))
+    algorithm = str(draw.choice(list(MASKINGS)))
     parameters: dict[str, Any] = {"text": ["q0"], "seed": int(draw.integers(0, 4))}
     if algorithm == "fusion" and draw.random() < 0.5:
         parameters["guide"] = str(draw.choice(["discernibility", "random"]))

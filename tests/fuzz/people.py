@@ -12,7 +12,7 @@ import polars as pl
 
 import kanopy
 from kanopy._job.usage import used_alone
-from kanopy.masking.names import MASKING_NAMES
+from kanopy.masking.algorithms.registry import MASKINGS
 from tests.fuzz.jobs import Case, make_case
 from tests.fuzz.judging import KEY, judge, judge_options, judge_release, math_floor
 from tests.fuzz.more import with_everything
@@ -65,7 +65,7 @@ def judge_any_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> 
 
 def judge_of(case: Case) -> Callable[[Case, pl.DataFrame, pl.DataFrame], None]:
     """What judges the releases of a case."""
-    if case.job.algorithm in MASKING_NAMES:
+    if case.job.algorithm in MASKINGS:
         return judge_masks_release
     if case.job.separators or case.table[case.job.quasi[0]].dtype.is_nested():
         return judge_lists_release
