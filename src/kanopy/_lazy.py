@@ -6,13 +6,9 @@ import ast
 import functools
 import importlib
 import sys
-from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-if TYPE_CHECKING:
-    from kanopy._errors import KanopyError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -58,32 +54,3 @@ def lazy_names(package: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[
 
     public = sorted(home_of)
     return load, lambda: public, public
-
-
-class Named(UserDict[str, T]):
-    """Things by name, each given by where it stands (`module:Thing`) and loaded when it is first asked for.
-
-    The dictionaries of builders, models, algorithms and readers are such: adding one is adding a line. `find` answers
-    unknown names with the near misses among the known ones; `what` they are called, and the error, are for that.
-
-    >>> known = Named({"k": "kanopy.privacy.sizes:KAnonymity"}, "privacy model")
-    >>> list(known), known.find("k")(5)
-    (['k'], KAnonymity(k=5))
-    """
-
-    def __init__(self, places: Mapping[str, str], what: str, error: type[KanopyError] | None = None) -> None:
-        super().__init__(cast(Mapping[str, T], places))
-        self.what, self.error = what, error
-
-    def __getitem__(self, name: str) -> T:
-        found = self.data[name]
-        if isinstance(found, str):
-            module, _, thing = found.partition(":")
-            found = self.data[name] = getattr(importlib.import_module(module), thing)
-        return found
-
-    def find(self, name: str) -> T:
-        """What is meant by a name; `-` and `_` are the same in it."""
-        from kanopy._errors import called
-
-        return self[called(name, self, self.what, self.error)]

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from kanopy._errors import InputError, JobError, near_miss, short, some
 from kanopy._kinds import Kind, refuse
@@ -73,6 +74,27 @@ class Declared(Short):
     family: ClassVar[str] = ""
     """What its kind is called in messages: model, method, algorithm."""
     refusal: ClassVar[type[InputError]] = JobError
+    to_write: ClassVar[tuple[str, ...]] = ()
+    """What the author of a class of this family has to write."""
+
+    @classmethod
+    def faults(cls) -> list[str]:
+        """What is wrong with the class itself, before an object of it is made."""
+        base = next(each for each in reversed(cls.__mro__) if "to_write" in vars(each) and each is not Declared)
+        absent = [
+            name for name in cls.to_write if getattr(cls, name, None) in (None, "") or (vars(base).get(name) is not None
+            and getattr(cls, name) == getattr(base, name))
+        ]  # fmt: skip
+        wrong = [f"it does not define {', '.join(absent)}"] if absent else []
+        parameters = getattr(cls, "__dataclass_params__", None)
+        if parameters is None or not parameters.frozen or _undecorated(cls):
+            wrong.append("it is not a frozen dataclass: write @dataclass(frozen=True) above it")
+        else:
+            try:
+                parameters_of(cls)
+            except (TypeError, NameError) as error:
+                wrong.append(str(error))
+        return wrong
 
     def __post_init__(self) -> None:
         mistakes = [mistake for found in self._settled().values() for mistake in found]
@@ -93,6 +115,29 @@ class Declared(Short):
     def contradictions(self) -> Iterable[str]:
         """What is wrong with the parameters together, once each is right by itself."""
         return ()
+
+
+def _undecorated(cls: type) -> bool:
+    """Whether a class annotates fields that no decorator made parameters."""
+    own = {name for name, hint in vars(cls).get("__annotations__", {}).items() if "ClassVar" not in str(hint)}
+    return bool(own - getattr(cls, "__dataclass_fields__", {}).keys())
+
+
+def faults_of_class(base: str) -> Any:
+    """What says what is wrong with something that is to be a class of a family, given where its base stands.
+
+    >>> faults_of_class("kanopy.privacy.base:Model")("k")
+    ['it is not a class that derives from kanopy.extend.Model']
+    """
+
+    def faults(thing: Any) -> list[str]:
+        module, _, name = base.partition(":")
+        family: Any = getattr(importlib.import_module(module), name)
+        if not isinstance(thing, type) or not issubclass(thing, family):
+            return [f"it is not a class that derives from kanopy.extend.{name}"]
+        return list(cast(type[Declared], thing).faults())
+
+    return faults
 
 
 def called(cls: type) -> str:

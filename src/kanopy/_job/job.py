@@ -39,7 +39,9 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.privacy.base import Model
 
 if TYPE_CHECKING:
+    from kanopy.masking.result import Masking
     from kanopy.privacy.models import ModelSource
+    from kanopy.search.solution import Algorithm
 
 HierarchySource = Hierarchy | Builder | str | Path | Mapping[str, Any]
 """A hierarchy itself, a builder, a file, or `{"method": "iotf", …}`."""
@@ -181,7 +183,7 @@ class Job(Declared):
             identifiers: Columns = (),
             insensitive: Columns = (),
             metric: str = "loss",
-            algorithm: str | None = None,
+            algorithm: str | Algorithm | Masking | None = None,
             parameters: Mapping[str, Any] = ...,
             min_levels: Mapping[str, int] = ...,
             max_levels: Mapping[str, int] = ...,
@@ -211,6 +213,7 @@ class Job(Declared):
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        kinds.take_apart(self)
         object.__setattr__(
             self, "_said", frozenset(name for name in ("k", "algorithm") if getattr(self, name) is not None)
         )

@@ -9,9 +9,10 @@ from typing import Any
 
 from kanopy._address import Address
 from kanopy._core.units import KNOWN_ALL
-from kanopy._errors import called
+from kanopy._errors import JobError, called
 from kanopy._kinds import Kind, Whole, collected
 from kanopy._parameters import check_parameters
+from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.hierarchy import Hierarchy
 
 ALONE = "With k = 1 every row may stand alone."
@@ -34,7 +35,36 @@ def known_algorithm(name: str) -> str:
     from kanopy.masking.algorithms.registry import MASKINGS
     from kanopy.search.algorithms import ALGORITHMS
 
-    return called(name, (*ALGORITHMS, *MASKINGS), "algorithm")
+    spellings = (name, name.replace("_", "-"), name.replace("-", "_"))
+    for spelled in spellings:
+        if spelled in ALGORITHMS.data or spelled in MASKINGS.data:
+            return spelled
+    for spelled in spellings:
+        found = [registry for registry in (ALGORITHMS, MASKINGS) if spelled in registry]
+        if len(found) > 1:
+            raise JobError(f"The name {spelled!r} is claimed by an algorithm that searches and by one that masks.")
+        if found:
+            return spelled if found[0][spelled] else ""  # a package that cannot be used says so here
+    return called(name, (*ALGORITHMS.usable(), *MASKINGS.usable()), "algorithm")
+
+
+def take_apart(job: Any) -> None:
+    """An algorithm that was given as an object becomes its name and its parameters, by which a job is written down."""
+    from kanopy._parameters import Declared, parameters_of
+    from kanopy.masking.algorithms.registry import MASKINGS
+    from kanopy.search.algorithms import ALGORITHMS
+
+    given = job.algorithm
+    if not isinstance(given, Declared):
+        return
+    if job.parameters:
+        raise JobError(f"The algorithm was given as {given!r}, with its parameters. Leave the others out.")
+    registry: Any = MASKINGS if hasattr(given, "masked") else ALGORITHMS
+    name = registry.adopt(type(given))
+    own = {each: getattr(given, each) for each in parameters_of(type(given))}
+    defaults = {each: known.default for each, known in parameters_of(type(given)).items()}
+    object.__setattr__(job, "algorithm", name)
+    object.__setattr__(job, "parameters", {each: value for each, value in own.items() if value != defaults[each]})
 
 
 def masks(algorithm: str) -> bool:
@@ -46,7 +76,7 @@ def masks(algorithm: str) -> bool:
     from kanopy.masking.algorithms.registry import MASKINGS
     from kanopy.search.algorithms import ALGORITHMS
 
-    return algorithm not in ALGORITHMS and algorithm in MASKINGS
+    return algorithm in MASKINGS.data or (algorithm not in ALGORITHMS and algorithm in MASKINGS)
 
 
 def recoding_of(algorithm: str) -> str:
@@ -109,6 +139,11 @@ class HierarchyGiven(Kind):
                 f"{label} must be {self.words}, not {type(value).__name__}. Hierarchy.from_rows(…) makes one from "
                 "rows of labels."
             )
+        elif isinstance(value, Builder):
+            from kanopy.hierarchy.builders.registry import BUILDERS
+
+            with collected(mistakes):
+                BUILDERS.adopt(type(value))
         return value
 
 

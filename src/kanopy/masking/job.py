@@ -27,7 +27,10 @@ from kanopy.ontology.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from kanopy.privacy.models import Model
 
-GUIDES = (*MEASURES, *SIZE_GUIDES)
+
+def guides() -> tuple[str, ...]:
+    """What may guide a substitution: similarity measures, and what goes by sizes alone."""
+    return (*MEASURES.usable(), *SIZE_GUIDES)
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,11 @@ class MaskJob(Declared):
     targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer"] = "frequent"
     allow: Annotated[tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others"] = ()
     quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
-    algorithm: Annotated[str, OneOf(known=MASKINGS.keys), "how values are substituted"] = "fusion"
-    guide: Annotated[str, OneOf(*GUIDES), "what makes a good substitution"] = "wu-palmer"
-    measure: Annotated[str | None, Maybe(OneOf(*MEASURES)), "how quality is stated; as the guide if not said"] = None
+    algorithm: Annotated[str, OneOf(known=MASKINGS.usable), "how values are substituted"] = "fusion"
+    guide: Annotated[str, OneOf(known=guides), "what makes a good substitution"] = "wu-palmer"
+    measure: Annotated[
+        str | None, Maybe(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said"
+    ] = None
     heuristics: Heuristics = "123"
     search: Search = "greedy"
     seed: Seed = 0

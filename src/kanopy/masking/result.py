@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from kanopy._arrays import Ints, Longs
-from kanopy._errors import JobError, NoSolution, near_miss, too_few_rows
+from kanopy._errors import JobError, NoSolution, near_miss, some, too_few_rows
 from kanopy._kinds import Whole
-from kanopy._parameters import Declared
+from kanopy._parameters import Declared, parameters_of
 from kanopy._progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Masking(Declared):
     """An algorithm is a frozen dataclass of its parameters with one method."""
 
     family: ClassVar[str] = "algorithm"
+    to_write: ClassVar[tuple[str, ...]] = ("name", "does", "source", "masked")
     name: ClassVar[str]
     does: ClassVar[str]
     """What it does, in one sentence for the list of algorithms."""
@@ -61,6 +62,15 @@ class Masking(Declared):
     """Where it was published."""
     way: ClassVar[str] = "greedy"
     """How it looks for a release."""
+
+    @classmethod
+    def faults(cls) -> list[str]:
+        taken = {"guide", "heuristics", "search", "seed"}
+        wrong = super().faults()
+        if not wrong and (strange := sorted(parameters_of(cls).keys() - taken)):
+            wrong.append(f"it has the parameters {some(strange)}, which no job for masking can give")
+        return wrong
+
     guarantees_k: ClassVar[bool] = True
     """Whether `k` rows share every published combination."""
     keeps_diversity: ClassVar[bool] = False

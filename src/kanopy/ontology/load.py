@@ -11,7 +11,7 @@ from typing import Any
 
 from kanopy._errors import OntologyError, near_miss
 from kanopy._files import usable
-from kanopy._lazy import Named
+from kanopy._registry import Named
 from kanopy.ontology.compiled import save_ontology
 from kanopy.ontology.readers import wordnet
 from kanopy.ontology.taxonomy import Taxonomy
@@ -35,6 +35,9 @@ READERS: Named[Callable[..., Taxonomy]] = Named(
         ".tsv": "kanopy.ontology.readers.parent_csv:read_parent_csv",
     },
     "format of ontologies",
+    OntologyError,
+    group="kanopy.readers",
+    faults=lambda reader: [] if callable(reader) else ["it is no function that reads a file"],
 )
 
 
@@ -121,9 +124,10 @@ def _load(path: Path, changed: int) -> Taxonomy:
 def _reader(path: Path) -> Callable[..., Taxonomy]:
     if path.stat().st_size == 0:
         raise OntologyError(f"{path.name} is empty. Give an ontology with at least one concept.")
-    for suffix in READERS:
-        if path.name.lower().endswith(suffix):
-            return READERS[suffix]
+    # Of suffixes that both fit, the longer one says more.
+    known = (*READERS.built_in, *READERS.offered)
+    if fitting := [suffix for suffix in known if path.name.lower().endswith(suffix)]:
+        return READERS[max(fitting, key=len)]
     raise OntologyError(
         f"Kanopy cannot tell the format of {path.name} from its suffix. Use one of {', '.join(READERS)}, "
         "or a folder with WordNet's data.noun and index.noun."

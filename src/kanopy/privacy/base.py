@@ -36,6 +36,7 @@ class Model(Declared):
     """The base of all models. `monotonic` and `monotonic_with_suppression` may depend on parameters."""
 
     family: ClassVar[str] = "model"
+    to_write: ClassVar[tuple[str, ...]] = ("name", "summary", "example", "violated", "explain")
     name: ClassVar[str]
     summary: ClassVar[str]
     """One sentence for the list of models."""
@@ -58,6 +59,17 @@ class Model(Declared):
     """Whether a class that was safe may be unsafe once another one is suppressed."""
     instead_of_k: ClassVar[bool] = False
     """Whether it may stand in for k-anonymity: by itself it bounds how surely a person is found."""
+
+    @classmethod
+    def faults(cls) -> list[str]:
+        from kanopy.privacy.sizes import KAnonymity
+
+        wrong = super().faults()
+        if cls.instead_of_k:
+            wrong.append("it says that it may stand in for k-anonymity, which only models of Kanopy may")
+        if issubclass(cls, KAnonymity):
+            wrong.append("it derives from KAnonymity, which is replaced by the job's k: derive it from Model")
+        return wrong
 
     @property
     def monotonic(self) -> bool:

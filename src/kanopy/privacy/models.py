@@ -9,9 +9,10 @@ from kanopy._arrays import Mask
 from kanopy._core.classes import Classes
 from kanopy._errors import JobError, near_miss, short
 from kanopy._kinds import collected, refuse
-from kanopy._lazy import Named
-from kanopy._parameters import make, parameters_of
+from kanopy._parameters import faults_of_class, make, parameters_of
+from kanopy._registry import Named
 from kanopy.privacy.base import Model
+from kanopy.privacy.judgement import judged_twice
 from kanopy.privacy.sizes import KAnonymity
 
 MODELS: Named[type[Model]] = Named(
@@ -42,6 +43,8 @@ MODELS: Named[type[Model]] = Named(
         "subset-k": "kanopy.privacy.survey:SubsetK",
     },
     "privacy model",
+    group="kanopy.models",
+    faults=faults_of_class("kanopy.privacy.base:Model"),
 )
 
 __all__ = [
@@ -99,6 +102,7 @@ def make_model(source: ModelSource) -> Model:
     DistinctDiversity(column='ill', l=2)
     """
     if isinstance(source, Model):
+        MODELS.adopt(type(source))
         return source
     if isinstance(source, str):
         return parse_model(source)
@@ -126,6 +130,8 @@ def make_models(sources: str | ModelSource | Sequence[ModelSource]) -> tuple[Mod
 
 def failing(model: Model, classes: Classes) -> Mask:
     """Which of the published classes fail a model: those it names, or all if it finds the release unsafe as a whole."""
+    if model.name not in MODELS.built_in or MODELS[model.name] is not type(model):
+        return judged_twice(model, classes)
     wrong = model.violated(classes)
     if not wrong.any() and not model.satisfied(classes, classes):
         return ~wrong

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanopy._lazy import Named
-from kanopy._parameters import make, parameters_of
+from kanopy._parameters import faults_of_class, make, parameters_of
+from kanopy._registry import Named
 from kanopy.search.solution import Algorithm
 
 ALGORITHMS: Named[type[Algorithm]] = Named(
@@ -29,6 +29,8 @@ ALGORITHMS: Named[type[Algorithm]] = Named(
         "best": "kanopy.search.local.best.best:Best",
     },
     "algorithm",
+    group="kanopy.algorithms",
+    faults=faults_of_class("kanopy.search.solution:Algorithm"),
 )
 """Loaded one by one: each brings compiled kernels along, and those of all would slow every command."""
 

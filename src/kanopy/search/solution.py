@@ -190,6 +190,7 @@ class Algorithm(Declared):
     """An algorithm is a frozen dataclass of its parameters that says what it is and how it searches."""
 
     family: ClassVar[str] = "algorithm"
+    to_write: ClassVar[tuple[str, ...]] = ("name", "recoding", "about", "search")
     name: ClassVar[str]
     recoding: ClassVar[str]
     """One of `RECODINGS`."""

@@ -26,6 +26,7 @@ class Builder(Declared):
     """A way to make a hierarchy from the values of a column; its fields are its parameters."""
 
     family: ClassVar[str] = "method"
+    to_write: ClassVar[tuple[str, ...]] = ("method", "summary", "build_column")
     refusal: ClassVar[type[InputError]] = HierarchyError
     method: ClassVar[str] = ""
     summary: ClassVar[str] = ""

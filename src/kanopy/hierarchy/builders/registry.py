@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kanopy._errors import HierarchyError
-from kanopy._lazy import Named
-from kanopy._parameters import make
+from kanopy._parameters import faults_of_class, make
+from kanopy._registry import Named
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.column import Column, column_of
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -41,6 +41,8 @@ BUILDERS: Named[type[Builder]] = Named(
     },
     "method to build hierarchies",
     HierarchyError,
+    group="kanopy.builders",
+    faults=faults_of_class("kanopy.hierarchy.builders.base:Builder"),
 )
 
 

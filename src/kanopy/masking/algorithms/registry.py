@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kanopy._lazy import Named
-from kanopy._parameters import make
+from kanopy._parameters import faults_of_class, make
+from kanopy._registry import Named
 
 if TYPE_CHECKING:
     from kanopy.masking.result import Masking
@@ -18,6 +18,8 @@ MASKINGS: Named[type[Masking]] = Named(
         "semantic-swapping": "kanopy.masking.algorithms.swapping:SemanticSwapping",
     },
     "masking algorithm",
+    group="kanopy.maskings",
+    faults=faults_of_class("kanopy.masking.result:Masking"),
 )
 """Loaded one by one: whoever only asks whether an algorithm masks (`name in MASKINGS`) loads no kernels."""
 

@@ -62,7 +62,7 @@ def rating_agreement(
     taxonomy: Taxonomy,
     pairs: Sequence[tuple[str, str]],
     ratings: Sequence[float],
-    measures: Sequence[str] = tuple(MEASURES),
+    measures: Sequence[str] = MEASURES.built_in,
 ) -> list[Agreement]:
     """Pearson and Spearman correlation of every measure with people's ratings, best over senses.
 

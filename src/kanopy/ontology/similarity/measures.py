@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kanopy._arrays import Floats
-from kanopy._errors import OntologyError, near_miss, short
+from kanopy._errors import OntologyError
+from kanopy._registry import Named
 from kanopy._shown import Short
 from kanopy.ontology.similarity import formulas as similarity
 from kanopy.ontology.similarity.information_content import information_content
@@ -92,7 +93,19 @@ _LISTED = (
         "gloss-vector", similarity.gloss_vector, "Patwardhan, Pedersen 2006", needs_glosses=True, pairs_at_once=1 << 22
     ),
 )
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _LISTED}
+
+
+def _faults(thing: Any) -> list[str]:
+    return [] if isinstance(thing, Measure) else ["it is no kanopy.extend.Measure"]
+
+
+MEASURES: Named[Measure] = Named(
+    {measure.name: measure for measure in _LISTED},
+    "similarity measure",
+    OntologyError,
+    group="kanopy.similarities",
+    faults=_faults,
+)
 
 
 def find_measure(name: str | Measure) -> Measure:
@@ -103,10 +116,7 @@ def find_measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
-    found = MEASURES.get(name.strip().lower().replace("_", "-"))
-    if found is None:
-        raise OntologyError(f"There is no similarity measure {short(name)}. {near_miss(name, MEASURES)}")
-    return found
+    return MEASURES.find(name.strip().lower().replace("_", "-"))
 
 
 def similarities(taxonomy: Taxonomy, a: Concepts, b: Concepts, measure: str | Measure = "wu-palmer") -> Floats:

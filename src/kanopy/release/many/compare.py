@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import Cancelled, JobError, KanopyError, near_miss
+from kanopy._errors import Cancelled, JobError, KanopyError
 from kanopy._job.given import generalizing_job
 from kanopy._job.job import Job
-from kanopy._job.kinds import masks, recoding_of
+from kanopy._job.kinds import known_algorithm, masks, recoding_of
 from kanopy._job.usage import require_used
 from kanopy._kinds import as_seconds
 from kanopy._progress import SILENT, Callback, Progress
@@ -174,18 +174,15 @@ def compare(
 
 def _wanted(given: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
     """Names with parameters; `all` stands for every algorithm and its variants."""
-    known = (*ALGORITHMS, *MASKINGS)
     found: list[tuple[str, dict[str, Any]]] = []
     for text in given:
         if text.strip() == "all":
-            for name in known:
+            for name in (*ALGORITHMS, *MASKINGS):
                 variants = () if masks(name) else algorithm_class(name).variants
                 found += [(name, {}), *((name, dict(extra)) for extra in variants)]
             continue
         name, _, rest = text.strip().partition(":")
-        name = name.replace("_", "-")
-        if name not in known:
-            raise JobError(f"There is no algorithm called {name!r}. {near_miss(name, known)}")
+        name = known_algorithm(name)
         found.append((name, parameters_for(name, rest.split("+") if rest else ())))
     if not found:
         raise JobError("Name at least one algorithm to compare, or all.")
