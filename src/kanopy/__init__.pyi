@@ -1,5 +1,6 @@
 """Every public name of this room and where it is from: what type checkers read, and what is loaded on first use."""
 
+from kanopy import extend as extend
 from kanopy import hierarchy as hierarchy
 from kanopy import ontology as ontology
 from kanopy import privacy as privacy

@@ -187,7 +187,7 @@ class Seconds(Kind):
 
 
 class Flag(Kind):
-    """True or false."""
+    """A truth value: true or false."""
 
     words = "true or false"
 

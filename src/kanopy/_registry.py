@@ -50,7 +50,7 @@ class Named(UserDict[str, T], Generic[T]):
         faults: Callable[[Any], list[str]] | None = None,
     ) -> None:
         super().__init__(cast(Mapping[str, T], places))
-        self.what, self.error, self.group, self._faults = what, error or JobError, group, faults
+        self.what, self.error, self.group, self.faults = what, error or JobError, group, faults
         self.built_in = tuple(places)
         self.adopted: dict[str, T] = {}
         """Things that a program passed itself: found by name in this process, and not listed."""
@@ -141,7 +141,7 @@ class Named(UserDict[str, T], Generic[T]):
     def faults_of(self, thing: Any, name: str | None = None) -> list[str]:
         """What is wrong with a thing that does not come with Kanopy; `name` is the one it is offered under."""
         own = name_of(thing)
-        wrong = [] if self._faults is None else list(self._faults(thing))
+        wrong = [] if self.faults is None else list(self.faults(thing))
         if not wrong and own is not None and not _USABLE.fullmatch(own):
             wrong.append(f"its name {short(own)} is not made of small letters, digits and hyphens")
         if not wrong and name is not None and own is not None and own != name:

@@ -1,4 +1,4 @@
-"""One contract for every algorithm: what `About` says of it is true, and what holds for all holds for each.
+"""One contract for every algorithm: the one that `kanopy.extend.check` runs on those of other packages, and more.
 
 Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it without being touched (a setting in
 `tests/quick.py` bounds its work).
@@ -7,7 +7,6 @@ Whoever adds an algorithm adds its name to `ALGORITHMS`; this file then tests it
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 import subprocess
 import sys
@@ -22,74 +21,32 @@ import pytest
 
 import kanopy
 from kanopy._core.classes import Domain
-from kanopy._errors import Cancelled, HierarchyError, JobError, KanopyError, NoSolution
+from kanopy._errors import HierarchyError, JobError, NoSolution
 from kanopy._job.job import Job
 from kanopy._progress import Progress, Step
+from kanopy.extend.contracts import algorithms as contract
 from kanopy.hierarchy.hierarchy import Hierarchy
-from kanopy.privacy.models import KAnonymity, parse_model
+from kanopy.privacy.models import KAnonymity
 from kanopy.release.prepare import make_problem, prepare
 from kanopy.search.algorithms import ALGORITHMS, algorithm_class, make_algorithm, takes_budget
 from kanopy.search.problem import Problem
 from kanopy.search.solution import About
 from tests.quick import QUICK
 
-ROWS = 90
-QUASI = ("age", "town", "job")
 
-TOWN = Hierarchy.from_rows(
-    [[f"t{i}", f"district {i // 3}", "north" if i < 6 else "south", "*"] for i in range(12)], name="town"
-)
-JOB = Hierarchy.from_rows([["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "food", "*"]], name="job")
-ILL = Hierarchy.from_rows([["flu", "lungs", "*"], ["asthma", "lungs", "*"], ["gout", "other", "*"]], name="ill")
-AGES = {"method": "widths", "widths": [5, 20]}
-MODELS = (
-    "p-sensitive:ill:2", "l-distinct:ill:2", "l-entropy:ill:1.5", "l-recursive:ill:3,2", "l-plus:ill:flu=1.2",
-    "t-equal:ill:0.4", "t-ordered:income:0.4", "t-hierarchical:ill:0.4", "alpha-k:ill:0.9,3", "delta-disclosure:ill:3",
-    "beta-basic:ill:3", "beta-enhanced:ill:3", "epsilon-m:income:1,2", "delta-presence:0,0.9", "k-map:4",
-    "risk-average:0.2", "uniqueness:0.1", "population-uniqueness:0.5,0.5", "constrained:job:care",
-    "guarding:ill:guard,0.9",
-)  # fmt: skip
-"""One of each kind, all of which a coarse enough release of the table satisfies."""
-
-
-def people(rows: int = ROWS, seed: int = 3) -> pl.DataFrame:
-    """A made-up table: three quasi-identifiers, two sensitive columns, a name, and what each person wants hidden."""
-    draw = np.random.default_rng(seed)
-    return pl.DataFrame(
-        {
-            "name": [f"person {i}" for i in range(rows)],
-            "age": draw.integers(20, 60, rows),
-            "town": [f"t{i}" for i in np.minimum(draw.geometric(0.2, rows) - 1, 11)],
-            "job": draw.choice(["nurse", "doctor", "cook"], rows).tolist(),
-            "ill": draw.choice(["flu", "asthma", "gout"], rows).tolist(),
-            "income": draw.integers(1, 9, rows) * 10,
-            "guard": draw.choice(["flu", "lungs"], rows).tolist(),
-        }
-    )
+def people(rows: int = contract.ROWS, seed: int = 3) -> pl.DataFrame:
+    """The table of the contract."""
+    return contract.people(rows, seed)
 
 
 def job(name: str, **changes: Any) -> Job:
-    """The job of this suite for one algorithm."""
-    settings: dict[str, Any] = {
-        "quasi": QUASI,
-        "k": 3,
-        "identifiers": ["name"],
-        "hierarchies": {"age": AGES, "town": TOWN, "job": JOB, "ill": ILL},
-        "algorithm": name,
-        "parameters": QUICK.get(name, {}),
-    }
-    return Job(**(settings | changes))
+    """The job of the contract for one algorithm."""
+    return contract.job(algorithm_class(name), changes.pop("parameters", QUICK.get(name, {})), **changes)
 
 
 def release(name: str, table: pl.DataFrame | None = None, **changes: Any) -> Any:
     """A verified release."""
-    return kanopy.anonymize(people() if table is None else table, job(name, **changes))
-
-
-def published(result: Any) -> pl.DataFrame:
-    """The published quasi-identifiers as text."""
-    frame: pl.DataFrame = result.frame
-    return frame.select(pl.col(column).cast(pl.String) for column in QUASI)
+    return contract.release(algorithm_class(name), changes.pop("parameters", QUICK.get(name, {})), table, **changes)
 
 
 every = pytest.mark.parametrize("name", list(ALGORITHMS))
@@ -101,61 +58,10 @@ def those_with(says: Callable[[About], bool]) -> pytest.MarkDecorator:
 
 
 @every
-def test_it_says_what_it_is(name: str) -> None:
-    kind = algorithm_class(name)
-    assert kind.name == name
-    assert kind.recoding in ("full-domain", "subtree", "local", "cell")
-    assert kind.about.does and kind.about.source
-    doc = " ".join((kind.__doc__ or "").split())
-    assert len(doc) > 150, "the docstring says what the paper proposes, what was decided, the guarantee and the cost"
-
-
-@every
-def test_output_is_safe_and_its_loss_in_range(name: str) -> None:
-    result = release(name)
-    groups = published(result).group_by(QUASI).len()
-    assert groups["len"].min() >= 3
-    assert result.solution.recoding.suppressed_rows == 0
-    assert "name" not in result.frame.columns
-    for measure in ("loss", "loss-geometric", "LM", "GCP"):
-        assert 0.0 <= result.losses[measure] <= 1.0 + 1e-12
-    # Published labels cover the values they replace.
-    for column, hierarchy in zip(QUASI, result.domain.hierarchies, strict=True):
-        place = {value: leaf for leaf, value in enumerate(hierarchy.values)}
-        for value, label in zip(people()[column].cast(pl.String), published(result)[column], strict=True):
-            labels = {hierarchy.label(int(node)) for node in hierarchy.table[:, place[value]]}
-            assert label in labels or _covers(label, value)
-
-
-def _covers(label: str, value: str) -> bool:
-    """Whether a label that is no node of a hierarchy covers a value."""
-    if label.startswith("{") and label.endswith("}"):
-        items = label[1:-1].split(", ")
-        runs = (item.split(" - ") for item in items if " - " in item)
-        return value in items or any(float(low) <= float(value) <= float(high) for low, high in runs)
-    if label.startswith("[") and label.endswith("]"):
-        low, high = label[1:-1].split(", ")
-        return float(low) <= float(value) <= float(high)
-    return label in (value, "*")
-
-
-@every
-def test_recoding_is_of_the_kind_it_claims(name: str) -> None:
-    result = release(name)
-    recoding = algorithm_class(name).recoding
-    assert (result.levels is not None) == (recoding == "full-domain")
-    if recoding in ("full-domain", "subtree"):
-        original, labels = people(), published(result)
-        for column in QUASI:
-            pairs = pl.DataFrame({"from": original[column].cast(pl.String), "to": labels[column]}).unique()
-            assert pairs["from"].n_unique() == pairs.height, f"{column}: one value, one label"
-
-
-@every
-def test_it_repeats(name: str) -> None:
-    one, two = release(name), release(name)
-    assert one.frame.equals(two.frame)
-    assert one.losses == two.losses
+@pytest.mark.parametrize("check", contract.CHECKS, ids=lambda check: check.__name__)
+def test_it_keeps_the_contract_of_algorithms(name: str, check: Callable[..., Any]) -> None:
+    assert algorithm_class(name).name == name
+    check(algorithm_class(name), QUICK.get(name, {}))
 
 
 @contextlib.contextmanager
@@ -264,125 +170,6 @@ def test_more_is_never_worse_for_longer(seed: int) -> None:
         no_worse_with_more(name, table, (0.5, 1, 2, 4, 8), k=k, suppress=float(draw.choice([0.0, 0.05])))
 
 
-@every
-def test_the_order_of_rows_does_not_matter(name: str) -> None:
-    """Where equal rows are published differently, which of them is which may differ, and nothing else."""
-    table = people()
-    order = np.random.default_rng(7).permutation(ROWS)
-    straight, mixed = published(release(name)), published(release(name, table[order]))
-    assert not algorithm_class(name).about.row_order
-    assert straight.sort(straight.columns).equals(mixed.sort(mixed.columns))
-
-
-@every
-@pytest.mark.parametrize("limit", [0.058, 0.317])
-def test_suppression_stays_within_its_limit(name: str, limit: float) -> None:
-    """5.22 and 28.53 rows: a limit that was rounded up would let one row too many go."""
-    result = release(name, suppress=limit, k=4)
-    gone = result.solution.recoding.suppressed_rows
-    assert gone <= math.floor(limit * ROWS) < limit * ROWS
-    assert gone == published(result).filter(pl.all_horizontal(pl.all() == "*")).height
-    if not algorithm_class(name).about.suppresses:
-        assert gone == 0
-
-
-@every
-def test_level_limits_hold_or_are_refused(name: str) -> None:
-    limits = {"min_levels": {"age": 1}, "max_levels": {"town": 2}}
-    if not algorithm_class(name).about.level_limits:
-        with pytest.raises(JobError, match="level"):
-            release(name, **limits)
-        return
-    result = release(name, suppress=0.3, **limits)
-    ages, towns = result.domain.hierarchies[0], result.domain.hierarchies[1]
-    low = {ages.label(int(node)) for node in np.unique(ages.table[1:])}
-    high = {towns.label(int(node)) for node in np.unique(towns.table[:3])}
-    gone = pl.Series(result.solution.recoding.group_of_row < 0)
-    kept = published(result).filter(~gone)
-    assert set(kept["age"]) <= low
-    assert set(kept["town"]) <= high
-
-
-@every
-def test_weights_move_the_loss_or_change_nothing(name: str) -> None:
-    """A column that weighs much more than the others keeps more detail; where weights are not looked at, nothing moves.
-
-    On some tables only one release is left to choose, so one of several must show it.
-    """
-    moved = []
-    for seed in (3, 4, 5, 6):
-        table = people(seed=seed)
-        town, age = (release(name, table, weights={heavy: 1000.0}).column_losses for heavy in ("town", "age"))
-        if not algorithm_class(name).about.weights:
-            assert town == age
-        moved.append(town["town"] < age["town"] and age["age"] < town["age"])
-        if moved[-1]:
-            break
-    assert any(moved) == algorithm_class(name).about.weights
-
-
-@every
-@pytest.mark.parametrize("text", MODELS)
-@pytest.mark.parametrize("limit", [0.0, 0.2])
-def test_models_are_satisfied_or_refused(name: str, text: str, limit: float) -> None:
-    model = parse_model(text)
-    changes: dict[str, Any] = {"models": [text], "suppress": limit}
-    table = people()
-    everybody = pl.concat([table, people(200, seed=4)]) if model.needs_population else None
-    wanted = job(name, **changes)
-    if not algorithm_class(name).about.supports(model, suppressing=limit > 0):
-        with pytest.raises(JobError, match=model.name):
-            kanopy.anonymize(table, wanted, population=everybody)
-        return
-    try:
-        result = kanopy.anonymize(table, wanted, population=everybody)  # verified, or it would raise
-    except NoSolution as nothing:
-        assert nothing.reason
-        about = algorithm_class(name).about
-        assert algorithm_class(name).recoding != "full-domain" or not about.proves, "a coarse release is safe"
-        return
-    assert result.verification.smallest_class >= 3
-
-
-@every
-def test_it_stops_when_told(name: str) -> None:
-    """An anytime algorithm answers with its best so far, any other with `Cancelled`; neither with half a release."""
-    calls = 0
-
-    def stop_soon(step: Step) -> bool | None:
-        nonlocal calls
-        calls += step.stage not in ("reading", "encoding", "searching", "applying", "verifying")
-        return False if calls == 2 else None
-
-    timed = algorithm_class(name).about.anytime and takes_budget(name)
-    parameters = {"budget_seconds": 20.0} if timed else QUICK.get(name, {})
-    try:
-        result = kanopy.anonymize(people(), job(name, parameters=parameters), progress=stop_soon)
-    except Cancelled:
-        return
-    groups = published(result).group_by(QUASI).len()
-    assert groups["len"].min() >= 3
-    if calls >= 2:
-        assert algorithm_class(name).about.anytime
-        assert any("top" in note for note in result.notes)
-
-
-@every
-def test_hierarchies_that_do_not_nest_are_refused_or_not_needed(name: str) -> None:
-    crossing = Hierarchy.from_rows(
-        [["1", "1-2", "a", "*"], ["2", "1-2", "b", "*"], ["3", "3-4", "a", "*"], ["4", "3-4", "b", "*"]],
-        name="n",
-        require_nesting=False,
-    )
-    table = pl.DataFrame({"n": [1, 2, 3, 4] * 6})
-    wanted = Job(quasi=["n"], k=3, hierarchies={"n": crossing}, algorithm=name, parameters=QUICK.get(name, {}))
-    if "nest" in algorithm_class(name).about.attributes:
-        with pytest.raises(HierarchyError, match="nest"):
-            kanopy.anonymize(table, wanted)
-    else:
-        assert kanopy.anonymize(table, wanted).verification.smallest_class >= 3
-
-
 @those_with(lambda about: "hierarch" in about.attributes)
 def test_no_release_is_an_error_that_says_what_to_do(name: str) -> None:
     """Where labels are nodes of hierarchies; who makes sets of values always has a coarser one."""
@@ -393,14 +180,6 @@ def test_no_release_is_an_error_that_says_what_to_do(name: str) -> None:
     with pytest.raises((NoSolution, HierarchyError)) as caught:
         kanopy.anonymize(table, wanted)
     assert isinstance(caught.value, NoSolution) or "several tops" in str(caught.value)
-
-
-@every
-def test_rows_suppressed_from_the_start_are_counted(name: str) -> None:
-    table = people().with_columns(pl.when(pl.int_range(ROWS) < 4).then(None).otherwise(pl.col("town")).alias("town"))
-    result = release(name, table, missing="suppress")
-    assert result.solution.recoding.suppressed_rows == 4
-    assert result.verification.smallest_class >= 3
 
 
 @every
@@ -426,19 +205,3 @@ def test_more_candidates_than_can_be_counted_are_no_trouble_or_an_error_that_say
         assert make_algorithm(name, **parameters).solve(problem).recoding.classes.smallest >= 4
     except JobError as refused:
         assert "lists all choices of levels" in str(refused) and "Use algorithm 'optimal'" in str(refused)
-
-
-@every
-def test_unknown_parameters_and_no_budget_are_refused(name: str) -> None:
-    with pytest.raises(JobError, match="no parameter 'colour'"):
-        make_algorithm(name, colour="green")
-    if takes_budget(name):
-        for budget in (0, -1, float("nan"), float("inf")):
-            with pytest.raises(JobError, match="budget"):
-                make_algorithm(name, budget_seconds=budget)
-
-
-@every
-def test_too_few_rows_are_an_error(name: str) -> None:
-    with pytest.raises(KanopyError, match="rows"):
-        release(name, people(2))

@@ -125,7 +125,7 @@ def _reader(path: Path) -> Callable[..., Taxonomy]:
     if path.stat().st_size == 0:
         raise OntologyError(f"{path.name} is empty. Give an ontology with at least one concept.")
     # Of suffixes that both fit, the longer one says more.
-    known = (*READERS.built_in, *READERS.offered)
+    known = (*READERS.data, *READERS.adopted, *READERS.offered)
     if fitting := [suffix for suffix in known if path.name.lower().endswith(suffix)]:
         return READERS[max(fitting, key=len)]
     raise OntologyError(

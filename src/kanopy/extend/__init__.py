@@ -1,0 +1,11 @@
+"""What the author of an algorithm, model, hierarchy builder, ontology reader, similarity measure or masking needs.
+
+Derive a class from `Model`, `Builder`, `Algorithm` or `Masking`, run `check` on it, and pass an object of it to a job;
+or offer it to everybody through an entry point of a package (`docs/how-to/extend.md`).
+
+What a user may import is named here; the modules below are an implementation detail.
+"""
+
+from kanopy._lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(globals())
