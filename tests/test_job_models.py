@@ -164,8 +164,9 @@ def test_check_names_the_classes_that_fail() -> None:
         0
     ]
     assert mapped.failing_classes == 1
+    complete = {name: values[:-1] for name, values in table.items()}  # no row that might have had a third value is gone
     with pytest.raises(JobError, match="has only 2"):
-        check(table, quasi=["zip"], models=["l-distinct:ill:3"])
+        check(complete, quasi=["zip"], models=["l-distinct:ill:3"])
 
 
 def test_population_is_checked() -> None:
