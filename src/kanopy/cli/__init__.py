@@ -86,6 +86,14 @@ def _main(
     """Turn a table about people into one that may be published."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A signal that ends a run.
+
+    Where a `KeyboardInterrupt` passes through code made from text (a dataclass that is being imported), Python ends by
+    SIGINT whoever catches it, and the exit status is lost; it asks for exactly that class, not for this one.
+    """
+
+
 @contextmanager
 def _stoppable() -> Iterator[list[int]]:
     """SIGTERM and SIGHUP end a run as Ctrl-C does; the signals that came are in the list.
@@ -102,7 +110,7 @@ def _stoppable() -> Iterator[list[int]]:
         # Some send both at once: the second must not end the cleaning up.
         again, last = len(came) > 1 and time.monotonic() - last < 1, time.monotonic()
         if not again:
-            raise KeyboardInterrupt
+            raise Interrupted
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no hangups
