@@ -19,6 +19,7 @@ from kanopy.hierarchy import suggest_hierarchies as suggest_hierarchies
 from kanopy.hierarchy import write_hierarchy as write_hierarchy
 from kanopy.masking.job import MaskJob as MaskJob
 from kanopy.ontology import load_ontology as load_ontology
+from kanopy.release.attacking import attack as attack
 from kanopy.release.bound import lower_bound as lower_bound
 from kanopy.release.many.compare import compare as compare
 from kanopy.release.many.explore import explore as explore

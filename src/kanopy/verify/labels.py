@@ -248,6 +248,19 @@ def _unit(values: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(rf"\s*{part}s?(?!\w)|(?<!\w){part}\s*" for part in parts))
 
 
+def values_under(label: str, values: Sequence[str]) -> list[int]:
+    """The places of the values that a label is true of, by the first way of reading the values that finds any.
+
+    >>> values_under("1990s", ["1989-12-31", "1990-01-01", "1999-12-31"]), values_under("cook", ["31", "40"])
+    ([1, 2], [])
+    """
+    for read in _readings(values):
+        found = [place for place, value in enumerate(values) if _true(value, label, read, lambda _: frozenset())]
+        if found:
+            return found
+    return []
+
+
 def spans(one: str, other: str) -> tuple[Range, Range] | None:
     """Two labels as ranges of the same kind, numbers or moments; `None` if they cannot be read as such.
 

@@ -235,10 +235,12 @@ def understand(
     hierarchy: Hierarchy | None = None,
     *,
     null_is_missing: bool = False,
+    unreadable: list[str] | None = None,
 ) -> Covers:
     """Read every published label of a column against the original's values and, if there is one, its hierarchy.
 
-    A null stands for anything (a suppressed cell), or with `null_is_missing` for a missing value. A number that the
+    Labels that cannot be read are an error, or with `unreadable` are added to that list and cover nothing. A null
+    stands for anything (a suppressed cell), or with `null_is_missing` for a missing value. A number that the
     original does not have stands for itself: it covers no original value.
 
     >>> ages = ColumnDomain("age", ("17", "20", "25", "31"), np.array([1, 1, 1, 1]), np.array([17.0, 20, 25, 31]))
@@ -271,7 +273,9 @@ def understand(
             extra.append(members)
         if domain.numbers is not None:
             low[place], high[place] = bounds or reader.ends(members)
-    if strange:
+    if strange and unreadable is not None:
+        unreadable.extend(strange)
+    elif strange:
         hint = "" if hierarchy is not None else " If they are labels of a hierarchy, give it (a job file names it)."
         raise DataError(
             f"The release's column {domain.name!r} has {len(strange):,} values that cannot be read: {some(strange)}. "

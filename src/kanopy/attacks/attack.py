@@ -1,0 +1,236 @@
+"""All attacks on one release: read the tables, refuse what cannot be answered, measure, and say what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._errors import DataError, JobError, near_miss, some
+from kanopy._kinds import Names, taken
+from kanopy._progress import Callback, Progress
+from kanopy._shown import Short
+from kanopy.attacks.inference import inference
+from kanopy.attacks.linking import intersection, linkability, membership
+from kanopy.attacks.rates import LEAST_GUESSES, Measured, highest
+from kanopy.attacks.singling_out import Isolated, isolated_people, singling_out
+from kanopy.attacks.tables import AttackTables, Unreadable, read_tables
+from kanopy.study.subject import Subject
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._job.given import JobSource
+    from kanopy.hierarchy.hierarchy import Hierarchy
+
+GUESSES = 1000
+"""Guesses per attack, unless said otherwise."""
+MOST_ISOLATING = 20_000
+CRITERIA = ("singling out", "linkability", "inference")
+"""The three criteria of WP216."""
+
+
+@dataclass(frozen=True)
+class AttackReport(Short):
+    """What attacks on a release achieve, on its people and on a control group of others."""
+
+    rows: int
+    people: int
+    released_rows: int
+    control_people: int | None
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    untouched: tuple[str, ...]
+    attacks: tuple[Measured, ...]
+    isolated: Isolated
+    unreadable: tuple[Unreadable, ...]
+    notes: tuple[str, ...]
+    seed: int
+    guesses: int
+    called: str = "people"
+    minimal: Any = None
+    """What follows from the release being minimal (`attacks.minimal`), where that was looked at."""
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def criterion(self, name: str) -> Measured | None:
+        """The highest measured risk of one kind of attack, or `None` where none could be measured."""
+        return highest([each for each in self.attacks if each.attack == name])
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on the three criteria."""
+        parts = []
+        for name in CRITERIA:
+            worst = self.criterion(name)
+            if worst is None or worst.risk is None:
+                parts.append(f"{name}: could not be measured")
+            else:
+                parts.append(f"{name}: {worst.risk.value:.1%} ({worst.risk.low:.1%} to {worst.risk.high:.1%})")
+        beyond = "" if self.control_people is not None else ", without a control group"
+        return f"Highest measured risk{beyond}: {'; '.join(parts)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data without any value of the table, except examples of labels that cannot be read."""
+        return {
+            "rows": self.rows,
+            "people": self.people,
+            "counted": self.called,
+            "released_rows": self.released_rows,
+            "control_people": self.control_people,
+            "quasi_identifiers": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "untouched": list(self.untouched),
+            "guesses": self.guesses,
+            "seed": self.seed,
+            "verdict": self.verdict,
+            "criteria": {
+                name: None if (worst := self.criterion(name)) is None else worst.to_dict() for name in CRITERIA
+            },
+            "attacks": [each.to_dict() for each in self.attacks],
+            "isolated": {
+                "predicates": self.isolated.predicates,
+                "people": self.isolated.people,
+                "control_share": self.isolated.control_share,
+            },
+            "minimal": None if self.minimal is None else self.minimal.to_dict(),
+            "unreadable": [
+                {"column": each.column, "labels": each.labels, "rows": each.rows} for each in self.unreadable
+            ],
+            "notes": list(self.notes),
+        }
+
+    def to_document(self, source: str = "a release") -> Any:
+        """The report as a document: a page, PDF, DOCX or JSON."""
+        from kanopy.report.documents.attacks import attack_document
+
+        return attack_document(self.to_dict(), source)
+
+    def to_html(self, source: str = "a release") -> str:
+        """A self-contained page. It names columns, and no value."""
+        page: str = self.to_document(source).to_html()
+        return page
+
+
+def attack_tables(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    control: pl.DataFrame | None = None,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    unit: Sequence[str] = (),
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    earlier: pl.DataFrame | None = None,
+    secrets: Sequence[str] = (),
+    first: Sequence[str] = (),
+    guesses: int = GUESSES,
+    learn: bool = True,
+    seed: int = 0,
+    progress: Callback | None = None,
+    notes: Sequence[str] = (),
+) -> AttackReport:
+    """All attacks on tables that are read already."""
+    told = Progress(progress)
+    told("reading the release")
+    tables = read_tables(
+        original, released, control, quasi=quasi, sensitive=sensitive, unit=unit, hierarchies=hierarchies
+    )
+    before = None
+    if earlier is not None:
+        # What the attacker learns is the same in both; the earlier release may have other quasi-identifiers.
+        same = [name for name in sensitive if name in earlier.columns]
+        before = read_tables(
+            original, earlier, control, quasi=[name for name in quasi if name in earlier.columns], sensitive=same,
+            unit=unit, hierarchies=hierarchies,
+        )  # fmt: skip
+        if not same:
+            raise DataError(
+                "The earlier release has no sensitive column of this one: there is nothing to learn from both. Name "
+                "one that both have (--sensitive), or leave the earlier release out."
+            )
+    said = [*notes, *tables.notes, *_about(tables)]
+    streams = np.random.default_rng(seed).spawn(6)
+    found = list(singling_out(tables, guesses, streams[0], told))
+    found += linkability(tables, guesses, streams[1], first=first, progress=told)
+    guessed, more = inference(tables, guesses, streams[2], secrets=secrets, learn=learn, seed=seed, progress=told)
+    found += guessed
+    said += more
+    found += membership(tables, guesses, streams[3], told)
+    if before is not None:
+        found += intersection(tables, before, guesses, streams[4], told)
+    isolated = isolated_people(tables, MOST_ISOLATING, streams[5], told)
+    return AttackReport(
+        rows=original.height, people=tables.people.count, released_rows=released.height,
+        control_people=None if tables.control is None else tables.control.count, quasi=tables.quasi,
+        sensitive=tables.sensitive, untouched=tables.untouched, attacks=tuple(found), isolated=isolated,
+        unreadable=tables.unreadable, notes=tuple(said), seed=seed, guesses=guesses, called=tables.called,
+    )  # fmt: skip
+
+
+def _about(tables: AttackTables) -> list[str]:
+    """What must be known to read the figures rightly."""
+    said = []
+    for each in tables.unreadable:
+        examples = ", ".join(repr(text) for text in each.examples)
+        said.append(
+            f"{each.labels:,} labels of {each.column!r} in {each.rows:,} rows cannot be read ({examples}): they cover "
+            "nobody, so that attacks on these rows fail. Give the hierarchy whose labels they are."
+        )
+    if tables.control is None:
+        said.append(
+            "There is no control group: the rates also count what is true of people outside of the release, and no "
+            "risk can be told from knowledge about everybody. Hold a group back (--control 20% with --job), or give "
+            "one (--control FILE)."
+        )
+    elif tables.control.count < LEAST_GUESSES:
+        said.append(
+            f"The control group has {tables.control.count:,} {tables.called}: too few to measure a risk, at least "
+            f"{LEAST_GUESSES} are needed."
+        )
+    if not any((tables.says[name][tables.labels[name]]).any() for name in tables.columns):
+        said.append("Everything is suppressed: no predicate can be made from the release.")
+    elif not any((tables.says[name][tables.labels[name]]).any() for name in tables.quasi):
+        said.append("All quasi-identifiers are suppressed in all rows: they are one class.")
+    return said
+
+
+def attack_release(
+    original: Any,
+    released: Any,
+    job: JobSource | None = None,
+    *,
+    control: Any = None,
+    earlier: Any = None,
+    secrets: Any = (),
+    first: Any = (),
+    guesses: int = GUESSES,
+    learn: bool = True,
+    seed: int = 0,
+    progress: Callback | None = None,
+    **more: Any,
+) -> AttackReport:
+    """Attack a release that exists, with a control group that exists; see `kanopy.attack`."""
+    from kanopy._job.inputs import resolve_hierarchies
+    from kanopy._job.reading import ReadingRules, read_records
+    from kanopy._table.frames import to_polars
+
+    if guesses < 1:
+        raise JobError(f"The number of guesses is at least 1, not {guesses}.")
+    subject = Subject.of(original, job, **more)
+    wanted = subject.job
+    subject.require_unit()
+    if absent := [name for name in wanted.quasi if name not in subject.frame.columns]:
+        raise DataError(f"The original has no column {some(absent)}. {near_miss(absent[0], subject.frame.columns)}")
+    known = subject.hierarchies(list(wanted.hierarchies))
+    if job is not None and wanted.quasi:
+        known = {**resolve_hierarchies(subject.frame, wanted), **known}
+    rules = ReadingRules.of(wanted).of_records()
+    others = None if control is None else read_records(control, wanted, rules=rules, part=True)
+    return attack_tables(
+        subject.frame, to_polars(released)[0], others, quasi=wanted.quasi, sensitive=wanted.sensitive,
+        unit=wanted.unit, hierarchies=known, earlier=None if earlier is None else to_polars(earlier)[0],
+        secrets=taken(Names(), secrets, "secrets"), first=taken(Names(), first, "first"), guesses=guesses,
+        learn=learn, seed=seed, progress=progress,
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""`kanopy.attack`: what attackers learn from a release, beside what they learn about people who are not in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kanopy._errors import JobError
+
+if TYPE_CHECKING:
+    from kanopy._job.given import JobSource
+    from kanopy._progress import Callback
+    from kanopy.attacks.attack import AttackReport
+
+
+def attack(
+    original: Any,
+    released: Any = None,
+    job: JobSource | None = None,
+    *,
+    control: Any = None,
+    earlier: Any = None,
+    secrets: Any = (),
+    first: Any = (),
+    guesses: int = 1000,
+    learn: bool = True,
+    seed: int = 0,
+    progress: Callback | None = None,
+    **more: Any,
+) -> AttackReport:
+    """Attack a release: singling out, linkability, inference, membership, and intersection with an earlier release.
+
+    `original` is the table that the release was made from, `released` a release by Kanopy or another tool, and
+    `control` a table of other people of the same population, who are not in the release: what an attack achieves on
+    them as well is knowledge about everybody. Where `control` is a share such as `0.2` or `"20%"`, so many people of
+    the original are held out by `seed` and the `job` makes the release from the others. `quasi`, `sensitive`, `unit`
+    and other arguments of `Job` take the place of the job's. `secrets` are the columns whose values are guessed, by
+    default the sensitive ones; `first` are the columns that a first source holds, for linkability. `earlier` is an
+    earlier release of the same people. Definitions: `docs/how-to/attacks.md`.
+
+    >>> import random, kanopy
+    >>> draw = random.Random(1)
+    >>> people = {"age": [draw.randint(20, 79) for _ in range(300)], "ill": [draw.choice("abc") for _ in range(300)]}
+    >>> job = kanopy.Job(quasi="age", sensitive="ill", k=5)
+    >>> found = attack(people, control="30%", job=job, guesses=100, learn=False)
+    >>> found.people, found.control_people, found.criterion("linkability").risk.value
+    (210, 90, 0.0)
+    """
+    from kanopy._kinds import Share, taken
+    from kanopy.attacks.attack import attack_release
+
+    settings = {
+        "earlier": earlier, "secrets": secrets, "first": first, "guesses": guesses, "learn": learn, "seed": seed,
+        "progress": progress,
+    }  # fmt: skip
+    if not is_share(control):
+        if released is None:
+            raise JobError(
+                "There is no release to attack. Give one, or a job and the share of people to hold back as a control "
+                "group (--job FILE --control 20%)."
+            )
+        return attack_release(original, released, job, control=control, **settings, **more)
+    if released is not None:
+        raise JobError(
+            "A control group is held back before the release is made, and this release is made already. Give the "
+            "table of other people (--control FILE), or leave the release out and give its job (--job FILE)."
+        )
+    if job is None:
+        raise JobError("Which job makes the release of those who are not held back? Give one (job=…, --job FILE).")
+    share = float(taken(Share(), control, "control"))
+    return _held_out(original, job, share, settings, more)
+
+
+def is_share(control: Any) -> bool:
+    """Whether a control group is given as a share of the people, not as a table.
+
+    >>> is_share("20%"), is_share(0.2), is_share("others.csv"), is_share(None)
+    (True, True, False, False)
+    """
+    if isinstance(control, str):
+        text = control.strip().removesuffix("%").strip()
+        return text.replace(".", "", 1).isdigit()
+    return isinstance(control, (int, float)) and not isinstance(control, bool)
+
+
+def _held_out(
+    original: Any, job: JobSource, share: float, settings: dict[str, Any], more: dict[str, Any]
+) -> AttackReport:
+    """Hold people out, make the release from the others, and attack it."""
+    from kanopy._job.reading import read_records
+    from kanopy._progress import Step
+    from kanopy.attacks.attack import attack_tables
+    from kanopy.attacks.tables import hold_out
+    from kanopy.release.run import anonymize
+    from kanopy.study.subject import studied_job
+    from kanopy._job.given import as_job
+    from kanopy._kinds import Names, taken
+    from kanopy._table.frames import to_polars
+
+    wanted = as_job(job)
+    if wanted.masks:
+        raise JobError("Attacks with a held-out control group need a job that generalizes, not one that masks texts.")
+    studied = studied_job(wanted, more)
+    wanted = wanted.replaced(**{name: getattr(studied, name) for name in more}) if more else wanted
+    frame = read_records(original, wanted)
+    kept, apart = hold_out(frame, share, wanted.unit, settings["seed"])
+    progress = settings["progress"]
+    if progress is not None:
+        progress(Step("making the release", None, f"{kept.height:,} rows"))
+    # The records are read already: rows to skip and missing tokens do not apply again.
+    result = anonymize(kept, wanted.replaced(skip_rows=0))
+    released = to_polars(result.data)[0]
+    return attack_tables(
+        kept, released, apart, quasi=wanted.quasi, sensitive=_sensitive(wanted), unit=wanted.unit,
+        hierarchies=dict(result.hierarchies), earlier=settings["earlier"] and to_polars(settings["earlier"])[0],
+        secrets=taken(Names(), settings["secrets"], "secrets"), first=taken(Names(), settings["first"], "first"),
+        guesses=settings["guesses"], learn=settings["learn"], seed=settings["seed"], progress=progress,
+        notes=(f"{apart.height:,} rows were held back as a control group; the job made the release of the others.",),
+    )  # fmt: skip
+
+
+def _sensitive(job: Any) -> tuple[str, ...]:
+    """The sensitive columns that a job names, by their role or in its models."""
+    named = [*job.sensitive, *(name for model in job.models for name in model.sensitive)]
+    return tuple(dict.fromkeys(named))
