@@ -35,10 +35,15 @@ def inference(
     *,
     secrets: Sequence[str] = (),
     learn: bool = True,
+    one_row: bool = False,
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> tuple[tuple[Measured, ...], tuple[str, ...]]:
-    """Inference of the sensitive columns, or of `secrets`; and what is to be said of it."""
+    """Inference of the sensitive columns, or of `secrets`; and what is to be said of it.
+
+    With `one_row` the attacker takes the value of one of the rows, by chance, as anonymeter does, not the most
+    frequent one of all.
+    """
     wanted = list(secrets) or list(tables.sensitive)
     if not wanted:
         return (), ("No sensitive column is in the release: inference was not measured. Name one (--sensitive).",)
@@ -51,7 +56,7 @@ def inference(
             continue
         targets = tables.people.targets(guesses, random)
         others = tables.control.targets(guesses, random) if tables.control is not None else None
-        attacker = _Attacker(tables, known, name)
+        attacker = _Attacker(tables, known, name, random if one_row else None)
         tries: list[tuple[str, Callable[[People, Longs], tuple[Longs | Floats, int]]]] = [("", attacker.guess)]
         if learn:
             try:
@@ -130,8 +135,10 @@ def _shares(covers: Covers, weights: Floats) -> Floats:
 class _Attacker:
     """Guesses from the released rows that cover what is known."""
 
-    def __init__(self, tables: AttackTables, known: Sequence[str], name: str) -> None:
-        self.tables, self.known, self.name = tables, list(known), name
+    def __init__(
+        self, tables: AttackTables, known: Sequence[str], name: str, one_row: np.random.Generator | None = None
+    ) -> None:
+        self.known, self._one_row = list(known), one_row
         self.groups = Candidates(tables, known)
         self.covers = tables.covers[name]
         width = len(self.covers.labels)
@@ -151,7 +158,7 @@ class _Attacker:
         for place, row in enumerate(rows.tolist()):
             known = known_of(people.values, self.known, row)
             key = tuple(known.values())
-            if key not in answered:
+            if key not in answered or self._one_row is not None:
                 groups = self.groups.covering(known)
                 nobody = not len(groups)
                 answered[key] = self._of(self.groups.nearest(known) if nobody else groups), nobody
@@ -164,6 +171,8 @@ class _Attacker:
         for each in groups.tolist():
             run = slice(self._starts[each], self._starts[each + 1])
             weights[self._label[run]] += self._rows[run]
+        if self._one_row is not None:
+            weights = np.bincount([self._one_row.choice(len(weights), p=weights / weights.sum())], minlength=len(weights))
         if self._number is not None:
             told = np.isfinite(self._number) & (weights > 0)
             return np.average(self._number[told], weights=weights[told]) if told.any() else np.nan

@@ -19,7 +19,7 @@ from kanopy.attacks.rates import Measured, at_size
 from kanopy.attacks.tables import AttackTables
 
 Predicate = Mapping[str, int]
-DRAWS = 20
+DRAWS = 50
 """Draws per wanted predicate, after which there are no more different ones worth looking for."""
 
 
@@ -77,14 +77,18 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
 def unique_predicates(tables: AttackTables, guesses: int, random: np.random.Generator, size: int | None = None) -> Drawn:
     """Predicates over random columns (`size` of them, or any number) that exactly one released row satisfies.
 
-    An attacker prefers them: they are likely to describe one person.
+    An attacker prefers them: they are likely to describe one person. Every released row is used once, so that the
+    guesses are about different rows.
     """
     names, labels, says = tables.columns, tables.labels, tables.says
     by_label = {name: _rows_by_label(labels[name]) for name in names}
     seen: set[tuple[tuple[str, int], ...]] = set()
+    used: set[int] = set()
     found = Drawn([], [])
     for _ in range(guesses * DRAWS):
         row = int(random.integers(tables.released_rows))
+        if row in used:
+            continue
         wanted = int(random.integers(1, len(names) + 1)) if size is None else size
         chosen = [names[each] for each in random.choice(len(names), wanted, replace=False)]
         predicate = {name: int(labels[name][row]) for name in chosen if says[name][labels[name][row]]}
@@ -99,6 +103,7 @@ def unique_predicates(tables: AttackTables, guesses: int, random: np.random.Gene
             if len(alike) < 2:
                 break
         if alike is not None and len(alike) == 1:
+            used.add(row)
             found.predicates.append(predicate)
             found.rows.append(row)
             if len(found.predicates) == guesses:

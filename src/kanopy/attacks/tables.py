@@ -305,21 +305,24 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     import polars as pl
 
     keys = list(unit or names)
-    one, other = (frame.select(pl.col(keys).cast(pl.String)).unique() for frame in (original, control))
-    both = other.join(one, on=keys, how="inner", nulls_equal=True).height
+    one, other = (frame.select(pl.col(keys).cast(pl.String)) for frame in (original, control))
+    if unit:
+        one, other = one.unique(), other.unique()
+    both = other.join(one.unique(), on=keys, how="semi", nulls_equal=True).height
     if unit and both:
         raise DataError(
             f"{both:,} of the {other.height:,} people of the control group are in the original as well ({some(unit)}). "
             "A control group is of other people: leave them out."
         )
-    # Equal rows may be of different people; how often that happens, the original itself tells.
-    counted = original.select(pl.col(keys).cast(pl.String)).group_by(keys).len()
-    repeated = float((counted["len"] > 1).sum()) / max(counted.height, 1)
-    if not unit and both / other.height > repeated + LARGEST_OVERLAP:
+    # Equal rows may be of different people; how often that happens, the rows of the original tell.
+    counted = one.group_by(keys).len()["len"]
+    alike = float(counted.filter(counted > 1).sum()) / one.height
+    chance = alike + LARGEST_OVERLAP
+    if not unit and both / other.height > chance + 3.0 * (chance * max(1 - chance, 0) / other.height) ** 0.5:
         raise DataError(
-            f"{both:,} of {other.height:,} different rows of the control group are rows of the original as well; by "
-            f"chance about {repeated:.0%} would be. A control group is of people who are not in the release: leave "
-            "those out, or hold a group back before the release is made (--control 20% with --job)."
+            f"{both:,} of {other.height:,} rows of the control group are rows of the original as well; by chance "
+            f"about {alike:.0%} would be. A control group is of people who are not in the release: leave those out, "
+            "or hold a group back before the release is made (--control 20% with --job)."
         )
 
 
