@@ -80,7 +80,7 @@ def linkability(
     count, found = ask(tables.people)
     others = ask(tables.control) if tables.control is not None else None
     naive = _by_chance(tables, neighbours, len(np.unique(classes[classes >= 0])))
-    details = [words, *(f"{words}; {n} nearest row{'' if n == 1 else 's'} of each" for n in neighbours)]
+    details = [words, *(f"{n} nearest row{'' if n == 1 else 's'} of each: {words}" for n in neighbours)]
     return tuple(
         Measured(
             "linkability", detail, count, int(found[place]), None if others is None else others[0],

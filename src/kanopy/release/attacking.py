@@ -18,7 +18,7 @@ def attack(
     job: JobSource | None = None,
     *,
     control: Any = None,
-    earlier: Any = None,
+    beside: Any = None,
     secrets: Any = (),
     first: Any = (),
     guesses: int = 1000,
@@ -34,7 +34,7 @@ def attack(
     them as well is knowledge about everybody. Where `control` is a share such as `0.2` or `"20%"`, so many people of
     the original are held out by `seed` and the `job` makes the release from the others. `quasi`, `sensitive`, `unit`
     and other arguments of `Job` take the place of the job's. `secrets` are the columns whose values are guessed, by
-    default the sensitive ones; `first` are the columns that a first source holds, for linkability. `earlier` is an
+    default the sensitive ones; `first` are the columns that a first source holds, for linkability. `beside` is an
     earlier release of the same people. Definitions: `docs/how-to/attacks.md`.
 
     >>> import random, kanopy
@@ -49,7 +49,7 @@ def attack(
     from kanopy.attacks.attack import attack_release
 
     settings = {
-        "earlier": earlier, "secrets": secrets, "first": first, "guesses": guesses, "learn": learn, "seed": seed,
+        "earlier": beside, "secrets": secrets, "first": first, "guesses": guesses, "learn": learn, "seed": seed,
         "progress": progress,
     }  # fmt: skip
     if not is_share(control):

@@ -13,10 +13,12 @@ LONGEST = 46
 
 def attack_rates(found: Sequence[Mapping[str, Any]]) -> Chart:
     """A point with its interval per attack, filled for people of the release and outlined for the control group."""
-    values = []
+    values, names = [], list[str]()
     for each in [one for one in found if one["rate"] is not None][:MOST]:
         name = f"{each['attack']}: {each['detail']}"
         name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+        name += " " * sum(name.strip() == other.strip() for other in names)
+        names.append(name)
         for group, rate in (("people of the release", each["rate"]), ("control group", each["control_rate"])):
             if rate is not None:
                 values.append({"attack": name, "group": group, **rate})

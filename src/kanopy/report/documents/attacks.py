@@ -99,7 +99,7 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
     for kind, (title, words) in KINDS.items():
         rows = [each for each in attacks if each["attack"] == kind]
         if rows:
-            shown.append(Section(title, (words,), (rates_table(title, rows), *_remarks(rows))))
+            shown.append(Section(title, (words,), (rates_table(rows), *_remarks(rows))))
     if found["minimal"] is not None:
         from kanopy.report.documents.minimal import minimal_section
 
@@ -111,7 +111,7 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
     return tuple(shown)
 
 
-def rates_table(title: str, rows: list[Mapping[str, Any]]) -> Table:
+def rates_table(rows: list[Mapping[str, Any]]) -> Table:
     """Rates, risk and verdict of some attacks."""
     heads = ("attack", "guesses", "rate r", "control c", "naive", "risk", "95 % interval", "in words")
     cells = []
@@ -126,7 +126,7 @@ def rates_table(title: str, rows: list[Mapping[str, Any]]) -> Table:
                 each["verdict"],
             )
         )  # fmt: skip
-    return Table(title, heads, tuple(cells), (1, 2, 3, 4, 5, 6))
+    return Table("Rates and risks", heads, tuple(cells), (1, 2, 3, 4, 5, 6))
 
 
 def _remarks(rows: list[Mapping[str, Any]]) -> list[Part]:
