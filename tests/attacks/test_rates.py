@@ -74,9 +74,9 @@ def test_a_release_of_other_people_shows_no_difference() -> None:
         found += inference(tables, 80, streams[2], learn=False)[0]
         for each in found:
             if each.enough and each.control_guesses:
-                gap = difference((each.successes, each.guesses), (each.control_successes, each.control_guesses))
+                gap = each.difference
                 kind = each.detail if each.attack == "singling out" else f"{each.attack} {each.detail}"
                 covered.setdefault(kind, []).append(gap.low <= 0.0 <= gap.high)
-    assert len(covered) >= 5
-    shares = {kind: sum(each) / len(each) for kind, each in covered.items() if len(each) > 300}
+    assert len(covered) >= 5, covered.keys()
+    shares = {kind: sum(each) / len(each) for kind, each in covered.items() if len(each) > 100}
     assert all(share >= 0.94 for share in shares.values()), shares

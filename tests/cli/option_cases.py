@@ -23,6 +23,8 @@ BASE = {
     "compare": "people.csv -q age,sex -k 3 --algorithms optimal",
     "risk": "people.csv -q age,sex",
     "assess": "people.csv release.csv -q age,sex --queries 20",
+    "attack": "people.csv release.csv -q age,sex -s ill --no-learn --guesses 40",
+    "cells": "people.csv --by sex,zip",
     "algorithms": "best",
     "models": "t-equal",
     "hierarchy methods": "otf",
@@ -155,6 +157,15 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--row-risks": "rows.csv",
     "--combinations": "combinations.csv",
     "--learn": "--no-learn",
+    ("attack", "--learn"): "--learn",
+    ("attack", "--job"): "age.toml",
+    ("cells", "--output"): "counts.csv",
+    "--control": "others.csv",
+    "--secret": "age",
+    "--first-source": "sex",
+    "--guesses": "9",
+    "--by": "ill",
+    "--least": "4",
     "--queries": "5",
     "--disturbed": "",
     "--level-score": "max",
@@ -286,6 +297,9 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("count", "--household"): (
         "count people.csv -q age -o o.parquet --model household-risk:0.2 --weight w --household id", "--household home"
     ),
+    ("attack", "--hierarchies"): ("attack people.csv broader.csv -q ill,sex --no-learn --guesses 40", ""),
+    ("attack", "--sensitive"): ("attack people.csv release.csv -q age,sex --no-learn --guesses 40", ""),
+    ("attack", "--job"): ("attack people.csv release.csv --no-learn --guesses 40", ""),
     ("assess", "--hierarchies"): ("assess people.csv broader.csv -q ill,sex --no-learn", ""),
     ("risk", "--hierarchies"): ("risk people.csv -q ill,sex --released broader.csv", ""),
     ("mask", "--key-file"): (
@@ -343,6 +357,8 @@ def write_inputs(folder: Path) -> None:
     write("later.csv", [lines[0], *lines[4:]])
     write("turned.csv", [lines[0], *reversed(lines[1:])])
     write("everybody.csv", [*lines, *lines[1:]])
+    others = (f"{3000 + i},{20 + 5 * i % 24},{'mf'[i % 2]},{13000 + i % 3},flu,1,{90 + i},{90 + i},tea,y" for i in range(40))
+    write("others.csv", [lines[0], *others])
     write("twice.csv", [*lines, *lines[1:], *lines[1:]])
     kinds = ["dog", "cat", "horse", "eagle", "hawk", "trout"]
     animals = [f"{kinds[i % 6]},{'ab'[i % 2]}{i % 3},{i % 5}" for i in range(30)]

@@ -212,7 +212,7 @@ def attack_release(
     **more: Any,
 ) -> AttackReport:
     """Attack a release that exists, with a control group that exists; see `kanopy.attack`."""
-    from kanopy._job.inputs import resolve_hierarchies
+    from kanopy._job.inputs import resolve_hierarchy, with_classes
     from kanopy._job.reading import ReadingRules, read_records
     from kanopy._table.frames import to_polars
 
@@ -223,9 +223,11 @@ def attack_release(
     subject.require_unit()
     if absent := [name for name in wanted.quasi if name not in subject.frame.columns]:
         raise DataError(f"The original has no column {some(absent)}. {near_miss(absent[0], subject.frame.columns)}")
-    known = subject.hierarchies(list(wanted.hierarchies))
-    if job is not None and wanted.quasi:
-        known = {**resolve_hierarchies(subject.frame, wanted), **known}
+    # Only those that are named: what would be built from values has labels that are read without.
+    known = {
+        name: resolve_hierarchy(name, with_classes(source, subject.frame, name), subject.frame[name], k=wanted.least_rows)
+        for name, source in wanted.hierarchies.items() if name in subject.frame.columns and source is not None
+    }  # fmt: skip
     rules = ReadingRules.of(wanted).of_records()
     others = None if control is None else read_records(control, wanted, rules=rules, part=True)
     return attack_tables(

@@ -32,7 +32,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: float, guesses: int, z: float = Z95) -> Interval:
+def wilson(successes: float, guesses: float, z: float = Z95) -> Interval:
     """A rate with its Wilson interval.
 
     >>> tuple(round(each, 4) for each in wilson(500, 500))
@@ -44,13 +44,13 @@ def wilson(successes: float, guesses: int, z: float = Z95) -> Interval:
     return Interval(successes / guesses, max(centre - error, 0.0), min(centre + error, 1.0))
 
 
-def _centre(successes: float, guesses: int, z: float) -> tuple[float, float]:
+def _centre(successes: float, guesses: float, z: float) -> tuple[float, float]:
     wide = guesses + z * z
     varied = max(successes * (guesses - successes) / guesses, 0.0)
     return (successes + z * z / 2) / wide, z / wide * math.sqrt(varied + z * z / 4)
 
 
-def difference(rate: tuple[float, int], control: tuple[float, int]) -> Interval:
+def difference(rate: tuple[float, float], control: tuple[float, float]) -> Interval:
     """r - c with the interval of Newcombe (1998, method 10), which joins two Wilson intervals.
 
     >>> tuple(round(each, 4) for each in difference((56, 70), (48, 80)))
@@ -63,7 +63,7 @@ def difference(rate: tuple[float, int], control: tuple[float, int]) -> Interval:
     return Interval(between, low, high)
 
 
-def risk_of(rate: tuple[float, int], control: tuple[float, int] | None) -> Interval:
+def risk_of(rate: tuple[float, float], control: tuple[float, float] | None) -> Interval:
     """max(0, (r - c) / (1 - c)) with its interval; r itself where there is no control group.
 
     >>> tuple(round(each, 4) for each in risk_of((500, 500), (50, 500)))
@@ -134,7 +134,7 @@ class Measured(Plain):
     """One attack: how often it succeeded on people of the release and on the control group, and the risk.
 
     `naive` is the rate of guessing from the marginals. `people` is how many persons are concerned, where that is a
-    whole number of its own (persons that were singled out). `risk` is `None` where too few guesses were possible.
+    whole number of its own (persons that were singled out): intervals count each of them once. `risk` is `None` where too few guesses were possible.
     """
 
     attack: str
@@ -146,6 +146,8 @@ class Measured(Plain):
     naive: float | None = None
     people: int | None = None
     note: str = ""
+    control_people: int | None = None
+    """How many persons of the control group are concerned, as `people` says it of the release."""
     control_as_counted: float | None = None
     """The rate among the control group as it is, where it has another number of people than the original."""
 
@@ -156,24 +158,34 @@ class Measured(Plain):
         return self.guesses >= LEAST_GUESSES and (beside is None or beside >= LEAST_GUESSES)
 
     @property
+    def _rate(self) -> tuple[float, float]:
+        return _effective(self.successes, self.guesses, self.people)
+
+    @property
+    def _control(self) -> tuple[float, float] | None:
+        if self.control_guesses is None or self.control_successes is None:
+            return None
+        return _effective(self.control_successes, self.control_guesses, self.control_people)
+
+    @property
     def rate(self) -> Interval:
         """The rate on people of the release."""
-        return wilson(self.successes, self.guesses)
+        return wilson(*self._rate)
 
     @property
     def control(self) -> Interval | None:
         """The rate on the control group."""
-        if self.control_guesses is None or self.control_successes is None:
-            return None
-        return wilson(self.control_successes, self.control_guesses)
+        return None if self._control is None else wilson(*self._control)
+
+    @property
+    def difference(self) -> Interval | None:
+        """r - c with its interval, or `None` without a control group."""
+        return None if self._control is None else difference(self._rate, self._control)
 
     @property
     def risk(self) -> Interval | None:
         """The risk, or `None` where too few guesses were possible."""
-        if not self.enough:
-            return None
-        beside = None if self.control_guesses is None else (float(self.control_successes or 0), self.control_guesses)
-        return risk_of((self.successes, self.guesses), beside)
+        return risk_of(self._rate, self._control) if self.enough else None
 
     @property
     def weak(self) -> bool:
@@ -214,6 +226,17 @@ class Measured(Plain):
             "verdict": self.verdict,
             "note": self.note,
         }
+
+
+def _effective(successes: float, guesses: int, people: int | None) -> tuple[float, float]:
+    """Successes and guesses of an interval: several guesses about one person are one piece of evidence.
+
+    >>> _effective(8, 100, 4), _effective(8, 100, None)
+    ((4.0, 50.0), (8, 100))
+    """
+    if people is None or not successes or people >= successes:
+        return successes, guesses
+    return successes * (people / successes), guesses * (people / successes)
 
 
 def _plain(interval: Interval | None) -> dict[str, float] | None:

@@ -129,12 +129,16 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
         if len(units) == 1:
             successes += 1
             people.add(int(units[0]))
-    guesses, hits, counted = None, None, None
+    guesses, hits, counted, others = None, None, None, None
     if tables.control is not None:
-        matches = np.array([tables.matches(tables.control, each) for each in drawn.predicates], np.int64)
+        found = [np.unique(tables.control.unit_of[tables.matched_rows(tables.control, each)]) for each in drawn.predicates]
+        matches = np.array([len(each) for each in found], np.int64)
+        alone = {int(each[0]) for each in found if len(each) == 1}
         guesses = count
         counted = float((matches == 1).mean()) if count else None
         hits = count * at_size(matches, tables.control.count, tables.people.count) if count else 0.0
+        # As many predicates per person as in the group itself.
+        others = round(hits * len(alone) / max(int((matches == 1).sum()), 1))
     shuffled = [_shuffled(tables, each, random) for each in drawn.predicates]
     naive = sum(tables.matches(tables.people, each) == 1 for each in shuffled) / count if count else None
     same = tables.control is None or tables.control.count == tables.people.count
@@ -143,8 +147,9 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
         f"{tables.control.count if tables.control else 0:,}"
     )  # fmt: skip
     return Measured(
-        "singling out", detail, count, successes, guesses, hits, naive, len(people), note, None if same else counted
-    )
+        "singling out", detail, count, successes, guesses, hits, naive, len(people), note, others,
+        None if same else counted,
+    )  # fmt: skip
 
 
 def _shuffled(tables: AttackTables, predicate: Predicate, random: np.random.Generator) -> dict[str, int]:

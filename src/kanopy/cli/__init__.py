@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import assess, check, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
+from kanopy.cli import assess, check, evidence, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail, plain_streams
 
 
@@ -59,6 +59,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": many.compare,
     "risk": risk.risk,
     "assess": assess.assess,
+    "attack": evidence.attack,
+    "cells": evidence.cells,
     "algorithms": lists.algorithms,
     "models": lists.models,
     "app": release.app,
