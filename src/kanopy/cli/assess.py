@@ -10,7 +10,7 @@ import typer
 from kanopy._job.usage import SEARCHED
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, grid, note, progress_bar
-from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
+from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
 NO_PART = ("models", "population", "sampling_weight", "household", "repeats")
 """What decides a release and neither how its table is read nor which hierarchies are built from it."""
@@ -49,6 +49,7 @@ def assess(
     clock = Clock(())
     file, report = given["job"], given["report"]
     check_outputs(inputs_of(original, released, file), report)
+    check_document(report)
     wanted = o.job_of({"job": file, "quasi": given["quasi"]}, settled=False)
     seed = taken(Whole(0), given["seed"], "seed")
     with progress_bar() as show:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from kanopy._errors import DataError, JobError, shown_address
 from kanopy._usage import Needs
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, progress_bar
-from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
+from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
 ATTACKED = (
     "quasi", "sensitive", "hierarchies", "unit", "skip_rows", "missing_tokens", "column_tokens", "decimals",
@@ -62,7 +61,8 @@ def attack(
     report, file, held = given["report"], given["job"], is_share(control)
     others = None if control is None or held else control
     inputs = inputs_of(original, released, file, others, beside)
-    check_documents(report, inputs)
+    check_outputs(inputs, report)
+    check_document(report)
     wanted = _job(given, held)
     with progress_bar() as show:
         show(Step("reading", None, ""))
@@ -94,15 +94,6 @@ def _job(given: dict[str, Any], held: bool) -> Any:
     said = {name: getattr(wanted, name) for name in ("quasi", "sensitive", "unit") if given[name]}
     own = Job.read(given["job"])
     return own.replaced(**said) if said else own
-
-
-def check_documents(report: Path | None, inputs: Sequence[Path]) -> None:
-    """Refuse a report in a form that nobody writes, or where it would overwrite an input."""
-    from kanopy.report.documents.document import FORMATS
-
-    check_outputs(inputs, report)
-    if report is not None and report.suffix not in FORMATS:
-        raise DataError(f"Cannot write the report {report.name!r}. Known suffixes: {', '.join(FORMATS)}.")
 
 
 def _name(address: str) -> str:
@@ -157,7 +148,8 @@ def cells(
     clock = Clock(())
     report, output = given["report"], given["output"]
     inputs = inputs_of(released)
-    check_documents(report, inputs)
+    check_outputs(inputs, report)
+    check_document(report)
     check_outputs([*inputs, *([report] if report else [])], table=None if output is None else str(output))
     columns, unit = o.columns(by), o.columns(given["unit"])
     if output is not None and not columns:

@@ -14,10 +14,19 @@ from kanopy.cli.console import STANDARD, note
 from kanopy.cli.options import HIERARCHIES
 from kanopy.release.writing import check_outputs, inputs_of
 
-__all__ = ["check_outputs", "drawn", "hierarchies_in", "inputs_of", "key_for", "read_data"]
+__all__ = ["check_document", "check_outputs", "drawn", "hierarchies_in", "inputs_of", "key_for", "read_data"]
 
 SUFFIXES = (".html", ".csv", ".json", ".svg", ".png")
 """What comparisons and maps are written as."""
+
+
+def check_document(report: Path | None) -> None:
+    """Refuse a report of a study in a form that nobody writes: the ending of the file says the form."""
+    from kanopy._errors import DataError
+    from kanopy.report.documents.document import FORMATS
+
+    if report is not None and report.suffix not in FORMATS:
+        raise DataError(f"Cannot write the report {report.name!r}. Known suffixes: {', '.join(FORMATS)}.")
 
 
 def read_data(data: str, encoding: str | None = None, columns: list[str] | None = None) -> Any:

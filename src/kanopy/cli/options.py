@@ -105,7 +105,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
     "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
     "manifest": (FILE, "Write what was done, without any value of the table, as JSON."),
-    "report": (FILE, "Write a report: a page (.html), the numbers (.json), a script (.py)."),
+    "report": (FILE, "Write a report, by the ending: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
     "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),
     "sampling_weight": (TEXT, "The column with sampling weights: how many people a row stands for.", "--weight"),
@@ -180,7 +180,7 @@ def _has_timed(given: Any) -> bool:
 
 
 def _has_page(given: Any) -> bool:
-    is_page = given.report is not None and given.report.suffix not in (".py", ".json")
+    is_page = given.report is not None and given.report.suffix == ".html"
     return is_page and not given.wanted.masks
 
 

@@ -12,7 +12,7 @@ from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
 from kanopy.cli.check import about_both, show_beside
 from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
-from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
+from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
 SHUFFLED = 0.1
 """Of shuffled rows hardly one stands where it was; in tiny tables some do by chance."""
@@ -68,6 +68,7 @@ def risk(
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
     inputs = inputs_of(data, given["job"], wanted.population, released, beside)
     check_outputs(inputs, report)
+    check_document(report)
     for place in (row_risks, combinations):
         check_outputs([*inputs, *([report] if report else [])], table=place)
     if row_risks is not None and row_risks == combinations:
@@ -104,14 +105,18 @@ def risk(
 
 
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:
-    """A study as a page or as its numbers, by the suffix of the file."""
+    """A study as a page, a document to file or its numbers, by the suffix of the file."""
     from kanopy.release.writing import report_bytes
+    from kanopy.report.documents.studies import document_of
 
-    return (
-        report_bytes(found, path)
-        if path.suffix == ".json"
-        else found.to_html(Path(shown_address(source)).name).encode("utf-8")
-    )
+    if path.suffix == ".json":
+        return report_bytes(found, path)
+    name = Path(shown_address(source)).name
+    if path.suffix in (".pdf", ".docx"):
+        filed: bytes = document_of(found, name).to_bytes(path.suffix)
+        return filed
+    page: str = found.to_html(name)
+    return page.encode("utf-8")
 
 
 def row_table(found: Any) -> Any:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kanopy.engine.lists import Lists
     from kanopy.release.result import Result
 
-REPORTS = (".html", ".json", ".py")
-"""What a report is written as: a page, its numbers, the script that repeats the run."""
+REPORTS = (".html", ".pdf", ".docx", ".json", ".py")
+"""What a report is written as: a page, a document to file, its numbers, the script that repeats the run."""
 Finish = Callable[["Result"], object]
 """What is made of a verified release while nothing of it is published: if that fails, nothing is."""
 
@@ -111,9 +111,9 @@ class Files:
 def check_report(path: Path) -> None:
     """Refuse a report in a form that nobody writes.
 
-    >>> check_report(Path("r.pdf"))
+    >>> check_report(Path("r.doc"))
     Traceback (most recent call last):
-    kanopy._errors.DataError: Cannot write the report 'r.pdf'. Known suffixes: .html, .json, .py.
+    kanopy._errors.DataError: Cannot write the report 'r.doc'. Known suffixes: .html, .pdf, .docx, .json, .py.
     """
     if path.suffix not in REPORTS:
         raise DataError(f"Cannot write the report {path.name!r}. Known suffixes: {', '.join(REPORTS)}.")
@@ -254,6 +254,11 @@ def report_bytes(report: Any, path: Path, **options: Any) -> bytes:
         if not hasattr(report, "to_script"):
             raise JobError(f"This report cannot be written as a script. Name it {path.stem}.html or {path.stem}.json.")
         text = report.to_script()
+    elif path.suffix in (".pdf", ".docx"):
+        from kanopy.report.documents.studies import document_of
+
+        found: bytes = document_of(report).to_bytes(path.suffix)
+        return found
     else:
         text = report.to_html(**options)
     return text.encode("utf-8", "replace")
