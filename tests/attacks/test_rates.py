@@ -47,6 +47,9 @@ def test_the_rate_among_more_people_than_the_control_group_has() -> None:
         assert at_size(many, 4000, 1000) == pytest.approx((few == 1).mean(), abs=0.01)
 
 
+TABLES = 1000
+
+
 def people(draw: random.Random, rows: int) -> pl.DataFrame:
     ages = [draw.randint(20, 60) for _ in range(rows)]
     return pl.DataFrame({
@@ -65,7 +68,7 @@ def coarse(frame: pl.DataFrame) -> pl.DataFrame:
 def test_a_release_of_other_people_shows_no_difference() -> None:
     """Of 1,000 random tables, the difference between people and control group covers 0 in at least 94 %."""
     covered: dict[str, list[bool]] = {}
-    for seed in range(1000):
+    for seed in range(TABLES):
         draw = random.Random(seed)
         released, one, other = (people(draw, 80) for _ in range(3))
         tables = read_tables(one, coarse(released), other, quasi=["age", "town", "sex"], sensitive=["ill"])

@@ -134,7 +134,7 @@ class Measured(Plain):
     """One attack: how often it succeeded on people of the release and on the control group, and the risk.
 
     `naive` is the rate of guessing from the marginals. `people` is how many persons are concerned, where that is a
-    whole number of its own (persons that were singled out): intervals count each of them once. `risk` is `None` where too few guesses were possible.
+    whole number of its own (persons that were singled out). `risk` is `None` where too few guesses were possible.
     """
 
     attack: str
@@ -146,8 +146,9 @@ class Measured(Plain):
     naive: float | None = None
     people: int | None = None
     note: str = ""
-    control_people: int | None = None
-    """How many persons of the control group are concerned, as `people` says it of the release."""
+    evidence: float = 1.0
+    control_evidence: float = 1.0
+    """How much a guess counts in the intervals: less than 1 where several guesses are about the same persons."""
     control_as_counted: float | None = None
     """The rate among the control group as it is, where it has another number of people than the original."""
 
@@ -159,13 +160,13 @@ class Measured(Plain):
 
     @property
     def _rate(self) -> tuple[float, float]:
-        return _effective(self.successes, self.guesses, self.people)
+        return self.successes * self.evidence, self.guesses * self.evidence
 
     @property
     def _control(self) -> tuple[float, float] | None:
         if self.control_guesses is None or self.control_successes is None:
             return None
-        return _effective(self.control_successes, self.control_guesses, self.control_people)
+        return self.control_successes * self.control_evidence, self.control_guesses * self.control_evidence
 
     @property
     def rate(self) -> Interval:
@@ -228,15 +229,31 @@ class Measured(Plain):
         }
 
 
-def _effective(successes: float, guesses: int, people: int | None) -> tuple[float, float]:
-    """Successes and guesses of an interval: several guesses about one person are one piece of evidence.
+def evidence_of(matched: Sequence[Longs]) -> float:
+    """How much each of some predicates counts, from the persons that each matches; 1 if they are independent.
 
-    >>> _effective(8, 100, 4), _effective(8, 100, None)
-    ((4.0, 50.0), (8, 100))
+    Predicates about the same persons succeed and fail together. The variance of their successes is estimated by leaving
+    out one person at a time (the jackknife of Efron and Stein 1981, Annals of Statistics 9): whom only one predicate
+    matches alone takes one success away, whom several match takes several, and one of two matched persons gives one.
+
+    >>> evidence_of([np.array([0]), np.array([1]), np.array([2, 3, 4])])
+    1.0
+    >>> round(evidence_of([np.array([0])] * 4 + [np.array([1, 2, 3])] * 4), 2)
+    0.5
     """
-    if people is None or not successes or people >= successes:
-        return successes, guesses
-    return successes * (people / successes), guesses * (people / successes)
+    change: dict[int, int] = {}
+    successes = 0
+    for persons in matched:
+        if len(persons) == 1:
+            successes += 1
+            change[int(persons[0])] = change.get(int(persons[0]), 0) - 1
+        elif len(persons) == 2:
+            for each in persons.tolist():
+                change[each] = change.get(each, 0) + 1
+    guesses = len(matched)
+    expected = successes * (guesses - successes) / guesses if guesses else 0.0
+    varied = float(sum(each * each for each in change.values()))
+    return min(1.0, expected / varied) if expected and varied else 1.0
 
 
 def _plain(interval: Interval | None) -> dict[str, float] | None:

@@ -8,15 +8,15 @@ an attacker would choose them: those that only one published row has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from kanopy._arrays import Longs
 from kanopy._progress import SILENT, Progress
-from kanopy.attacks.rates import Measured, at_size
-from kanopy.attacks.tables import AttackTables
+from kanopy.attacks.rates import Measured, at_size, evidence_of
+from kanopy.attacks.tables import AttackTables, People
 
 Predicate = Mapping[str, int]
 DRAWS = 50
@@ -122,23 +122,15 @@ def _rows_with(by_label: tuple[Longs, Longs], label: int) -> Longs:
 def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.Generator) -> Measured:
     """How many of the predicates single somebody out, in the original and in the control group."""
     count = len(drawn.predicates)
-    people: set[int] = set()
-    successes = 0
-    for predicate in drawn.predicates:
-        units = np.unique(tables.people.unit_of[tables.matched_rows(tables.people, predicate)])
-        if len(units) == 1:
-            successes += 1
-            people.add(int(units[0]))
-    guesses, hits, counted, others = None, None, None, None
+    mine = _matched(tables, tables.people, drawn.predicates)
+    alone = [int(each[0]) for each in mine if len(each) == 1]
+    guesses, hits, counted, beside = None, None, None, 1.0
     if tables.control is not None:
-        found = [np.unique(tables.control.unit_of[tables.matched_rows(tables.control, each)]) for each in drawn.predicates]
-        matches = np.array([len(each) for each in found], np.int64)
-        alone = {int(each[0]) for each in found if len(each) == 1}
-        guesses = count
+        theirs = _matched(tables, tables.control, drawn.predicates)
+        matches = np.array([len(each) for each in theirs], np.int64)
+        guesses, beside = count, evidence_of(theirs)
         counted = float((matches == 1).mean()) if count else None
         hits = count * at_size(matches, tables.control.count, tables.people.count) if count else 0.0
-        # As many predicates per person as in the group itself.
-        others = round(hits * len(alone) / max(int((matches == 1).sum()), 1))
     shuffled = [_shuffled(tables, each, random) for each in drawn.predicates]
     naive = sum(tables.matches(tables.people, each) == 1 for each in shuffled) / count if count else None
     same = tables.control is None or tables.control.count == tables.people.count
@@ -147,9 +139,14 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
         f"{tables.control.count if tables.control else 0:,}"
     )  # fmt: skip
     return Measured(
-        "singling out", detail, count, successes, guesses, hits, naive, len(people), note, others,
+        "singling out", detail, count, len(alone), guesses, hits, naive, len(set(alone)), note, evidence_of(mine), beside,
         None if same else counted,
     )  # fmt: skip
+
+
+def _matched(tables: AttackTables, people: People, predicates: Sequence[Predicate]) -> list[Longs]:
+    """The people whom each predicate covers."""
+    return [np.unique(people.unit_of[tables.matched_rows(people, each)]) for each in predicates]
 
 
 def _shuffled(tables: AttackTables, predicate: Predicate, random: np.random.Generator) -> dict[str, int]:
