@@ -61,6 +61,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "attack": evidence.attack,
     "cells": evidence.cells,
+    "evidence": evidence.evidence,
     "algorithms": lists.algorithms,
     "models": lists.models,
     "app": release.app,

@@ -1,4 +1,4 @@
-"""`kanopy attack`, `kanopy cells` and `kanopy policy`: the evidence that reviewers of a release ask for."""
+"""`kanopy attack`, `kanopy cells` and `kanopy evidence`: the evidence that reviewers of a release ask for."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ ATTACKED = (
     "quasi", "sensitive", "hierarchies", "unit", "skip_rows", "missing_tokens", "column_tokens", "decimals",
 )  # fmt: skip
 """What an attack on a release that exists reads of a job."""
+ATTACKED_AND_K = (*ATTACKED, "k")
+POLICIES = ("hipaa-safe-harbor", "hipaa-expert", "ema-0070", "gdpr-wp216", "cms-11", "nist-800-188")
+"""Written out, so that help needs no library; a test compares them with the profiles."""
 BY = Annotated[list[str] | None, typer.Option("--by", help=f"Columns to count by, {o.SEVERAL} [default: all].")]
 TABLE = Needs("a table of counts to publish (-o FILE)", lambda given: given.output is not None)
 
@@ -197,5 +200,62 @@ def _show_cells(out: Any, found: Any, report: Path | None) -> None:
             f"Table of counts: {int(own.primary.sum()):,} small and {own.complementary:,} further cells hidden of "
             f"{len(own.counts):,}."
         )
+    if report is not None:
+        out.print(Text(f"Report: {report}"), soft_wrap=True)
+
+
+@o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED_AND_K)
+def evidence(
+    released: o.Data,
+    policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
+    original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
+    control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="The risk that a record may have, where one is named.")] = None,
+    guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
+    encoding: o.Encoding = None,
+    **given: Any,
+) -> None:
+    """Check what an authority asks of a release, and write the document that is filed.
+
+    Each requirement is met, not met, not applicable, or for a person to judge. Nothing claims compliance.
+    """
+    from kanopy._files import write_whole
+    from kanopy._progress import Clock, Step
+    from kanopy.attacks.policies import Evidence, read_policy, report_policy
+    from kanopy.release.attacking import manifest_beside
+
+    clock = Clock(())
+    report = given["report"]
+    check_outputs(inputs_of(released, given["job"], original, control), report)
+    check_document(report)
+    asked = read_policy(policy)
+    wanted = o.job_of(given)
+    with progress_bar() as show:
+        show(Step("reading", None, ""))
+        before, others = (None if each is None else read_data(each, encoding).frame for each in (original, control))
+        manifest, checksum = manifest_beside(released)
+        found = report_policy(
+            Evidence(
+                asked, read_data(released, encoding).frame, before, others,
+                wanted if given["job"] is not None else None, manifest, wanted.quasi, wanted.sensitive, wanted.unit,
+                threshold, guesses, given["seed"], show,
+            ),
+            checksum=checksum,
+        )  # fmt: skip
+        if report is not None:
+            write_whole(report, found.to_document(_name(released)).to_bytes(report.suffix))
+    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_policy(out, found, report))
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_policy(out: Any, found: Any, report: Path | None) -> None:
+    from rich.text import Text
+
+    mark = Text("✓ ", style="bold green") if found.holds else Text("✗ ", style="bold red")
+    out.print(mark + Text(found.verdict))
+    out.print(grid(("", "requirement", "state", "evidence"), (
+        (each.number, each.title, each.state, each.evidence) for each in found.requirements
+    )))  # fmt: skip
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)

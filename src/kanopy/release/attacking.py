@@ -122,3 +122,32 @@ def _sensitive(job: Any) -> tuple[str, ...]:
     """The sensitive columns that a job names, by their role or in its models."""
     named = [*job.sensitive, *(name for model in job.models for name in model.sensitive)]
     return tuple(dict.fromkeys(named))
+
+
+def manifest_beside(released: str) -> tuple[dict[str, Any] | None, str]:
+    """The manifest of a release that lies beside it, and its checksum; nothing where there is none."""
+    from pathlib import Path
+
+    from kanopy._table.sources import local_path
+    from kanopy.release.manifest import checksum, find_manifest
+
+    place = local_path(released)
+    if place is None or not place.is_file():
+        return None, ""
+    found = find_manifest(place)
+    if found is None:
+        return None, ""
+    for path in sorted(Path(place).parent.glob("*.json")):
+        if path.stat().st_size < 10_000_000 and find_same(path, found):
+            return found, checksum(path)
+    return found, ""
+
+
+def find_same(path: Any, manifest: dict[str, Any]) -> bool:
+    """Whether a file holds this manifest."""
+    import json
+
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")) == manifest)
+    except (OSError, ValueError):
+        return False
