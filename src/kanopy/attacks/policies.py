@@ -161,7 +161,8 @@ class PolicyReport(Short):
         missed = counts[NOT_MET]
         if missed:
             return f"{missed} of {len(self.requirements)} requirements {'is' if missed == 1 else 'are'} not met"
-        return f"No requirement that was checked is missed; {counts[TO_JUDGE]} are for a person to judge"
+        left = counts[TO_JUDGE]
+        return f"No requirement that was checked is missed; {left} {'is' if left == 1 else 'are'} for a person to judge"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without values of the table."""

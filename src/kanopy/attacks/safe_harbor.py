@@ -61,7 +61,9 @@ def safe_harbor(release: pl.DataFrame, as_of: date | None = None) -> tuple[Found
     found = []
     for name in release.columns:
         counted = _counted(release[name])
-        hit = _of_values(name, counted, as_of or date.today()) or _of_name(name, counted) or _unique(name, release[name], counted)
+        hit = _of_values(name, counted, as_of or date.today())
+        if hit is None and not _judged_by_values(words_in(name)):
+            hit = _of_name(name, counted) or _unique(name, release[name], counted)
         if hit is not None:
             found.append(hit)
     return tuple(found)
@@ -91,6 +93,11 @@ def words_in(name: str) -> str:
     return " ".join(re.sub(r"[^0-9A-Za-zÀ-ž]+", " ", apart).lower().split())
 
 
+def _judged_by_values(words: str) -> bool:
+    """Whether a column's values alone decide: ages and ZIP codes may be coarse enough."""
+    return bool((_AGE.search(words) and not _NO_AGE.search(words)) or _ZIP.search(words))
+
+
 def _of_values(name: str, counted: Counted, today: date) -> Found | None:
     """An identifier by what the values are."""
     rows = sum(count for _, count in counted)
@@ -116,7 +123,7 @@ def _of_values(name: str, counted: Counted, today: date) -> Found | None:
             named = _letter_by_name(words)
             if letter == "D" and named == "E":
                 letter = "E"  # fax numbers look like telephone numbers
-            if letter in "RD" and named in tuple("GHIJKLM"):
+            if letter in "RD" and named in tuple("GHIJKLMPQ"):
                 letter = named
             return Found(name, letter, f"its values look like {_known()[letter]['title']}", hits)
     return None

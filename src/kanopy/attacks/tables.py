@@ -305,7 +305,9 @@ def _require_others(original: pl.DataFrame, control: pl.DataFrame, names: Sequen
     import polars as pl
 
     keys = list(unit or names)
-    one, other = (frame.select(pl.col(keys).cast(pl.String)) for frame in (original, control))
+    for name in keys:
+        _both(original, control, name)  # refuses what cannot be compared
+    one, other = (frame.select(pl.col(keys).cast(pl.String, strict=False)) for frame in (original, control))
     if unit:
         one, other = one.unique(), other.unique()
     both = other.join(one.unique(), on=keys, how="semi", nulls_equal=True).height
