@@ -22,7 +22,10 @@ from kanopy.study.subject import Subject
 if TYPE_CHECKING:
     import polars as pl
 
+    from kanopy._arrays import Longs
     from kanopy._job.given import JobSource
+    from kanopy._job.job import Job
+    from kanopy.attacks.minimal import MinimalReport
     from kanopy.hierarchy.hierarchy import Hierarchy
 
 GUESSES = 1000
@@ -50,7 +53,7 @@ class AttackReport(Short):
     seed: int
     guesses: int
     called: str = "people"
-    minimal: Any = None
+    minimal: MinimalReport | None = None
     """What follows from the release being minimal (`attacks.minimal`), where that was looked at."""
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -130,8 +133,14 @@ def attack_tables(
     seed: int = 0,
     progress: Callback | None = None,
     notes: Sequence[str] = (),
+    job: Job | None = None,
+    partner: Longs | None = None,
 ) -> AttackReport:
-    """All attacks on tables that are read already."""
+    """All attacks on tables that are read already.
+
+    A `job` whose release this is says what a minimal release must satisfy; `partner` is the released row of each
+    original one, where it is known.
+    """
     told = Progress(progress)
     told("reading the release")
     tables = read_tables(
@@ -161,12 +170,47 @@ def attack_tables(
     if before is not None:
         found += intersection(tables, before, guesses, streams[4], told)
     isolated = isolated_people(tables, MOST_ISOLATING, streams[5], told)
+    minimal = None
+    if job is not None:
+        minimal, more = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, told)
+        said += more
     return AttackReport(
         rows=original.height, people=tables.people.count, released_rows=released.height,
         control_people=None if tables.control is None else tables.control.count, quasi=tables.quasi,
         sensitive=tables.sensitive, untouched=tables.untouched, attacks=tuple(found), isolated=isolated,
         unreadable=tables.unreadable, notes=tuple(said), seed=seed, guesses=guesses, called=tables.called,
+        minimal=minimal,
     )  # fmt: skip
+
+
+def _minimal(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    tables: AttackTables,
+    hierarchies: Mapping[str, Hierarchy],
+    job: Job,
+    partner: Longs | None,
+    seed: int,
+    progress: Progress,
+) -> tuple[MinimalReport | None, list[str]]:
+    """What follows from the release being minimal, or why that cannot be told."""
+    from kanopy.attacks.minimal_release import minimal_release
+    from kanopy.study.match import match_tables
+
+    known = {name: tree for name, tree in hierarchies.items() if name in tables.quasi}
+    if job.unit or not known or job.masks:
+        return None, ["Minimality was not looked at: it needs hierarchies and rows of which each is a person."]
+    if partner is None:
+        try:
+            shared = [name for name in original.columns if name in released.columns]
+            partner = match_tables(original, released[shared], quasi=tables.quasi, hierarchies=known).partner
+        except DataError as error:
+            return None, [f"Minimality was not looked at, because rows could not be matched: {error}"]
+    return minimal_release(
+        original, released, partner, quasi=tables.quasi, sensitive=tables.sensitive, hierarchies=known,
+        models=job.all_models, k=job.k, most_suppressed=int((job.suppress or 0) * original.height),
+        random=np.random.default_rng(seed), progress=progress,
+    ), []  # fmt: skip
 
 
 def _about(tables: AttackTables) -> list[str]:
@@ -234,5 +278,5 @@ def attack_release(
         subject.frame, to_polars(released)[0], others, quasi=wanted.quasi, sensitive=wanted.sensitive,
         unit=wanted.unit, hierarchies=known, earlier=None if earlier is None else to_polars(earlier)[0],
         secrets=taken(Names(), secrets, "secrets"), first=taken(Names(), first, "first"), guesses=guesses,
-        learn=learn, seed=seed, progress=progress,
+        learn=learn, seed=seed, progress=progress, job=wanted if job is not None and wanted.says("k") else None,
     )  # fmt: skip

@@ -105,7 +105,7 @@ def small_cells(
     >>> rows = pl.DataFrame({"town": ["a"] * 12 + ["b"] * 3, "sex": ["f", "m"] * 7 + ["f"]})
     >>> found = small_cells(rows, ["town", "sex"])
     >>> found.cells, found.small, [each.small for each in found.crosses]
-    (8, 6, [1, 1, 4])
+    (8, 7, [1, 2, 4])
     """
     names, codes, sizes, units = coded_by(release, by, least, unit)
     people = int(units.max(initial=-1)) + 1

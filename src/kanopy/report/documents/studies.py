@@ -14,8 +14,8 @@ def document_of(found: Any, source: str = "", *, checksum: str = "") -> Document
     """The document of a report or a study; those that have one of their own say so.
 
     >>> from kanopy.study.risk import assess_risk
-    >>> document_of(assess_risk({"zip": ["1", "1", "2"]}, quasi="zip"), "people.csv").verdict
-    '1 of 3 rows is above the accepted risk of 20%'
+    >>> document_of(assess_risk({"zip": list("1111122")}, quasi="zip"), "people.csv").verdict
+    '2 of 7 rows are above the accepted risk of 20%'
     """
     if hasattr(found, "to_document"):
         own: Document = found.to_document(source)
