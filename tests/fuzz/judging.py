@@ -156,6 +156,11 @@ def _judge_presence(
             value, label = table[name][rows[at]], frame[name][at]
             known = labels.setdefault(value, "(missing)" if label is None else str(label))
             assert known == ("(missing)" if label is None else str(label)), "one value has two labels"
+    for name, labels in label_of.items():  # the values of suppressed rows fit what stands above them
+        shown = sorted(set(labels.values()))
+        for value in {*case.people[name].to_list()} - {*labels}:
+            fits = [label for label in shown if is_true(value, label, case.above.get(name))]
+            labels.update({value: fits[0]} if len(fits) == 1 else {})
     fitting: Counter[Any] = Counter()
     for person in case.people.rows(named=True):
         found = tuple(labels.get(person[name], name) for name, labels in label_of.items())
