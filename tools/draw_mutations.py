@@ -31,7 +31,8 @@ ROOMS = {
     "_table": ["tests/table"],
     "_job": ["tests/test_job_models.py", "tests/test_init.py", "tests/test_anonymize.py", "tests/study"],
     "study": ["tests/study", "tests/test_check.py", "tests/test_assess.py", "tests/test_assess_risk.py"],
-    "release": ["tests/test_anonymize.py", "tests/test_compare.py", "tests/test_explore.py", "tests/engine/test_surface.py"],
+    "release": ["tests/test_anonymize.py", "tests/test_compare.py", "tests/test_explore.py",
+                "tests/engine/test_surface.py"],
     "verify": ["tests/verify", "tests/test_verify.py", "tests/test_promise.py"],
     "cli": ["tests/cli/test_release_commands.py", "tests/cli/test_risk_commands.py", "tests/cli/test_shared_options.py",
             "tests/cli/test_bad_input.py"],
@@ -72,8 +73,8 @@ def faults_of(path: Path) -> Iterator[Fault]:
     typed = {
         id(inner) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) for inner in ast.walk(node.annotation)
     }
-    typing = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-              for inner in ast.walk(node)}  # fmt: skip
+    checked = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    typing = {id(inner) for node in checked for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in typed or id(node) in typing:
             continue

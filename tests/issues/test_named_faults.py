@@ -91,6 +91,10 @@ def test_bins_of_a_report_are_named_by_what_is_in_them() -> None:
         inside = np.flatnonzero(places == number)
         assert names[number].startswith(str(inside[0])) and names[number].endswith(str(inside[-1]))
         assert len(inside) == 25
+    apart = np.array([*range(20), *range(80, 100)], float)
+    gap = ColumnDomain("age", tuple(f"{number:.0f}" for number in apart), np.full(40, 2), apart)
+    names = bins_of(understand(["5"], gap), most=4)[1]
+    assert names == ["0–19", "24.75…", "49.5…", "80–99"]
     few = ColumnDomain("age", ("20", "21", "22", "99"), np.array([1, 5, 5, 1]), np.array([20.0, 21, 22, 99]))
     places, names = bins_of(understand(["21"], few), least=3)
     assert places.tolist() == [0, 0, 1, 1] and names == ["up to 21", "22 and above"]
