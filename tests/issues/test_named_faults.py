@@ -95,6 +95,8 @@ def test_bins_of_a_report_are_named_by_what_is_in_them() -> None:
     gap = ColumnDomain("age", tuple(f"{number:.0f}" for number in apart), np.full(40, 2), apart)
     names = bins_of(understand(["5"], gap), most=4)[1]
     assert names == ["0–19", "24.75…", "49.5…", "80–99"]
+    ends = ColumnDomain("age", labels, np.array([1, *[5] * 98, 1]), np.arange(100.0))
+    assert bins_of(understand(["5"], ends), most=4, least=3)[1] == ["up to 24", "25–49", "50–74", "75 and above"]
     few = ColumnDomain("age", ("20", "21", "22", "99"), np.array([1, 5, 5, 1]), np.array([20.0, 21, 22, 99]))
     places, names = bins_of(understand(["21"], few), least=3)
     assert places.tolist() == [0, 0, 1, 1] and names == ["up to 21", "22 and above"]
