@@ -14,6 +14,7 @@ import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,8 @@ ROOMS = {
     "metrics": ["tests/metrics"],
     "extend": ["tests/extend/test_extensions.py", "tests/contracts/test_newcomer.py"],
 }  # fmt: skip
+MOST_FILES = 6
+"""So many files of tests are run for a fault."""
 FLIPPED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
            ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 
@@ -116,16 +119,22 @@ def drawn(count: int, seed: int) -> list[Fault]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The tests of the room that a file is in, those that are named after it first."""
+    """The tests of the room that a file is in: those first that speak most of the names it defines."""
     parts = path.relative_to(ROOT / "src" / "kanopy").parts
-    room, name = parts[0].removesuffix(".py"), path.stem.strip("_")
-    named = [
-        str(p.relative_to(ROOT))
-        for p in sorted((ROOT / "tests").rglob("test_*.py"))
-        if name in p.stem and len(name) > 3
-    ]
+    room, module = parts[0].removesuffix(".py"), path.stem
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))} | {module}
     own = ROOMS.get(room, [f"tests/{room}"] if (ROOT / "tests" / room).is_dir() else ["tests/test_anonymize.py"])
-    return [*named[:4], *(each for each in own if each not in named[:4])]
+    ranked: list[tuple[int, str]] = []
+    for test in sorted((ROOT / "tests").rglob("test_*.py")):
+        text, place = test.read_text(encoding="utf-8"), str(test.relative_to(ROOT))
+        spoken = sum(bool(re.search(rf"\b{re.escape(name)}\b", text)) for name in names)
+        near = any(place.startswith(each) for each in own)
+        if near or f".{module} import" in text:
+            ranked.append(
+                (-2 * spoken - 5 * (f".{module} import" in text) - 3 * (module.strip("_") in test.stem), place)
+            )
+    return [place for _, place in sorted(ranked)[:MOST_FILES]]
 
 
 def noticed(source: Path, tests: list[str], seconds: float) -> str:
