@@ -12,8 +12,12 @@ from kanopy.cli import options as o
 from kanopy.cli.console import grid, note, progress_bar, worked_out
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
-NO_PART = ("models", "population", "sampling_weight", "household", "repeats")
-"""What decides a release and neither how its table is read nor which hierarchies are built from it."""
+NO_PART = (
+    "models", "population", "sampling_weight", "household", "repeats", "k", "suppress", "metric", "algorithm",
+    "parameters", "local", "missing", "known", "min_levels", "max_levels", "weights",
+)  # fmt: skip
+"""What decides a release and not how its table is read: labels of hierarchies that the job does not name say by
+themselves what they cover, however fine these were."""
 
 
 @o.command(
