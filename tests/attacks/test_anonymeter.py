@@ -19,10 +19,7 @@ from kanopy.attacks.singling_out import _measure, unique_predicates
 from kanopy.attacks.tables import read_tables
 from tests.shared_input import needs_shared
 
-ADULT = (
-    "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
-    "capital-loss,hours-per-week,native-country,income"
-).split(",")
+ADULT = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"]
 CASES = {
     "adult": {
         "rows": (6000, 2000), "first": ["age", "education", "sex", "race"],

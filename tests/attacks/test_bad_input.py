@@ -13,7 +13,9 @@ PEOPLE = pl.DataFrame({
     "town": ["abcd"[place % 4] for place in range(80)], "ill": ["uvw"[place % 3] for place in range(80)],
 })  # fmt: skip
 OTHERS = PEOPLE.with_columns(who="x" + pl.col("who"), age=pl.col("age") + 41)
-RELEASE = PEOPLE.select(pl.format("[{}, {}]", pl.col("age") // 10 * 10, pl.col("age") // 10 * 10 + 9).alias("age"), "town", "ill")
+RELEASE = PEOPLE.select(
+    pl.format("[{}, {}]", pl.col("age") // 10 * 10, pl.col("age") // 10 * 10 + 9).alias("age"), "town", "ill"
+)
 QUICK = {"guesses": 50, "learn": False}
 
 
@@ -34,7 +36,10 @@ def test_refused_with_words() -> None:
         ({"released": RELEASE, "quasi": "shoe"}, "no column 'shoe'"),
         ({"released": RELEASE.clear()}, "no re|no rows"),
         ({"released": RELEASE.with_columns(age=pl.lit("young"), town=pl.lit("here"), ill=pl.lit("so"))}, "can be read"),
-        ({"released": RELEASE.with_columns(age=pl.lit("young")), "beside": RELEASE.drop("ill"), "sensitive": "ill"}, "earlier release"),
+        (
+            {"released": RELEASE.with_columns(age=pl.lit("young")), "beside": RELEASE.drop("ill"), "sensitive": "ill"},
+            "earlier release",
+        ),
     ):
         with pytest.raises(KanopyError, match=words):
             kanopy.attack(PEOPLE, **{**QUICK, **given})

@@ -19,7 +19,12 @@ TOWNS = ["Bonn", "Köln", "Ulm", "Worms"]
 
 def small_table(draw: random.Random, rows: int) -> list[dict]:
     return [
-        {"age": draw.randint(20, 29), "town": draw.choice(TOWNS), "pay": draw.choice(["low", "high"]), "ill": draw.choice("abc")}
+        {
+            "age": draw.randint(20, 29),
+            "town": draw.choice(TOWNS),
+            "pay": draw.choice(["low", "high"]),
+            "ill": draw.choice("abc"),
+        }
         for _ in range(rows)
     ]
 
@@ -34,7 +39,12 @@ def label_of(draw: random.Random, name: str, value: object) -> tuple[str, set]:
         return "*", everything
     if name == "age":
         low, high = draw.randint(18, value), draw.randint(value, 31)
-        forms = [(f"[{low}, {high}]", high), (f"{low}-{high}", high), (f"[{low}, {high + 1})", high), (f"{low}–{high}", high)]
+        forms = [
+            (f"[{low}, {high}]", high),
+            (f"{low}-{high}", high),
+            (f"[{low}, {high + 1})", high),
+            (f"{low}–{high}", high),
+        ]
         text, last = draw.choice(forms)
         return text, {each for each in everything if low <= each <= last}
     chosen = sorted({value, *draw.sample(TOWNS, draw.randint(1, 2))})
@@ -47,7 +57,9 @@ def release_of(draw: random.Random, table: list[dict]) -> tuple[list[dict], list
     for row in draw.sample(table, len(table)):
         labels = {name: label_of(draw, name, row[name]) for name in ("age", "town")}
         published.append({**{name: text for name, (text, _) in labels.items()}, "pay": row["pay"], "ill": row["ill"]})
-        covered.append({**{name: inside for name, (_, inside) in labels.items()}, "pay": {row["pay"]}, "ill": {row["ill"]}})
+        covered.append(
+            {**{name: inside for name, (_, inside) in labels.items()}, "pay": {row["pay"]}, "ill": {row["ill"]}}
+        )
     return published, covered
 
 
@@ -137,7 +149,10 @@ def test_labels_of_other_tools_are_read_and_the_rest_is_counted() -> None:
     })  # fmt: skip
     tables = read_tables(before, after)
     seen = {
-        name: {each: [covers.domain.labels[value] for value in covers.values_of(place)] for place, each in enumerate(covers.labels)}
+        name: {
+            each: [covers.domain.labels[value] for value in covers.values_of(place)]
+            for place, each in enumerate(covers.labels)
+        }
         for name, covers in tables.covers.items()
     }
     assert seen["born"] == {

@@ -72,7 +72,9 @@ def test_k_anonymity_alone_tells_nothing_of_sensitive_values() -> None:
     assert found.credible == found.worlds and found.believed == pytest.approx(found.by_frequency)
 
 
-@pytest.mark.parametrize(("rows", "children", "k"), [(n, m, k) for n, m, k in product(range(2, 7), range(2, 4), range(1, 4)) if n >= k])
+@pytest.mark.parametrize(
+    ("rows", "children", "k"), [(n, m, k) for n, m, k in product(range(2, 7), range(2, 4), range(1, 4)) if n >= k]
+)
 def test_shares_equal_a_count_of_all_assignments(rows: int, children: int, k: int) -> None:
     left = assignments_left(rows, children, k)
     assert remaining_share(rows, children, k) == pytest.approx(len(left) / children**rows)

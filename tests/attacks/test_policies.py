@@ -63,7 +63,9 @@ def test_ema_reads_the_threshold_as_written() -> None:
         original = frame.with_columns(sex=pl.lit("f"))[: release.height]
         given = {"original": original, "quasi": ("sex",)}
         assert state("ema-0070", "2.2", release, **given) == expected
-    found = report_policy(Evidence(read_policy("ema-0070"), pl.DataFrame({"sex": ["f"] * 11}), frame[:11], quasi=("sex",)))
+    found = report_policy(
+        Evidence(read_policy("ema-0070"), pl.DataFrame({"sex": ["f"] * 11}), frame[:11], quasi=("sex",))
+    )
     words = next(each.evidence for each in found.requirements if each.number == "2.2")
     assert "By that reading the release meets it" in words
 
@@ -76,7 +78,10 @@ def test_cms_counts_and_differences() -> None:
 def test_contradictions_are_refused_before_the_work() -> None:
     frame = people(30)
     for given, words in (
-        ({"policy": read_policy("ema-0070"), "original": frame, "job": Job(quasi="age", k=5)}, "classes of at least 12"),
+        (
+            {"policy": read_policy("ema-0070"), "original": frame, "job": Job(quasi="age", k=5)},
+            "classes of at least 12",
+        ),
         ({"policy": read_policy("gdpr-wp216"), "original": frame}, "control group"),
         ({"policy": read_policy("hipaa-expert"), "original": frame}, "the expert names the threshold"),
         ({"policy": read_policy("cms-11"), "threshold": 0.1}, "no threshold of risk"),

@@ -61,7 +61,9 @@ def people(draw: random.Random, rows: int) -> pl.DataFrame:
 def coarse(frame: pl.DataFrame) -> pl.DataFrame:
     decade = pl.col("age") // 10 * 10
     age = pl.format("[{}, {}]", decade, decade + 9)
-    return frame.with_columns(age=age, town=pl.when(pl.col("town") < "e").then(pl.lit("{a, b, c, d}")).otherwise(pl.lit("{e, f, g, h}")))
+    return frame.with_columns(
+        age=age, town=pl.when(pl.col("town") < "e").then(pl.lit("{a, b, c, d}")).otherwise(pl.lit("{e, f, g, h}"))
+    )
 
 
 @pytest.mark.slow

@@ -12,7 +12,10 @@ from kanopy.attacks.safe_harbor import LETTERS, safe_harbor
 from tests.attacks.test_anonymeter import table_of
 from tests.shared_input import needs_shared
 
-FIRST, LAST = ["Anna", "James", "Maria", "Peter", "Linda", "Susan"], ["Miller", "Garcia", "Chen", "Novak", "Brown", "Silva"]
+FIRST, LAST = (
+    ["Anna", "James", "Maria", "Peter", "Linda", "Susan"],
+    ["Miller", "Garcia", "Chen", "Novak", "Brown", "Silva"],
+)
 
 
 def digits(draw: random.Random, form: str) -> str:
@@ -71,7 +74,11 @@ def value_of(draw: random.Random, letter: str, form: int) -> str:
 def test_all_18_are_found(form: int) -> None:
     """Names change with every form, formats of values as well: 30 tables with 18 identifiers each."""
     draw = random.Random(form)
-    columns = {"region": ["north", "south"] * 20, "diagnosis": ["flu", "cold", "asthma", "none"] * 10, "age": ["30-39"] * 40}
+    columns = {
+        "region": ["north", "south"] * 20,
+        "diagnosis": ["flu", "cold", "asthma", "none"] * 10,
+        "age": ["30-39"] * 40,
+    }
     called = {}
     for letter in LETTERS:
         name = NAMES[letter][form % 6]

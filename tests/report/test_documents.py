@@ -39,7 +39,9 @@ def everything_in(content: bytes) -> str:
     """All texts of a file: raw bytes, and what is packed in it."""
     parts = [content]
     if content[:2] == b"PK":
-        parts += [zipfile.ZipFile(io.BytesIO(content)).read(name) for name in zipfile.ZipFile(io.BytesIO(content)).namelist()]
+        parts += [
+            zipfile.ZipFile(io.BytesIO(content)).read(name) for name in zipfile.ZipFile(io.BytesIO(content)).namelist()
+        ]
     for found in re.finditer(rb"stream\r?\n(.*?)endstream", content, re.DOTALL):
         try:
             parts.append(zlib.decompressobj().decompress(found[1]))
@@ -90,7 +92,17 @@ def test_what_a_document_says_is_in_every_form() -> None:
     )  # fmt: skip
     page = document.to_bytes(".html").decode()
     body = zipfile.ZipFile(io.BytesIO(document.to_bytes(".docx"))).read("word/document.xml").decode()
-    for text in ("Verdict #1", "One sentence.", "Careful", "Words _here_", "#let x = 1", "a note", "Evidence", "ab" * 32, "Officer"):
+    for text in (
+        "Verdict #1",
+        "One sentence.",
+        "Careful",
+        "Words _here_",
+        "#let x = 1",
+        "a note",
+        "Evidence",
+        "ab" * 32,
+        "Officer",
+    ):
         assert text in page and text in body
     plain = json.loads(document.to_bytes(".json"))
     assert plain["requirements"][0]["state"] == "for a person to judge" and plain["manifest_sha256"] == "ab" * 32

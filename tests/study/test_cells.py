@@ -34,7 +34,9 @@ def test_counts_are_those_of_plain_loops(seed: int) -> None:
         differences = 0
         for place in range(len(each.columns)):
             for cell, count in counts.items():
-                same = [other for other in counts if other[:place] + other[place + 1 :] == cell[:place] + cell[place + 1 :]]
+                same = [
+                    other for other in counts if other[:place] + other[place + 1 :] == cell[:place] + cell[place + 1 :]
+                ]
                 rest = sum(counts[other] for other in same) - count
                 differences += len(same) > 2 and count >= 11 and 0 < rest < 11
         assert each.differences == differences
@@ -61,7 +63,10 @@ def test_no_small_cell_follows_from_what_is_published(seed: int) -> None:
     frame = pl.DataFrame({"a": [draw.choice("xxy") for _ in range(18)], "b": [draw.choice("uuv") for _ in range(18)]})
     least = 4
     found = protect_table(frame, ["a", "b"], least=least)
-    shown = {labels: None if gone else int(count) for labels, count, gone in zip(found.labels, found.counts, found.hidden, strict=True)}
+    shown = {
+        labels: None if gone else int(count)
+        for labels, count, gone in zip(found.labels, found.counts, found.hidden, strict=True)
+    }
     inner = [(a, b) for a in "xy" for b in "uv"]
     largest = dict.fromkeys(shown, -1)
     for counts in (each for each in product(range(19), repeat=4) if sum(each) == 18):

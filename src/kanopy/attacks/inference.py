@@ -172,7 +172,9 @@ class _Attacker:
             run = slice(self._starts[each], self._starts[each + 1])
             weights[self._label[run]] += self._rows[run]
         if self._one_row is not None:
-            weights = np.bincount([self._one_row.choice(len(weights), p=weights / weights.sum())], minlength=len(weights))
+            weights = np.bincount(
+                [self._one_row.choice(len(weights), p=weights / weights.sum())], minlength=len(weights)
+            )
         if self._number is not None:
             told = np.isfinite(self._number) & (weights > 0)
             return np.average(self._number[told], weights=weights[told]) if told.any() else np.nan

@@ -158,11 +158,7 @@ def membership(
 
 
 def intersection(
-    tables: AttackTables,
-    earlier: AttackTables,
-    guesses: int,
-    random: np.random.Generator,
-    progress: Progress = SILENT,
+    tables: AttackTables, earlier: AttackTables, guesses: int, random: np.random.Generator, progress: Progress = SILENT
 ) -> tuple[Measured, ...]:
     """How often two releases together leave one sensitive value, the person's own; beside it the later one alone.
 
@@ -176,7 +172,9 @@ def intersection(
     for name in names:
         here, there = (_Possible(each, own, name) for each, own in ((tables, groups), (earlier, before)))
 
-        def ask(now: People, then: People, here: _Possible = here, there: _Possible = there, name: str = name) -> tuple[int, int, int]:
+        def ask(
+            now: People, then: People, here: _Possible = here, there: _Possible = there, name: str = name
+        ) -> tuple[int, int, int]:
             targets = now.targets(guesses, random)
             alone = together = 0
             for place, row in enumerate(targets.tolist()):
@@ -222,7 +220,9 @@ class _Possible:
         groups = self.groups.covering(known)
         if not len(groups):
             return ~found
-        labels = np.unique(np.concatenate([self._label[self._starts[g] : self._starts[g + 1]] for g in groups.tolist()]))
+        labels = np.unique(
+            np.concatenate([self._label[self._starts[g] : self._starts[g + 1]] for g in groups.tolist()])
+        )
         for label in labels.tolist():
             found[self._covers.values_of(label)] = True
         return found

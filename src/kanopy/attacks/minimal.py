@@ -109,7 +109,10 @@ def remaining_share(rows: int, children: int, k: int, *, cuts: bool = True) -> f
         return _counted_share(rows, children, k)
     # Children of fewer than k rows each can always be added up to between k and rows - k: one child has more than that.
     left = children - 1
-    shares = (comb(rows, most) * (left / children) ** (rows - most) / children ** (most - 1) for most in range(rows - k + 1, rows))
+    shares = (
+        comb(rows, most) * (left / children) ** (rows - most) / children ** (most - 1)
+        for most in range(rows - k + 1, rows)
+    )
     return float(sum(shares))
 
 
@@ -238,7 +241,11 @@ def minimality(
     beliefs = np.zeros((len(values), width))
     rows = np.arange(len(values))
     credible = looked_at = 0
-    judged = [groups for groups in finer if violating_rows(_of_sizes(models), column, groups, values, width) <= most_suppressed]
+    judged = [
+        groups
+        for groups in finer
+        if violating_rows(_of_sizes(models), column, groups, values, width) <= most_suppressed
+    ]
     for place in range(worlds if everything is None else len(everything)):
         progress("minimality", place / max(worlds, 1))
         world = _drawn(values, where, random) if everything is None else everything[place]
@@ -311,7 +318,9 @@ def _of_sizes(models: Sequence[Model]) -> list[Model]:
 
 def _promised(models: Sequence[Model], column: str, frequency: Floats) -> float:
     """The belief that the models allow: 1/l, else the highest share of a value in a class."""
-    promises = [1.0 / float(limit) for model in models if column in model.sensitive and (limit := getattr(model, "l", None))]
+    promises = [
+        1.0 / float(limit) for model in models if column in model.sensitive and (limit := getattr(model, "l", None))
+    ]
     return max(promises, default=float(frequency.max(initial=0.0)))
 
 

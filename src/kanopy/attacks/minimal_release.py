@@ -70,7 +70,9 @@ def minimal_release(
         if local:
             pieces = _pieces(class_of_row, len(number), names, hierarchies, leaves, of_row, hidden)
             found.append(
-                minimality_by_class(name, codes, class_of_row, pieces, about, random=random, worlds=500, progress=progress)
+                minimality_by_class(
+                    name, codes, class_of_row, pieces, about, random=random, worlds=500, progress=progress
+                )
             )
             continue
         finer = _finer(names, hierarchies, leaves, {each: int(level or 0) for each, level in levels.items()})

@@ -226,7 +226,10 @@ def report_policy(evidence: Evidence, *, checksum: str = "") -> PolicyReport:
 def require_fitting(evidence: Evidence) -> None:
     """Refuse what contradicts the policy, or what it cannot be checked without, before any work."""
     policy, name = evidence.policy, evidence.policy["name"]
-    for need, words in (("original", "the original table (--original FILE)"), ("control", "a control group (--control FILE)")):
+    for need, words in (
+        ("original", "the original table (--original FILE)"),
+        ("control", "a control group (--control FILE)"),
+    ):
         if need in policy["needs"] and getattr(evidence, need) is None:
             raise JobError(f"{name} cannot be checked without {words}.")
     if evidence.threshold is not None:

@@ -44,7 +44,11 @@ def columns(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """The treatment of every column."""
     rows = []
     roles = _roles(evidence)
-    names = list(dict.fromkeys([*(evidence.original.columns if evidence.original is not None else ()), *evidence.release.columns]))
+    names = list(
+        dict.fromkeys(
+            [*(evidence.original.columns if evidence.original is not None else ()), *evidence.release.columns]
+        )
+    )
     for name in names:
         rows.append((name, roles.get(name, "–"), *_technique(evidence, name)))
     heads = ("column", "role", "technique (ISO/IEC 20889)", "values before", "values after")
@@ -61,14 +65,22 @@ def columns(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def _roles(evidence: Evidence) -> dict[str, str]:
     manifest = evidence.manifest or {}
     found = {name: str(own.get("role", "–")) for name, own in manifest.get("job", {}).get("columns", {}).items()}
-    for role, names in (("quasi-identifier", evidence.known_columns), ("sensitive", evidence.sensitive), ("unit", evidence.unit)):
+    for role, names in (
+        ("quasi-identifier", evidence.known_columns),
+        ("sensitive", evidence.sensitive),
+        ("unit", evidence.unit),
+    ):
         found |= dict.fromkeys(names, role)
     return found
 
 
 def _technique(evidence: Evidence, name: str) -> tuple[str, str, str]:
     """The technique of a column, and how many different values it has before and after."""
-    before = None if evidence.original is None or name not in evidence.original.columns else evidence.original[name].n_unique()
+    before = (
+        None
+        if evidence.original is None or name not in evidence.original.columns
+        else evidence.original[name].n_unique()
+    )
     if name not in evidence.release.columns:
         return "attribute suppression (not published)", whole(before), "–"
     after = evidence.release[name].n_unique()
@@ -87,7 +99,9 @@ def direct(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     pseudonymized = (evidence.manifest or {}).get("verified", {}).get("pseudonymized", [])
     if not hits and not pseudonymized:
         return MET, "No column has a name or values that speak of a direct identifier; no pseudonyms are recorded.", ()
-    said = [f"{each.column!r} ({each.why})" for each in hits[:10]] + [f"{name!r} (pseudonyms)" for name in pseudonymized]
+    said = [f"{each.column!r} ({each.why})" for each in hits[:10]] + [
+        f"{name!r} (pseudonyms)" for name in pseudonymized
+    ]
     return NOT_MET, f"Found: {'; '.join(said)}.", ()
 
 
@@ -109,7 +123,9 @@ def diversity(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     risk = evidence.risk
     if risk is None or not risk.disclosure:
         return TO_JUDGE, "No sensitive column of the release is named.", ()
-    told = [f"{each.column}: {plural(each.certain_rows, 'row')} in classes that tell the value" for each in risk.disclosure]
+    told = [
+        f"{each.column}: {plural(each.certain_rows, 'row')} in classes that tell the value" for each in risk.disclosure
+    ]
     return (NOT_MET if any(each.certain_rows for each in risk.disclosure) else MET), "; ".join(told) + ".", ()
 
 
@@ -183,7 +199,11 @@ def attacked(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     for each in worst:
         each["detail"] = f"{each['attack']}: {each['detail']}"
     parts: tuple[Part, ...] = (rates_table(worst),) if worst else ()
-    return TO_JUDGE, f"{found.verdict} {whole(found.isolated.people)} people are isolated by all published columns together.", parts
+    return (
+        TO_JUDGE,
+        f"{found.verdict} {whole(found.isolated.people)} people are isolated by all published columns together.",
+        parts,
+    )
 
 
 def cells(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
@@ -199,7 +219,9 @@ def cells(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 def differences(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Small counts by subtraction."""
     found = evidence.cells
-    words = f"{whole(found.differences)} further counts of 1 to {found.least - 1} follow from a count and one of its parts."
+    words = (
+        f"{whole(found.differences)} further counts of 1 to {found.least - 1} follow from a count and one of its parts."
+    )
     return (NOT_MET if found.differences else MET), words, ()
 
 
@@ -218,7 +240,8 @@ def utility(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     except KanopyError as error:
         return TO_JUDGE, f"The release could not be compared with the original row by row: {error}", ()
     rows = tuple(
-        (each.name, percent(each.loss), percent(each.bits_kept), f"{each.total_variation:.3f}") for each in found.columns
+        (each.name, percent(each.loss), percent(each.bits_kept), f"{each.total_variation:.3f}")
+        for each in found.columns
     )
     table = Table("Loss per column", ("column", "loss", "information kept", "total variation"), rows, (1, 2, 3))
     median = "" if found.queries is None else f" Count queries have a median error of {percent(found.queries.median)}."

@@ -205,9 +205,9 @@ def _cannot_be(letter: str, words: str, counted: Counted) -> bool:
     rows = sum(count for _, count in counted)
     small = all(_NUMBER.fullmatch(each) and abs(float(each)) < 100 for each in values)
     if letter == "C":
-        return all(_year(each) or re.fullmatch(r"\d{4}s|\[?\d{4}[–, -]+\d{4}[\])]?|\(missing\)", each) for each in values) or (
-            small and not _PARTS_OF_DATES.search(words)
-        )
+        return all(
+            _year(each) or re.fullmatch(r"\d{4}s|\[?\d{4}[–, -]+\d{4}[\])]?|\(missing\)", each) for each in values
+        ) or (small and not _PARTS_OF_DATES.search(words))
     if letter == "B":
         return small or (len(values) < 3 and rows > 20)
     if letter in "PQ":

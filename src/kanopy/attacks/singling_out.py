@@ -52,7 +52,11 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
     seen: set[tuple[tuple[str, int], ...]] = set()
     found = Drawn([], [])
     attempts = tables.released_rows if size is None else guesses * DRAWS
-    rows = random.permutation(tables.released_rows) if size is None else random.integers(tables.released_rows, size=attempts)
+    rows = (
+        random.permutation(tables.released_rows)
+        if size is None
+        else random.integers(tables.released_rows, size=attempts)
+    )
     for row in rows.tolist():
         chosen = names if size is None else random.choice(len(names), size, replace=False)
         predicate = {}
@@ -74,7 +78,9 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
     return found
 
 
-def unique_predicates(tables: AttackTables, guesses: int, random: np.random.Generator, size: int | None = None) -> Drawn:
+def unique_predicates(
+    tables: AttackTables, guesses: int, random: np.random.Generator, size: int | None = None
+) -> Drawn:
     """Predicates over random columns (`size` of them, or any number) that exactly one released row satisfies.
 
     An attacker prefers them: they are likely to describe one person. Every released row is used once, so that the

@@ -109,9 +109,7 @@ class AttackTables:
     @cached_property
     def says(self) -> dict[str, Any]:
         """Per column which labels say something: they cover some value, and not all of them."""
-        return {
-            name: (each.sizes > 0) & (each.sizes < max(each.domain.size, 2)) for name, each in self.covers.items()
-        }
+        return {name: (each.sizes > 0) & (each.sizes < max(each.domain.size, 2)) for name, each in self.covers.items()}
 
     def matched_rows(self, people: People, predicate: Mapping[str, int]) -> Longs:
         """The rows of some people that a predicate, a label per column, covers; most selective column first."""
@@ -206,7 +204,11 @@ def read_tables(
         texts, of_row = column_values(released[name]).sorted_as_text()
         strange: list[str] = []
         each = understand(
-            texts, domain, (hierarchies or {}).get(name), unreadable=strange, null_is_missing=_kept_gaps(domain, texts, of_row)
+            texts,
+            domain,
+            (hierarchies or {}).get(name),
+            unreadable=strange,
+            null_is_missing=_kept_gaps(domain, texts, of_row),
         )
         if strange:
             each = _read_again(each)

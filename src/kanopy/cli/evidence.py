@@ -123,7 +123,11 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         )  # fmt: skip
     out.print(grid(("attack", ">guesses", ">rate", ">control", ">risk", ""), rows))
     own = found.isolated
-    beside = "" if own.control_share is None else f"; {percent(own.control_share)} of these isolate somebody in the control group"
+    beside = (
+        ""
+        if own.control_share is None
+        else f"; {percent(own.control_share)} of these isolate somebody in the control group"
+    )
     out.print(Text(f"Labels and untouched values isolate {own.people:,} of {found.people:,} {found.called}{beside}."))
     if report is not None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)
@@ -210,7 +214,9 @@ def evidence(
     policy: Annotated[str, typer.Option(help=f"What is checked: {', '.join(POLICIES)}.")],
     original: Annotated[str | None, typer.Option(help="The table that the release was made from.")] = None,
     control: Annotated[str | None, typer.Option(help="A table of other people of the same population.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="The risk that a record may have, where one is named.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="The risk that a record may have, where one is named.")
+    ] = None,
     guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
     encoding: o.Encoding = None,
     **given: Any,

@@ -88,15 +88,15 @@ def _held_out(
     """Hold people out, make the release from the others, and attack it."""
     import numpy as np
 
+    from kanopy._job.given import as_job
     from kanopy._job.reading import read_records
+    from kanopy._kinds import Names, taken
     from kanopy._progress import Step
+    from kanopy._table.frames import to_polars
     from kanopy.attacks.attack import attack_tables
     from kanopy.attacks.tables import hold_out
     from kanopy.release.run import anonymize
     from kanopy.study.subject import studied_job
-    from kanopy._job.given import as_job
-    from kanopy._kinds import Names, taken
-    from kanopy._table.frames import to_polars
 
     wanted = as_job(job)
     if wanted.masks:

@@ -100,7 +100,10 @@ def protect_table(
         raise JobError("Counts of people with several rows do not add up to totals. Count rows: leave the unit out.")
     from kanopy._table.column import column_values
 
-    texts = [["(missing)" if t is None else str(t) for t in column_values(release[name]).sorted_as_text()[0]] for name in names]
+    texts = [
+        ["(missing)" if t is None else str(t) for t in column_values(release[name]).sorted_as_text()[0]]
+        for name in names
+    ]
     full = int(np.prod([size + 1 for size in sizes]))
     if full > MOST_CELLS:
         raise DataError(
@@ -237,7 +240,8 @@ def fewest_hidden(table: ProtectedTable) -> int:
     by_name = {labels: place for place, labels in enumerate(table.labels)}
     shape = [len({labels[axis] for labels in table.labels}) - 1 for axis in range(len(table.by))]
     texts = [
-        list(dict.fromkeys(labels[axis] for labels in table.labels if labels[axis] != TOTAL)) for axis in range(len(shape))
+        list(dict.fromkeys(labels[axis] for labels in table.labels if labels[axis] != TOTAL))
+        for axis in range(len(shape))
     ]
     place_of = {
         place: by_name[tuple(TOTAL if each < 0 else texts[axis][each] for axis, each in enumerate(place))]

@@ -122,7 +122,13 @@ def small_cells(
             for each in range(len(cross))
         )
         found.append(
-            Cross(tuple(names[each] for each in cross), len(of_cell), int(small.sum()), int(of_cell[small].sum()), differences)
+            Cross(
+                tuple(names[each] for each in cross),
+                len(of_cell),
+                int(small.sum()),
+                int(of_cell[small].sum()),
+                differences,
+            )
         )
     from kanopy._table.roles import called
 

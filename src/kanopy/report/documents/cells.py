@@ -55,9 +55,7 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
                 "A cell is one combination of published labels. A small difference is a count less one of its parts, "
                 "made of several cells: so many people have another label in one column.",
             ),
-            (Table("Crosses with small counts", heads, rows, (1, 2, 3, 4)),)
-            if rows
-            else (),
+            (Table("Crosses with small counts", heads, rows, (1, 2, 3, 4)),) if rows else (),
         )
     ]
     if (table := found["table"]) is not None:

@@ -44,5 +44,7 @@ def minimal_section(found: Mapping[str, Any]) -> Section:
         )  # fmt: skip
         parts.append(Table("Downcoding: rows concerned", heads, rows, (1, 2, 3, 4, 5)))
     elif not found["local"]:
-        parts.append(Notes(("Every column has one level: classes are not cut one by one, and downcoding excludes nothing.",)))
+        parts.append(
+            Notes(("Every column has one level: classes are not cut one by one, and downcoding excludes nothing.",))
+        )
     return Section("Minimality", (WORDS, HELP), tuple(parts))

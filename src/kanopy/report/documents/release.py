@@ -48,7 +48,9 @@ def _columns(found: Mapping[str, Any]) -> Section:
     for name, role in found["roles"].items():
         own = generalized.get(name)
         if own is not None:
-            told = "as it was" if own["level"] == 0 else f"generalized to {plural(own['published_label_count'], 'label')}"
+            told = (
+                "as it was" if own["level"] == 0 else f"generalized to {plural(own['published_label_count'], 'label')}"
+            )
             loss = "–" if own["loss"] is None else percent(own["loss"])
         elif role in ("sensitive", "insensitive"):
             told, loss = "published as it was", "–"
@@ -89,7 +91,9 @@ def _risk(risk: Mapping[str, Any]) -> Section:
     )  # fmt: skip
     parts = (
         Table("Risk of being found", ("", "before", "after"), rows, (1, 2)),
-        Figure("risk", "Rows whose risk lies above a limit", "Share of rows above several risks, before and after", chart),
+        Figure(
+            "risk", "Rows whose risk lies above a limit", "Share of rows above several risks, before and after", chart
+        ),
     )
     return Section("Risk", ("Prosecutor risk: one over the number of rows that share the quasi-identifiers.",), parts)
 

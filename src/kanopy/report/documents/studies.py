@@ -36,5 +36,9 @@ def document_of(found: Any, source: str = "", *, checksum: str = "") -> Document
         verdict = f"The published values lost {percent(plain['loss'])} of their detail"
         return numbers_document("What a release is good for", name, verdict, None, plain)
     holds = plain.get("verdict", {}).get("holds") if isinstance(plain.get("verdict"), dict) else None
-    words = plain["verdict"]["sentence"] if isinstance(plain.get("verdict"), dict) and "sentence" in plain["verdict"] else "Report"
+    words = (
+        plain["verdict"]["sentence"]
+        if isinstance(plain.get("verdict"), dict) and "sentence" in plain["verdict"]
+        else "Report"
+    )
     return numbers_document("Report on a release", name, words, holds, plain)

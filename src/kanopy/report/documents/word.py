@@ -129,7 +129,7 @@ def _shade(cell: Any, colour: str) -> None:
 
 
 def _page_numbers(paragraph: Any, words: str) -> None:
-    """"Page 2 of 5", counted by the word processor."""
+    """ "Page 2 of 5", counted by the word processor."""
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn
 
