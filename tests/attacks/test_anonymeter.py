@@ -1,10 +1,11 @@
 """On data without protection the attacks agree with anonymeter 1.1.0 within its 95 % intervals, with the same settings.
 
 Source of the figures: anonymeter 1.1.0 (Giomi, Boenisch, Wehmeyer, Tasnádi 2023, PoPETs 2023), run on 19 November 2026
-with `syn` equal to `ori`, 500 attacks, singling out by three columns (seed 1), linkability with one neighbour, inference
-of a text; columns and splits are those below. Its inference takes the value of one nearest row, hence `one_row`.
+with `syn` equal to `ori`, 500 attacks, singling out by three columns (seed 1), linkability with one neighbour,
+inference of a text; columns and splits are those below. Its inference takes the value of one nearest row, hence `one_row`.
 """
 
+# ruff: noqa: E501 - tables
 from __future__ import annotations
 
 import gzip
@@ -19,7 +20,23 @@ from kanopy.attacks.singling_out import _measure, unique_predicates
 from kanopy.attacks.tables import read_tables
 from tests.shared_input import needs_shared
 
-ADULT = ["age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"]
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
 CASES = {
     "adult": {
         "rows": (6000, 2000), "first": ["age", "education", "sex", "race"],

@@ -1,5 +1,6 @@
 """Success counts of the attacks equal those of plain loops over all people and rows, on small random tables."""
 
+# ruff: noqa: E501 - tables
 from __future__ import annotations
 
 import random

@@ -1,5 +1,6 @@
 """Profiles: every check exists, states are right, contradictions are refused before the work."""
 
+# ruff: noqa: E501 - tables
 from __future__ import annotations
 
 import polars as pl

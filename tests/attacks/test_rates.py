@@ -1,5 +1,6 @@
 """Intervals, risks, and what the control group says where nothing is to be found."""
 
+# ruff: noqa: E501 - tables
 from __future__ import annotations
 
 import random

@@ -356,7 +356,9 @@ def write_inputs(folder: Path) -> None:
     write("later.csv", [lines[0], *lines[4:]])
     write("turned.csv", [lines[0], *reversed(lines[1:])])
     write("everybody.csv", [*lines, *lines[1:]])
-    others = (f"{3000 + i},{20 + 5 * i % 24},{'mf'[i % 2]},{13000 + i % 3},flu,1,{90 + i},{90 + i},tea,y" for i in range(40))
+    others = (
+        f"{3000 + i},{20 + 5 * i % 24},{'mf'[i % 2]},{13000 + i % 3},flu,1,{90 + i},{90 + i},tea,y" for i in range(40)
+    )
     write("others.csv", [lines[0], *others])
     write("twice.csv", [*lines, *lines[1:], *lines[1:]])
     kinds = ["dog", "cat", "horse", "eagle", "hawk", "trout"]

@@ -1,5 +1,6 @@
 """Documents: the ending says the form, the bytes are the same every time, and no rare value is in them."""
 
+# ruff: noqa: E501 - tables
 from __future__ import annotations
 
 import io

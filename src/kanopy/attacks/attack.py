@@ -172,8 +172,8 @@ def attack_tables(
     isolated = isolated_people(tables, MOST_ISOLATING, streams[5], told)
     minimal = None
     if job is not None:
-        minimal, more = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, told)
-        said += more
+        minimal, why = _minimal(original, released, tables, hierarchies or {}, job, partner, seed, told)
+        said += why
     return AttackReport(
         rows=original.height, people=tables.people.count, released_rows=released.height,
         control_people=None if tables.control is None else tables.control.count, quasi=tables.quasi,
@@ -269,7 +269,9 @@ def attack_release(
         raise DataError(f"The original has no column {some(absent)}. {near_miss(absent[0], subject.frame.columns)}")
     # Only those that are named: what would be built from values has labels that are read without.
     known = {
-        name: resolve_hierarchy(name, with_classes(source, subject.frame, name), subject.frame[name], k=wanted.least_rows)
+        name: resolve_hierarchy(
+            name, with_classes(source, subject.frame, name), subject.frame[name], k=wanted.least_rows
+        )
         for name, source in wanted.hierarchies.items() if name in subject.frame.columns and source is not None
     }  # fmt: skip
     rules = ReadingRules.of(wanted).of_records()

@@ -1,4 +1,4 @@
-"""Which released rows may be a person's, given what is known of him: the label of every known column covers his value."""
+"""Which released rows may be a person's, given what is known of him: their labels cover his values."""
 
 from __future__ import annotations
 

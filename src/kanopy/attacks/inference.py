@@ -152,7 +152,7 @@ class _Attacker:
 
     def guess(self, people: People, rows: Longs) -> tuple[Longs | Floats, int]:
         """A guess for each row, and how many of them no released row covers."""
-        found = np.zeros(len(rows), np.int64 if self._number is None else np.float64)
+        found: Any = np.zeros(len(rows), np.int64 if self._number is None else np.float64)
         far = 0
         answered: dict[tuple[int, ...], tuple[Any, bool]] = {}
         for place, row in enumerate(rows.tolist()):
@@ -172,9 +172,8 @@ class _Attacker:
             run = slice(self._starts[each], self._starts[each + 1])
             weights[self._label[run]] += self._rows[run]
         if self._one_row is not None:
-            weights = np.bincount(
-                [self._one_row.choice(len(weights), p=weights / weights.sum())], minlength=len(weights)
-            )
+            drawn = int(self._one_row.choice(len(weights), p=weights / weights.sum()))
+            weights = np.where(np.arange(len(weights)) == drawn, 1.0, 0.0)
         if self._number is not None:
             told = np.isfinite(self._number) & (weights > 0)
             return np.average(self._number[told], weights=weights[told]) if told.any() else np.nan

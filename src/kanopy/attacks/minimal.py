@@ -44,7 +44,7 @@ LARGEST_K = 12
 @dataclass(frozen=True)
 class Minimality(Plain):
     """What a sensitive column gives away because the release is minimal. `people` have a value that is believed more
-    surely than `promised`; `believed` is the highest belief, `by_frequency` the highest without knowing of minimality."""
+    surely than `promised`; `believed` is the highest belief, `by_frequency` the highest without knowing that."""
 
     column: str
     worlds: int
@@ -129,7 +129,7 @@ def _counted_share(rows: int, children: int, k: int) -> float:
         parts = [*counts, *([0] * (children - len(counts)))]
         placed = factorial(children) // prod(factorial(parts.count(each)) for each in set(parts))
         total += ways * placed
-    return total / children**rows
+    return float(total / children**rows)
 
 
 def _partitions(rows: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
+from kanopy._arrays import SUPPRESSED_LABEL, Longs
 from kanopy._progress import SILENT, Progress
-from kanopy.attacks.minimal import MinimalReport, downcoding, minimality, minimality_by_class
+from kanopy.attacks.minimal import Downcoding, MinimalReport, downcoding, minimality, minimality_by_class
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,7 +82,7 @@ def minimal_release(
                 worlds=_worlds(len(codes)), progress=progress,
             )
         )  # fmt: skip
-    coded: tuple = ()
+    coded: tuple[Downcoding, ...] = ()
     if local:
         shown = {name: [key[place] for key in number] for place, name in enumerate(names)}
         coded = downcoding(names, shown, np.where(class_of_row == hidden, -1, class_of_row), hierarchies, k)
@@ -162,7 +162,7 @@ def _pieces(
     return found
 
 
-def _children_of(tree: Hierarchy, leaves: Longs, labels: Sequence[str]) -> Ints:
+def _children_of(tree: Hierarchy, leaves: Longs, labels: Sequence[str]) -> Longs:
     """Per row the child of its label's node that its value lies below; -1 where there is none."""
     known: dict[tuple[int, str], int] = {}
     parent = tree.tree()

@@ -34,7 +34,7 @@ def pseudonyms(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
         return NOT_APPLICABLE, "The manifest records no pseudonyms.", ()
     return (
         TO_JUDGE,
-        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. Hashes are derived "
+        f"Pseudonyms are published in {', '.join(named)}: keyed hashes (HMAC-SHA256) of identifiers. They are derived "
         "from information about the person; whether that is permitted is to be judged, and the key must stay secret.",
         (),
     )
@@ -42,15 +42,13 @@ def pseudonyms(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 
 def columns(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """The treatment of every column."""
-    rows = []
     roles = _roles(evidence)
     names = list(
         dict.fromkeys(
             [*(evidence.original.columns if evidence.original is not None else ()), *evidence.release.columns]
         )
     )
-    for name in names:
-        rows.append((name, roles.get(name, "–"), *_technique(evidence, name)))
+    rows = [(name, roles.get(name, "–"), *_technique(evidence, name)) for name in names]
     heads = ("column", "role", "technique (ISO/IEC 20889)", "values before", "values after")
     table = Table("Columns and techniques", heads, tuple(rows), (3, 4))
     published = sum(name in evidence.release.columns for name in names)
@@ -156,7 +154,8 @@ def highest_risk(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     if abs(limit - 0.09) < 1e-12:
         words += (
             " Read as written, 0.09 asks for classes of at least 12, as 1/11 = 0.0909 is above it; the common reading "
-            f"takes 0.09 for 1/11 and asks for 11. By that reading the release {'meets' if size >= 11 else 'misses'} it."
+            f"takes 0.09 for 1/11 and asks for 11. By that reading the release "
+            f"{'meets' if size >= 11 else 'misses'} it."
         )
     return (MET if highest <= limit else NOT_MET), words, ()
 
@@ -195,7 +194,8 @@ def attacked(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
         return TO_JUDGE, "The original was not given: no attack was run.", ()
     from kanopy.report.documents.attacks import rates_table
 
-    worst = [each.to_dict() for name in ("singling out", "linkability", "inference") if (each := found.criterion(name))]
+    highest = (found.criterion(name) for name in ("singling out", "linkability", "inference"))
+    worst = [one.to_dict() for one in highest if one is not None]
     for each in worst:
         each["detail"] = f"{each['attack']}: {each['detail']}"
     parts: tuple[Part, ...] = (rates_table(worst),) if worst else ()
@@ -210,8 +210,8 @@ def cells(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     """Small cells."""
     found = evidence.cells
     words = (
-        f"{whole(found.small)} of {whole(found.cells)} cells, all crosses of up to three of {', '.join(found.by)}, have 1 to "
-        f"{found.least - 1} {found.counted}."
+        f"{whole(found.small)} of {whole(found.cells)} cells, all crosses of up to three of {', '.join(found.by)}, "
+        f"have 1 to {found.least - 1} {found.counted}."
     )
     return (NOT_MET if found.small else MET), words, ()
 
@@ -256,8 +256,8 @@ def reproducible(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     models = ", ".join(each["says"] for each in evidence.manifest["verified"]["models"])
     return (
         MET,
-        f"The manifest records the job, versions (Kanopy {made['kanopy']}) and checksums; the same input and job give the "
-        f"same bytes. Promised and verified: {models}",
+        f"The manifest records the job, versions (Kanopy {made['kanopy']}) and checksums; the same input and job "
+        f"give the same bytes. Promised and verified: {models}",
         (),
     )
 
@@ -280,7 +280,7 @@ def order(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
 CHECKS: dict[str, Check] = {
     each.__name__: each
     for each in (
-        safe_harbor, pseudonyms, columns, direct, classes, diversity, initial_risk, highest_risk, criterion, attacked, cells,
-        differences, utility, reproducible, documented, order,
+        safe_harbor, pseudonyms, columns, direct, classes, diversity, initial_risk, highest_risk, criterion, attacked,
+        cells, differences, utility, reproducible, documented, order,
     )
 }  # fmt: skip

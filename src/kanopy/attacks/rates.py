@@ -116,7 +116,7 @@ def at_size(matches: Longs, size: int, wanted: int) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if (middle + 1) * math.log1p(1 / middle) > ratio else (low, middle)
     shape = one / none * (low + 1)
-    return min(shape * times / (low + times) * (low / (low + times)) ** shape, 1.0)
+    return float(min(shape * times / (low + times) * (low / (low + times)) ** shape, 1.0))
 
 
 def _exactly_one(matches: int, size: int, wanted: int) -> float:
@@ -232,9 +232,9 @@ class Measured(Plain):
 def evidence_of(matched: Sequence[Longs]) -> float:
     """How much each of some predicates counts, from the persons that each matches; 1 if no two share a person.
 
-    Predicates about the same persons succeed and fail together. How much that adds to the variance of their successes is
-    estimated by leaving out one person at a time (the jackknife of Efron and Stein 1981, Annals of Statistics 9): whom a
-    predicate matches alone takes one success away, one of two matched persons adds one.
+    Predicates about the same persons succeed and fail together. How much that adds to the variance of their successes
+    is estimated by leaving out one person at a time (the jackknife of Efron and Stein 1981, Annals of Statistics 9):
+    whom a predicate matches alone takes one success away, one of two matched persons adds one.
 
     >>> evidence_of([np.array([0]), np.array([1]), np.array([2, 3, 4])])
     1.0

@@ -1,8 +1,8 @@
 """The 18 identifiers of the HIPAA Safe Harbor method, looked for in the names and values of a release's columns.
 
 What their names and values look like is data (`report/policies/safe_harbor.toml`); the code here only weighs it. A
-column is named once, for the identifier that speaks most clearly; ages above 89, dates and ZIP codes are looked at value
-by value. 45 CFR 164.514(b)(2)(i).
+column is named once, for the identifier that speaks most clearly; ages above 89, dates and ZIP codes are looked at
+value by value. 45 CFR 164.514(b)(2)(i).
 """
 
 from __future__ import annotations

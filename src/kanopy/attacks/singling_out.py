@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanopy._arrays import Longs
+from kanopy._arrays import Ints, Longs
 from kanopy._progress import SILENT, Progress
 from kanopy.attacks.rates import Measured, at_size, evidence_of
 from kanopy.attacks.tables import AttackTables, People
@@ -61,7 +61,7 @@ def _draw(tables: AttackTables, guesses: int, random: np.random.Generator, size:
         chosen = names if size is None else random.choice(len(names), size, replace=False)
         predicate = {}
         for each in chosen:
-            name = each if size is None else names[each]
+            name = str(each) if size is None else names[int(each)]
             label = int(labels[name][row])
             if says[name][label]:
                 predicate[name] = label
@@ -117,7 +117,7 @@ def unique_predicates(
     return found
 
 
-def _rows_by_label(codes: Longs) -> tuple[Longs, Longs]:
+def _rows_by_label(codes: Ints) -> tuple[Longs, Longs]:
     return np.argsort(codes, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(codes))])
 
 
@@ -145,7 +145,8 @@ def _measure(tables: AttackTables, detail: str, drawn: Drawn, random: np.random.
         f"{tables.control.count if tables.control else 0:,}"
     )  # fmt: skip
     return Measured(
-        "singling out", detail, count, len(alone), guesses, hits, naive, len(set(alone)), note, evidence_of(mine), beside,
+        "singling out", detail, count, len(alone), guesses, hits, naive, len(set(alone)), note, evidence_of(mine),
+        beside,
         None if same else counted,
     )  # fmt: skip
 

@@ -226,7 +226,7 @@ def read_tables(
         labels[name], covers[name], values[name] = of_row, each, codes
     if not covers:
         raise DataError(
-            f"No column of the release can be read: {some([name for name in known])}. Give the hierarchies whose "
+            f"No column of the release can be read: {some(known)}. Give the hierarchies whose "
             "labels it uses (--hierarchies, or a job)."
         )
     changed = tuple(name for name in (quasi or covers) if name in covers and (quasi or _changed(covers[name])))

@@ -10,7 +10,7 @@ import typer
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy._usage import Needs
 from kanopy.cli import options as o
-from kanopy.cli.console import counted, emit, grid, note, progress_bar
+from kanopy.cli.console import counted, grid, note, progress_bar, worked_out
 from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
 ATTACKED = (
@@ -55,8 +55,8 @@ def attack(
 
     Without a release, the job makes one of the people who are not held back.
     """
-    from kanopy._files import write_whole
     from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
     from kanopy.release.attacking import attack as run
     from kanopy.release.attacking import is_share
 
@@ -79,9 +79,13 @@ def attack(
             beside=earlier, secrets=o.columns(secret), first=o.columns(first_source), guesses=guesses, learn=learn,
             seed=given["seed"], progress=show,
         )  # fmt: skip
-        if report is not None:
-            write_whole(report, found.to_document(_name(released or original)).to_bytes(report.suffix))
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+        with staged(forbidden=inputs) as files:
+            if report is not None:
+                files.bytes(
+                    report, found.to_document(_name(released or original)).to_bytes(report.suffix), private=True
+                )
+            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+    show_all()
 
 
 def _job(given: dict[str, Any], held: bool) -> Any:
@@ -146,9 +150,8 @@ def cells(
     With -o, the table of counts by these columns is written with its totals; small cells are hidden, and so many others
     that none follows from the totals.
     """
-    from kanopy._files import write_whole
     from kanopy._progress import Clock, Progress, Step
-    from kanopy._table.sinks import write_table
+    from kanopy._table.sinks import staged
     from kanopy.study.cell_suppression import protect_table
     from kanopy.study.cells import small_cells
 
@@ -175,10 +178,15 @@ def cells(
                     f"The table by {', '.join(columns)} is too small to be protected: some small cell follows from its "
                     "totals whatever is hidden. Name coarser columns, or fewer. Nothing was written."
                 )
-            write_table(table.to_frame(), str(output))
-        if report is not None:
-            write_whole(report, found.to_document(_name(released)).to_bytes(report.suffix))
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_cells(out, found, report))
+        with staged(forbidden=inputs) as files:
+            if found.table is not None:
+                files.table(found.table.to_frame(), str(output))
+            if report is not None:
+                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix))
+            show_all = worked_out(
+                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_cells(out, found, report)
+            )
+    show_all()
     if found.table is None and not found.holds:
         raise typer.Exit(1)
 
@@ -225,14 +233,14 @@ def evidence(
 
     Each requirement is met, not met, not applicable, or for a person to judge. Nothing claims compliance.
     """
-    from kanopy._files import write_whole
     from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
     from kanopy.attacks.policies import Evidence, read_policy, report_policy
     from kanopy.release.attacking import manifest_beside
 
     clock = Clock(())
-    report = given["report"]
-    check_outputs(inputs_of(released, given["job"], original, control), report)
+    report, inputs = given["report"], inputs_of(released, given["job"], original, control)
+    check_outputs(inputs, report)
     check_document(report)
     asked = read_policy(policy)
     wanted = o.job_of(given)
@@ -248,9 +256,13 @@ def evidence(
             ),
             checksum=checksum,
         )  # fmt: skip
-        if report is not None:
-            write_whole(report, found.to_document(_name(released)).to_bytes(report.suffix))
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_policy(out, found, report))
+        with staged(forbidden=inputs) as files:
+            if report is not None:
+                files.bytes(report, found.to_document(_name(released)).to_bytes(report.suffix), private=True)
+            show_all = worked_out(
+                {**found.to_dict(), "seconds": clock.total()}, lambda out: _show_policy(out, found, report)
+            )
+    show_all()
     if not found.holds:
         raise typer.Exit(1)
 

@@ -89,6 +89,7 @@ def _held_out(
     import numpy as np
 
     from kanopy._job.given import as_job
+    from kanopy._job.job import Job
     from kanopy._job.reading import read_records
     from kanopy._kinds import Names, taken
     from kanopy._progress import Step
@@ -99,7 +100,7 @@ def _held_out(
     from kanopy.study.subject import studied_job
 
     wanted = as_job(job)
-    if wanted.masks:
+    if not isinstance(wanted, Job):
         raise JobError("Attacks with a held-out control group need a job that generalizes, not one that masks texts.")
     studied = studied_job(wanted, more)
     wanted = wanted.replaced(**{name: getattr(studied, name) for name in more}) if more else wanted

@@ -88,7 +88,7 @@ def protect_table(
     """The table of counts by up to three columns with all totals, its small cells and as few others as found hidden.
 
     >>> import polars as pl
-    >>> people = pl.DataFrame({"town": ["a"] * 40 + ["b"] * 45, "ill": ["x"] * 35 + ["y"] * 5 + ["x"] * 20 + ["y"] * 25})
+    >>> people = pl.DataFrame({"town": ["a"] * 40 + ["b"] * 45, "ill": list("x" * 35 + "y" * 5 + "x" * 20 + "y" * 25)})
     >>> found = protect_table(people, ["town", "ill"])
     >>> int(found.primary.sum()), found.complementary, found.holds
     (1, 3, True)
@@ -133,7 +133,9 @@ Place = tuple[int, ...]
 
 def _cells(cube: Longs, texts: Sequence[Sequence[str]]) -> tuple[list[tuple[str, ...]], Longs, dict[Place, int]]:
     """All cells with their totals (-1 where a column is added up)."""
-    labels, counts, place_of = [], [], {}
+    labels: list[tuple[str, ...]] = []
+    counts: list[int] = []
+    place_of: dict[Place, int] = {}
     for place in product(*([*range(size), -1] for size in cube.shape)):
         index = tuple(slice(None) if each < 0 else each for each in place)
         place_of[place] = len(labels)

@@ -30,8 +30,9 @@ def attack_rates(found: Sequence[Mapping[str, Any]]) -> Chart:
         "field": "group", "type": "nominal", "title": None, "legend": {"orient": "top"},
         "scale": {"domain": ["people of the release", "control group"], "range": [AFTER, BEFORE]},
     }  # fmt: skip
-    apart = {"field": "group", "type": "nominal", "scale": {"domain": ["people of the release", "control group"]}}
-    shape = {**colour, "scale": {"domain": colour["scale"]["domain"], "range": ["circle", "square"]}}
+    groups = ["people of the release", "control group"]
+    apart: dict[str, Any] = {"field": "group", "type": "nominal", "scale": {"domain": groups}}
+    shape = {**colour, "scale": {**apart["scale"], "range": ["circle", "square"]}}
     layers: list[Chart] = [
         {"mark": {"type": "rule"}, "encoding": {
             "x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "yOffset": apart, "color": colour}},

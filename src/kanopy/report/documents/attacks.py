@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanopy.report.charts.attacks import attack_rates
@@ -111,7 +111,7 @@ def sections(found: Mapping[str, Any]) -> tuple[Section, ...]:
     return tuple(shown)
 
 
-def rates_table(rows: list[Mapping[str, Any]]) -> Table:
+def rates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Rates, risk and verdict of some attacks."""
     heads = ("attack", "guesses", "rate r", "control c", "naive", "risk", "95 % interval", "in words")
     cells = []
@@ -129,7 +129,7 @@ def rates_table(rows: list[Mapping[str, Any]]) -> Table:
     return Table("Rates and risks", heads, tuple(cells), (1, 2, 3, 4, 5, 6))
 
 
-def _remarks(rows: list[Mapping[str, Any]]) -> list[Part]:
+def _remarks(rows: Sequence[Mapping[str, Any]]) -> list[Part]:
     said = tuple(dict.fromkeys(f"{each['detail']}: {each['note']}." for each in rows if each["note"]))
     common = {each["note"] for each in rows if each["note"]}
     if len(common) == 1:

@@ -9,8 +9,8 @@ from kanopy.report.documents.document import Notes, Part, Section, Table
 from kanopy.report.words import percent, whole
 
 WORDS = (
-    "An attacker who knows that no finer release satisfies the job excludes what would have allowed one. The minimality "
-    "attack (Wong, Fu, Wang, Pei 2007) asks which sensitive values follow, downcoding (Cohen 2022) which children of a "
+    "An attacker who knows that no finer release satisfies the job excludes what would have allowed one. The "
+    "minimality attack (Wong, Fu, Wang, Pei 2007) asks which sensitive values follow, downcoding (Cohen 2022) which children of a "
     "published label."
 )
 HELP = (

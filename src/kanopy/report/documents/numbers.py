@@ -53,12 +53,12 @@ def _parts(name: str, value: Any, caption: str = "") -> list[Part]:
     heads = list(dict.fromkeys(each for one in records for each, own in one.items() if _is_plain(own) or _is_list(own)))
     if not heads:
         return []
-    rows = tuple(tuple(_shown(head, one.get(head)) for head in heads[:MOST_HEADS]) for one in records[:MOST_ROWS])
+    cells = tuple(tuple(_shown(head, one.get(head)) for head in heads[:MOST_HEADS]) for one in records[:MOST_ROWS])
     numbers = [
         place for place, head in enumerate(heads[:MOST_HEADS])
         if any(isinstance(one.get(head), (int, float)) for one in records)
     ]  # fmt: skip
-    return [Table(caption, tuple(_words(head) for head in heads[:MOST_HEADS]), rows, tuple(numbers))]
+    return [Table(caption, tuple(_words(head) for head in heads[:MOST_HEADS]), cells, tuple(numbers))]
 
 
 def _is_list(value: Any) -> bool:

@@ -46,7 +46,8 @@ def _compile(content: str, kind: str = "pdf") -> Any:
             "A report as PDF needs typst: install it, or the extra kanopy[documents]. .html, .json and .docx do not."
         ) from None
     template = (resources.files("kanopy.report.documents") / "document.typ").read_bytes()
-    return typst.compile(
+    compile_document: Any = typst.compile
+    return compile_document(
         template, format=kind, sys_inputs={"document": content}, ignore_system_fonts=not _needs_fonts(content),
         timestamp=stamp().replace(tzinfo=UTC),
     )  # fmt: skip

@@ -21,7 +21,7 @@ def release_document(found: Mapping[str, Any], source: str, *, checksum: str = "
     published = found["published"]
     return Document(
         kind="Report on a release", source=source, good=bool(verdict["holds"] and found["verified"]),
-        verdict="The release keeps what the job promises" if verdict["holds"] else "The release does not keep what the job promises",
+        verdict=f"The release {'keeps' if verdict['holds'] else 'does not keep'} what the job promises",
         sentences=(verdict["sentence"],),
         facts=(
             ("published rows", whole(published), f"of {whole(found['rows'])}"),
