@@ -9,7 +9,7 @@ import pytest
 import kanopy
 from kanopy._errors import NoSolution
 from kanopy._job.job import Job
-from kanopy.release.many import look
+from kanopy.release.sweeps import preview as look
 from kanopy.release.prepare import prepare
 from kanopy.study.columns import look_at_columns, people_under
 

@@ -26,8 +26,8 @@ from kanopy._table.streams.row_order import LONG_TEXT, content_order, row_hashes
 from kanopy._table.streams.shuffling import shuffled
 from kanopy.cli import app
 from kanopy.engine.database import DatabaseEngine
-from kanopy.release.large import recode_only, run_on_engine
-from kanopy.release.where import open_engine
+from kanopy.release.out_of_core import recode_only, run_on_engine
+from kanopy.release.engine_choice import open_engine
 
 ROWS = 40
 

@@ -25,8 +25,8 @@ from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
 from kanopy.engine.tally import Tally
-from kanopy.release.large import read_counts, recode_only, run_on_engine
-from kanopy.release.where import choose_engine, open_engine
+from kanopy.release.out_of_core import read_counts, recode_only, run_on_engine
+from kanopy.release.engine_choice import choose_engine, open_engine
 from tests.engine.jobs import as_texts, people
 
 BY_AGE = Job(quasi=["age", "sex"], k=5, suppress=0.05, insensitive=["pay"])
@@ -243,7 +243,7 @@ def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytes
     people().write_csv(tmp_path / "p.csv")
     source = str(tmp_path / "p.csv")
     assert choose_engine(source, "out.csv", BY_AGE) == "memory"
-    monkeypatch.setattr("kanopy.release.where.LARGE_TEXT", 1000)
+    monkeypatch.setattr("kanopy.release.engine_choice.LARGE_TEXT", 1000)
     assert choose_engine(source, "out.csv", BY_AGE) == "stream"
     assert choose_engine(source, "out.csv", BY_AGE, rows_needed=True) == "memory"
     assert choose_engine(str(tmp_path), "out/", BY_AGE) == "stream"

@@ -74,7 +74,7 @@ def anonymize(
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
     where = {"engine": engine, "overwrite": overwrite, "master": master, "counts": counts or ()}
     if emit_sql is not None:
-        from kanopy.cli.large import emit_statement
+        from kanopy.cli.counts import emit_statement
 
         emit_statement(data, output, wanted, emit_sql, encoding, given, solution=solution, **where, bound=proof)
         return
@@ -122,7 +122,7 @@ def publish(
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
     from kanopy._kinds import as_share
-    from kanopy.release.where import publish as release_to
+    from kanopy.release.engine_choice import publish as release_to
     from kanopy.release.writing import Files, holds_values
 
     if given["neutralize_formulas"] and not getattr(job, "neutralize_formulas", True):

@@ -13,7 +13,7 @@ from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import SILENT, Callback, Clock, Progress
-from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
+from kanopy.release.verification import about_order, background_of, second_opinion, whose_rows, without_values
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
@@ -75,7 +75,7 @@ def anonymize(
 
         check_key(key)
     if output is not None or is_spark(data) or engine not in ("auto", "memory"):
-        from kanopy.release.where import publish
+        from kanopy.release.engine_choice import publish
         from kanopy.release.writing import Files
 
         return publish(

@@ -28,7 +28,7 @@ def ready(bench: Bench, tell: Callback, *, looks: bool = True) -> None:
 
     >>> ready(Bench(), lambda step: True)
     """
-    from kanopy.release.many.look import Looks, quick_job
+    from kanopy.release.sweeps.preview import Looks, quick_job
     from kanopy.release.prepare import prepare
 
     people = {"age": [20 + i % 60 for i in range(600)], "sex": ["f", "m"] * 300}

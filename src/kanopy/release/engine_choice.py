@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanopy._address import in_full
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job.job import Job
-from kanopy.release.large import not_large, said_by, said_of_values
+from kanopy.release.out_of_core import not_large, said_by, said_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +213,7 @@ def publish(
         )  # fmt: skip
         return result, said
     from kanopy._table.sinks import staged
-    from kanopy.release.large import key_columns, read_counts, run_on_engine
+    from kanopy.release.out_of_core import key_columns, read_counts, run_on_engine
 
     with staged(forbidden=forbidden) as release:
 

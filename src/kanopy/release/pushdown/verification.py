@@ -109,7 +109,7 @@ def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) 
     from pathlib import Path
 
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.release.opinion import labels_above
+    from kanopy.release.verification import labels_above
     from kanopy.verify.labels import verify_labels
 
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]

@@ -20,11 +20,11 @@ from kanopy._job.usage import require_used_of
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import RowsElsewhere
-from kanopy.release.opinion import about_order_elsewhere
+from kanopy.release.verification import about_order_elsewhere
 from kanopy.release.prepare import Generalizable, Prepared, make_problem, without_dependent_elsewhere
-from kanopy.release.pushdown.opinion import differs, models_hold, true_labels, verified
+from kanopy.release.pushdown.verification import differs, models_hold, true_labels, verified
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
-from kanopy.release.pushdown.searching import SolvePart, best_levels, cut_until_parts_fit, known_columns
+from kanopy.release.pushdown.search import SolvePart, best_levels, cut_until_parts_fit, known_columns
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
 from kanopy.search.algorithms import algorithm_class
 

@@ -31,8 +31,8 @@ def count(
     from kanopy._table.sinks import staged
     from kanopy.engine.connections import is_database
     from kanopy.engine.contract import ROWS
-    from kanopy.release.large import ROWS_COLUMN, key_columns
-    from kanopy.release.where import open_engine
+    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns
+    from kanopy.release.engine_choice import open_engine
 
     if output.suffix != ".parquet":
         raise JobError(f"Counts are written as Parquet. Name them {output.stem}.parquet.")
@@ -64,8 +64,8 @@ def emit_statement(
     from kanopy._table.sources import split_source
     from kanopy.engine.connections import is_database
     from kanopy.engine.statements import DIALECTS, emitted
-    from kanopy.release.large import recode_only
-    from kanopy.release.where import open_engine
+    from kanopy.release.out_of_core import recode_only
+    from kanopy.release.engine_choice import open_engine
     from kanopy.release.writing import Files, stage_beside
 
     if dialect not in DIALECTS:

@@ -23,7 +23,7 @@ from kanopy._progress import Callback, Clock, Progress
 from kanopy._table.guessing.structure import ROWS_FOR_KEYS
 from kanopy.engine.distinct import DistinctRows
 from kanopy.engine.local import LocalEngine
-from kanopy.release.opinion import about_order_elsewhere, background_of, second_opinion, without_values
+from kanopy.release.verification import about_order_elsewhere, background_of, second_opinion, without_values
 from kanopy.release.prepare import (
     Generalizable,
     Prepared,
@@ -98,7 +98,7 @@ def run_on_engine(
     try:
         raw, kind, prepared = _prepared(engine, job, population, source, clock, tell, counts)
     except TooManyKinds:
-        from kanopy.release.pushdown.run import anonymize_by_pushdown, require_pushdown
+        from kanopy.release.pushdown.steps import anonymize_by_pushdown, require_pushdown
 
         require_pushdown(job, most_different())
         with engine.pushdown(key_columns(job)) as there:

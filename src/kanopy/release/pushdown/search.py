@@ -15,7 +15,7 @@ from kanopy._core.classes import Classes, Domain, Sensitive
 from kanopy._errors import DataError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Progress
-from kanopy.release.large import pieces_of
+from kanopy.release.out_of_core import pieces_of
 from kanopy.release.prepare import make_problem
 
 if TYPE_CHECKING:
