@@ -31,8 +31,8 @@ def count(
     from kanopy._table.sinks import staged
     from kanopy.engine.connections import is_database
     from kanopy.engine.contract import ROWS
-    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns
     from kanopy.release.engine_choice import open_engine
+    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns
 
     if output.suffix != ".parquet":
         raise JobError(f"Counts are written as Parquet. Name them {output.stem}.parquet.")
@@ -64,8 +64,8 @@ def emit_statement(
     from kanopy._table.sources import split_source
     from kanopy.engine.connections import is_database
     from kanopy.engine.statements import DIALECTS, emitted
-    from kanopy.release.out_of_core import recode_only
     from kanopy.release.engine_choice import open_engine
+    from kanopy.release.out_of_core import plan_only
     from kanopy.release.writing import Files, stage_beside
 
     if dialect not in DIALECTS:
@@ -88,10 +88,10 @@ def emit_statement(
     name = table or path.stem
     with staged(forbidden=inputs) as release:
         with open_engine("database" if is_database(data) else "stream", data, None, job, encoding=encoding) as holder:
-            result, recoded = recode_only(holder, job, source=data)
-        statement = emitted(recoded, name, f"{name}_release", dialect, shuffle=job.shuffle is not False)
+            result, plan = plan_only(holder, job, source=data)
+        statement = emitted(plan, name, f"{name}_release", dialect, shuffle=job.shuffle is not False)
         release.bytes(output, statement.encode(), private=True)
-        stage_beside(release, result, files, {"output": (Path(output).name, release.place_of(output))})
+        stage_beside(release, result, files)
         show = worked_out(
             result.summary(), lambda out: out.print(f"Wrote {output}: it makes {name}_release of {name} ({dialect}).")
         )

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from kanopy._address import in_full
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, near_miss
 from kanopy._job.job import Job
-from kanopy.release.out_of_core import not_large, said_by, said_of_values
+from kanopy._job.usage import require_used
+from kanopy._progress import Clock, Progress
+from kanopy._table.sources import is_source, read_source
+from kanopy._usage import Needs, in_vain, refuse_in_vain
+from kanopy.release.out_of_core import (
+    batch_reader,
+    key_columns,
+    read_counts,
+    require_unchanged,
+    run_on_engine,
+    why_in_memory,
+)
+from kanopy.release.prepare import prepare
+from kanopy.release.run import MemorySteps, make_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
+
     from kanopy import _files
-    from kanopy._progress import Callback, Clock
+    from kanopy._progress import Callback
     from kanopy._table.sources import Source
     from kanopy._table.streams.sinks import Sink
     from kanopy.engine.contract import Engine
+    from kanopy.release.prepare import Prepared
     from kanopy.release.result import Result
     from kanopy.release.writing import Files, Finish
 
@@ -64,7 +81,7 @@ def choose_engine(
         return "database" if is_database(text) else "stream"
     if output.endswith(("/", os.sep)) or Path(text).is_dir():
         return "stream"
-    fits = not_large(job) is None and not rows_needed
+    fits = why_in_memory(job) is None and not rows_needed
     return "stream" if fits and _large(text) else "memory"
 
 
@@ -122,14 +139,13 @@ def open_engine(
             sink = TableSink(output, overwrite=overwrite)
         elif output is not None:
             sink = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
-        yield StreamEngine(table, _shuffled(sink, job), said_by(job, key), job.skip_rows)
+        yield StreamEngine(table, _shuffled(sink, job), batch_reader(job, key), job.skip_rows)
     elif name == "database":
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.connections import is_database
         from kanopy.engine.database import DatabaseEngine
 
-        if said := said_of_values(job):
-            raise JobError(f"A table in a database is not changed while it is read, as {said[0]!r} asks. Use a query.")
+        require_unchanged(job)
         to_file = None
         if output is not None and not is_database(output):
             to_file, output = FileSink(output, forbidden=forbidden, release=release), None
@@ -181,83 +197,104 @@ def publish(
     never overwritten. `finish` is given the verified result while nothing of it is published. Returns the result and
     what is to be said of what was written.
     """
-    from kanopy._progress import Clock, Progress
-    from kanopy._table.delimited import check_columns
-    from kanopy._table.sources import is_source, read_source
-    from kanopy.release.run import anonymize
-    from kanopy.release.writing import about_formulas, inputs_of, stage_beside, write_files
+    from kanopy._table.sinks import staged
+    from kanopy.release.writing import about_formulas, inputs_of, stage_beside, write_release
 
-    clock, own = clock or Clock(), inputs_of(data)
+    require_used(job, population=population, key=key)
+    if job.pseudonymize:
+        from kanopy._table.pseudonyms import check_key
+
+        check_key(key)
+    given = {"overwrite": overwrite, "master": master, "counts": counts, "bound": bound}
     where = choose_engine(
         data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
     )
-    _check_used(where, files, overwrite=overwrite, master=master, counts=counts, bound=bound)
+    _refuse_in_vain(where, job, files, given)
+    clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
-    forbidden = [*own, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
+    forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
     files.check(forbidden, job, table=where == "memory")
-    if where == "memory":
-        with clock.stage("read"):
-            table = read() if read is not None else read_source(data, encoding=encoding) if is_source(data) else None
-        if files.target is not None and table is not None:
-            check_columns([files.target], table.frame.columns, "The table")
-        if source is None and table is not None:
-            source = os.fspath(data)
-        result = anonymize(
-            data if table is None else table.frame, job, progress=progress, clock=clock, source=source, key=key,
-            population=population, bound=bound,
-        )  # fmt: skip
-        said = write_files(
-            result, files, dialect=None if table is None else table.dialect, read_from=own[0] if own else None,
-            neutralize=neutralize or getattr(job, "neutralize_formulas", False), inputs=forbidden, finish=finish,
-            progress=Progress(progress),
-        )  # fmt: skip
-        return result, said
-    from kanopy._table.sinks import staged
-    from kanopy.release.out_of_core import key_columns, read_counts, run_on_engine
-
+    neutralize = neutralize or getattr(job, "neutralize_formulas", False)
+    said: list[str] = []
     with staged(forbidden=forbidden) as release:
 
-        def beside(result: Result) -> None:
-            there = {}
-            with suppress(KeyError):  # a folder, or a table of a database
-                name = files.table or ""
-                there = {"output": (Path(name).name, release.place_of(name))}
-            stage_beside(release, result, files, there)
+        def finish_files(result: Result) -> None:
+            own = read_from[0] if read_from and where == "memory" else None
+            stage_beside(release, result, files, read_from=own, neutralize=neutralize, progress=notify)
             if finish is not None:
                 finish(result)
 
+        if where == "memory":
+            table = _read(data, files.target, read, encoding, clock)
+
+            def stage(frame: pl.DataFrame) -> None:
+                assert files.table is not None
+                dialect = None if table is None else table.dialect
+                said.extend(write_release(release, frame, files.table, dialect, neutralize))
+
+            def prepared() -> Prepared:
+                named = source if source is not None or table is None else os.fspath(data)
+                frame = data if table is None else table.frame
+                return prepare(frame, job, population=population, source=named, clock=clock, progress=notify)
+
+            steps = MemorySteps(
+                prepared, key=key, stage=None if files.table is None else stage, clock=clock, notify=notify
+            )
+            return make_release(steps, bound=bound, finish=finish_files), said
         with open_engine(
             where, data, files.table, job, encoding=encoding, key=key, release=release, forbidden=tuple(forbidden),
             overwrite=overwrite, master=master,
         ) as holder:  # fmt: skip
-            known = read_counts(counts, key_columns(job)) if counts else None
-            named = source or (os.fspath(data) if is_source(data) else None)
             result = run_on_engine(
-                holder, job, progress=progress, clock=clock, source=named, population=population, counts=known,
-                finish=beside,
+                holder, job, progress=progress, clock=clock, population=population, finish=finish_files,
+                source=source or (os.fspath(data) if is_source(data) else None),
+                counts=read_counts(counts, key_columns(job)) if counts else None,
             )  # fmt: skip
-            formulas = getattr(getattr(holder, "sink", None), "formulas", [])
-    return result, about_formulas(formulas, files.table or "")
+            said = about_formulas(getattr(getattr(holder, "sink", None), "formulas", []), files.table or "")
+    return result, said
 
 
-def _check_used(
-    where: str, files: Files, *, overwrite: bool, master: str | None, counts: Sequence[Path], bound: Any
-) -> None:
-    """Refuse what the engine has no use for."""
+def _read(
+    data: Any, target: str | None, read: Callable[[], Source] | None, encoding: str | None, clock: Clock
+) -> Source | None:
+    """The table that a path or an address names; `None` where the data is a table."""
+    from kanopy._table.delimited import check_columns
+
+    with clock.stage("read"):
+        table = read() if read is not None else read_source(data, encoding=encoding) if is_source(data) else None
+    if target is not None and table is not None:
+        check_columns([target], table.frame.columns, "The table")
+    return table
+
+
+ROWS_IN_MEMORY = Needs("all rows in memory: the engine 'memory'", lambda given: given.where == "memory")
+NEEDS = {
+    "bound": Needs(
+        f"an algorithm that generalizes, such as 'best', and {ROWS_IN_MEMORY.words}",
+        lambda given: not given.job.masks and given.where == "memory",
+    ),
+    "report": ROWS_IN_MEMORY,
+    "values": ROWS_IN_MEMORY,
+    "sampling_fraction": ROWS_IN_MEMORY,
+    "target": ROWS_IN_MEMORY,
+    "counts": Needs("an engine that counts, such as 'stream'", lambda given: given.where != "memory"),
+    "overwrite": Needs(
+        "a table of a database as the output; files are written over anyway", lambda given: given.to_database
+    ),
+    "master": Needs("the engine 'spark'", lambda given: given.where == "spark"),
+}
+"""What settings of a run have no effect without."""
+
+
+def _refuse_in_vain(where: str, job: Any, files: Files, given: dict[str, Any]) -> None:
+    """Refuse what the engine has no use for, and an engine that would leave the release nowhere."""
     from kanopy.engine.connections import is_database
 
-    if where != "memory":
-        asked = [*files.of_rows, *(["bound"] if bound else [])]
-        if asked:
-            raise JobError(f"{some(asked)} needs all rows in memory. Leave it out, or use the engine 'memory'.")
-    elif counts:
-        raise JobError("Counts are read by engines that count. Leave them out, or use the engine 'stream'.")
-    if overwrite and not is_database(files.table or ""):
-        raise JobError("overwrite is about tables of a database; files are written over anyway. Leave it out.")
+    about = SimpleNamespace(where=where, job=job, to_database=is_database(files.table or ""))
+    asked = [*files.of_rows, *(name for name, value in given.items() if value not in (None, False, ()))]
+    refuse_in_vain(in_vain(asked, NEEDS, about))
     if files.table is None and where not in ("memory", "spark"):
         raise JobError(f"The engine {where!r} leaves the release where it writes it. Say where (output=…, --output).")
-    if master is not None and where != "spark":
-        raise JobError("master names a Spark cluster. Use the engine 'spark', or leave it out.")
 
 
 def _shuffled(sink: Sink | None, job: Job) -> Sink | None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from kanopy.masking.evaluation import Evaluation
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
-    from kanopy.release.advice import Advice
     from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
+    from kanopy.release.sweeps.advice import Advice
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
@@ -111,7 +111,10 @@ class Result:
     @property
     def data(self) -> Any:
         """The published table, of the kind that came in (pandas, Polars, Arrow, Spark, …), in the order of `frame`."""
-        return self.prepared.restore(*self._rows(bool(self.job.shuffle))) if self.remote is None else self.remote
+        if self.remote is not None:
+            return self.remote
+        rows = self._rows(bool(self.job.shuffle))
+        return rows[0] if self.prepared.restore is None else self.prepared.restore(*rows)
 
     @property
     def to_write(self) -> pl.DataFrame:
@@ -119,7 +122,7 @@ class Result:
         return self._rows(self.job.shuffle is not False)[0]
 
     def _rows(self, shuffled: bool) -> tuple[pl.DataFrame, Mask | Longs | None]:
-        return self.rows_here.shuffled if shuffled else self.rows_here.rolled
+        return self.rows_here.in_order(shuffled=shuffled)
 
     @property
     def solution(self) -> Solution | None:
@@ -233,7 +236,7 @@ class Result:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """What would help where a column is wiped or most of the detail is gone, with the loss of each change."""
-        from kanopy.release.advice import advice
+        from kanopy.release.sweeps.advice import advice
 
         with self.clock.stage("advise"):
             return advice(self)
@@ -241,7 +244,7 @@ class Result:
     @property
     def wiped(self) -> tuple[str, ...]:
         """The quasi-identifiers of which nothing is left."""
-        from kanopy.release.advice import wiped
+        from kanopy.release.sweeps.advice import wiped
 
         return wiped(self)
 

@@ -27,54 +27,6 @@ if TYPE_CHECKING:
     from kanopy.verify.verify import Verification
 
 
-def without_values(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
-) -> tuple[list[str], tuple[str, ...]]:
-    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class; what to say of it.
-
-    Suppressed rows look alike, so they are a class like any other: fewer than k of them, or a model that does not
-    hold for them, would tell what the people behind them have.
-    """
-    from kanopy._core.classes import Classes
-    from kanopy._core.histograms import histogram
-    from kanopy._errors import some
-    from kanopy.masking.result import Masked
-    from kanopy.privacy.models import failing
-
-    sensitive = [name for name, role in prepared.roles.items() if role == "sensitive"]
-    if isinstance(found, Masked) or not isinstance(job, Job) or job.suppressed_rows == "drop" or not sensitive:
-        return [], ()
-    gone, rows = found.recoding.group_of_row < 0, found.recoding.suppressed_rows
-    if not rows:
-        return [], ()
-    columns, units = prepared.domain.sensitive, prepared.units
-    one = np.where(gone, 0, -1)
-    if units is None:
-        many = rows
-        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values), each.rows_of) for each in columns}
-    else:
-        many = int(units.people(one, 1)[0])
-        counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
-    alone = Classes(np.array([many]), histograms=counts, facts=prepared.domain.facts)
-    unsafe = [
-        name
-        for name in sensitive
-        if many < job.least_rows
-        or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
-    ]
-    kept = [name for name in sensitive if name not in unsafe]
-    told = []
-    who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
-    if unsafe:
-        who_are = "" if units is None else f" {units.called} behind them"
-        few = f"there are fewer than {'k = ' if job.k > 1 else ''}{job.least_rows:,}{who_are}"
-        why = few if many < job.least_rows else "a model does not hold for them"
-        told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
-    if kept:
-        told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
-    return unsafe, tuple(told)
-
-
 def second_opinion(
     prepared: Prepared,
     job: Job | MaskJob,
@@ -140,8 +92,8 @@ def _verify(
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
-        claims["whose"] = whose_rows(prepared, job, kept)
-        if (everybody := whose_rows(prepared, job, None)) is not None:
+        claims["whose"] = unit_columns(prepared, job, kept)
+        if (everybody := unit_columns(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
             require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
@@ -183,7 +135,7 @@ def _verify_job(
     verify_job(job, prepared.values, published, claims)
 
 
-def whose_rows(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
+def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
     """Whose rows are published, read from the original table; `None` where every row stands alone."""
     import polars as pl
 
@@ -255,7 +207,7 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
         assert isinstance(job, Job)
         names = [name for name in (job.sampling_weight, job.household) if name is not None]
         survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
-    whose = whose_rows(prepared, job) if isinstance(job, Job) else None
+    whose = unit_columns(prepared, job) if isinstance(job, Job) else None
     return Background(
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
         original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,

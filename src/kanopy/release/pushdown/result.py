@@ -126,5 +126,5 @@ class PushdownResult(Result):
                     "rows": own["n"].cast(pl.Int64),
                 }
             )
-            for name, own in self.pushdown.pairs.items()
+            for name, own in ((name, own.sort("o", "l")) for name, own in self.pushdown.pairs.items())
         )

@@ -1,31 +1,32 @@
-"""A release of a table of which not even the different rows fit on one machine, with the promise of all others.
+"""Releases of a table whose distinct rows do not fit on one machine, with the promise of all others.
 
-Searches over levels count each candidate where the table lies. Searches that group rows get parts: the table is cut as
-Mondrian cuts (LeFevre, DeWitt, Ramakrishnan 2006) until every part fits, and each part is solved by itself. Then what
-was written is counted again, in its place: every published combination is shared by k rows, and every label is true.
+Searches over levels count each candidate where the table is. Searches that group rows get parts: the table is cut as
+Mondrian cuts (LeFevre, DeWitt, Ramakrishnan 2006) until every part fits, and each part is solved alone. Then what was
+written is counted again where it is: every published combination is shared by k rows, and every label is true.
 """
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import DataError, JobError, shown_address, some
-from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, assign_roles, resolve_hierarchy
+from kanopy._errors import DataError, JobError, shown_address
+from kanopy._job.inputs import MOST_LEVELS, ROWS_TO_JUDGE, resolve_hierarchy
 from kanopy._job.job import Job
-from kanopy._job.usage import require_used_of
 from kanopy._progress import Clock, Progress
 from kanopy._table.roles import AT_HOME
 from kanopy.engine.distinct import RowsElsewhere
-from kanopy.release.verification import about_order_elsewhere
-from kanopy.release.prepare import Generalizable, Prepared, make_problem, without_dependent_elsewhere
-from kanopy.release.pushdown.verification import differs, models_hold, true_labels, verified
+from kanopy.release.out_of_core import EngineSteps
+from kanopy.release.prepare import Generalizable, Prepared, make_problem, roles_of
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
 from kanopy.release.pushdown.search import SolvePart, best_levels, cut_until_parts_fit, known_columns
+from kanopy.release.pushdown.verification import differs, models_hold, true_labels, verified
+from kanopy.release.run import Applied, Verified, require_rows
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
+from kanopy.release.withholding import values_to_withhold, without_dependent_elsewhere
 from kanopy.search.algorithms import algorithm_class
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
     from kanopy._core.classes import Sensitive
     from kanopy._table.encode import EncodedColumn
-    from kanopy.engine.pushdown import PushdownEngine
+    from kanopy.engine.pushdown import DistinctTable, PushdownEngine
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.release.writing import Finish
+    from kanopy.search.judge import LevelJudgement
+    from kanopy.search.problem import Problem
 
 
 def why_not_pushdown(job: Job) -> str | None:
@@ -74,101 +76,177 @@ def require_pushdown(job: Job, most: int) -> None:
                        "KANOPY_MOST_DIFFERENT say that more fit (half a gigabyte per million).")  # fmt: skip
 
 
-def anonymize_by_pushdown(
-    engine: PushdownEngine, job: Job, most: int, clock: Clock, tell: Progress, finish: Finish | None = None
-) -> PushdownResult:
-    """Find, write and verify the release of a table whose different rows, more than `most`, stay where they are."""
-    import polars as pl
+class PushdownSteps(EngineSteps):
+    """The steps of a run on a table whose distinct rows, more than `most`, stay where they are."""
 
-    from kanopy.engine.contract import Recoded
-    from kanopy.engine.local import Counted
-    from kanopy.engine.pushdown import DistinctTable
-    from kanopy.engine.statements import Statements
+    result = PushdownResult
 
-    with clock.stage("count"):
-        tell("counting where the table lies")
-        some_rows = engine.head(ROWS_TO_JUDGE)
-        roles, notes, untouched = assign_roles(some_rows, job.roles, job.hierarchies, job.rest, engine.distinct)
-        require_used_of(job, "columns", columns=some_rows.columns)
-        place = engine.place
-        asked_of = list(dict.fromkeys(name for model in job.models for name in model.sensitive))
-        table = DistinctTable(place, engine.table, job.quasi, asked_of)
-        columns, rows_of, hierarchies = _columns(table, job, most)
-        named = [_named(table, job, name, most) for name in asked_of]
-        sensitive = [column for column, _, _ in named]
-    try:
-        with clock.stage("search"):
-            known = known_columns([column for column, _ in columns], rows_of, sensitive)
-            problem = make_problem(known, job, by_tuples=True)
-            found, parts = _found(table, job, columns, named, problem, most, tell)
-        with clock.stage("apply"):
-            drop = job.suppressed_rows == "drop"
-            rows, gone, lost = table.meant(drop)
-            empty = _emptied(table, job, roles, sensitive, gone) if gone and not drop else []
-            own = [
-                name for name, level in zip(job.quasi, () if found is None else found.levels, strict=False)
-                if level == 0 and not gone
-            ]  # fmt: skip
+    def __init__(self, engine: PushdownEngine, job: Job, most: int, clock: Clock, notify: Progress) -> None:
+        from kanopy.engine.pushdown import DistinctTable
 
-            def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:  # what labels hide is not known row by row
-                hidden = pl.Series(["*"]).new_from_index(0, drawn.height)
-                return {name: drawn[name] if name in own else hidden for name in job.quasi}
+        super().__init__(engine, job, clock, notify)
+        self.most = most
+        named = dict.fromkeys(name for model in job.models for name in model.sensitive)
+        self.table = DistinctTable(engine.place, engine.table, job.quasi, list(named))
 
-            roles, job, dependent = without_dependent_elsewhere(engine, roles, job, job.quasi, labels_of)
-            empty = [name for name in empty if roles.get(name) not in AT_HOME]
-            leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
-            labels = {name: engine.schema[name] if name in own else pl.String() for name in job.quasi}
-            keys = pl.DataFrame(schema={name: engine.schema[name] for name in table.columns})
-            nothing = np.zeros(0, np.int64)
-            recoded = Recoded(
-                keys, nothing.astype(np.int32), nothing, pl.DataFrame(schema=labels), nothing.astype(np.bool_), leaving,
-                tuple(empty), drop,
-            )  # fmt: skip
-            asked = Statements(engine.table, recoded, place.dialect, parted=found is None)
-        with contextlib.ExitStack() as stack:  # what is written is taken back if it does not pass
-            with clock.stage("write"):
-                tell("writing")
-                published, release = stack.enter_context(engine.released(asked))
-            with clock.stage("verify"):
-                tell("verifying where it was written")
-                if list(published) != list(leaving) or rows != int(rows_of[0].sum()):
-                    raise differs("its columns or rows")
-                verification, squares = verified(table, job, release, own, rows, gone, drop)
-                models_hold(table, asked, job, release, named, verification, most)
-                pairs = true_labels(table, asked, job, [column for column, _ in columns])
-            told = [f"The different rows, more than {most:,}, stayed where they are: {_how(found, parts, job)}."]
-            if empty:
-                few = (
-                    f"there are fewer than k = {job.k:,}" if gone < job.least_rows else "a model does not hold for them"
-                )
-                told.append(f"The {gone:,} suppressed rows are published without the values of {some(empty)}: {few}.")
-            told += about_order_elsewhere(engine, job, roles, rows)
-            solution = PushdownSolution(
-                GIVEN_LEVELS if levels_given(job) else job.algorithm, None if found is None else found.levels,
-                {"loss": lost / rows} if found is None else {job.metric: found.score}, gone,
-                found is not None and not levels_given(job), problem.judged, parts, pairs, squares,
-            )  # fmt: skip
-            notes, elsewhere = (*notes, *untouched.notes(roles), *dependent, *told), RowsElsewhere(rows)
-            counted = Counted(known, tuple(column for column, _ in columns))
-            prepared = Prepared(
-                elsewhere, job, roles, notes, shown_address(engine.source), _nowhere,
-                Generalizable(counted, hierarchies), engine=engine.name,
-            )  # fmt: skip
-            result = PushdownResult(
-                elsewhere, job, solution, verification, notes, clock, prepared, output=engine.target
-            )
-            if finish is not None:
-                finish(result)
-    finally:
-        place.forget()
-    return result if engine.remote is None else replace(result, remote=engine.remote)
+    def prepare(self) -> Prepared:
+        """Ask for the values of every column alone: their hierarchies and codes follow from them."""
+        from kanopy.engine.local import Counted
+
+        engine, job = self.engine, self.job
+        with self.clock.stage("count"):
+            self.notify("counting where the table lies")
+            roles, notes, untouched = roles_of(engine.head(ROWS_TO_JUDGE), job, engine.distinct)
+            self.columns, multiplicities, hierarchies = _columns(self.table, job, self.most)
+            self.model_columns = [_model_column(self.table, job, name, self.most) for name in self._named]
+        encoded = tuple(column for column, _ in self.columns)
+        known = known_columns(encoded, multiplicities, [column for column, _, _ in self.model_columns])
+        return Prepared(
+            RowsElsewhere(known.rows), job, roles, notes, shown_address(engine.source),
+            Generalizable(Counted(known, encoded), hierarchies), engine=engine.name, untouched=untouched,
+        )  # fmt: skip
+
+    @property
+    def _named(self) -> list[str]:
+        """The columns that models name."""
+        return self.table.columns[len(self.table.quasi) :]
+
+    def search(self, prepared: Prepared) -> LevelJudgement | None:
+        """Make the fragments where the table is; returns the best levels, or `None` where parts were solved alone."""
+        problem, job = make_problem(prepared.domain, self.job, by_tuples=True), self.job
+        if job.recoding == "full-domain":
+            levels, self.parts = self._search_levels(problem), 1
+        else:
+            levels, self.parts = None, self._search_parts(problem)
+        self.judged = problem.judged
+        return levels
+
+    def _search_levels(self, problem: Problem) -> LevelJudgement:
+        import polars as pl
+
+        self._encode([column.codes for column, _ in self.columns])
+        best, unsafe = best_levels(self.table, problem, self.most, self.notify)
+        labels = [
+            pl.Series(column.labels_at(level), dtype=pl.String)
+            for (column, _), level in zip(self.columns, best.levels, strict=True)
+        ]
+        self.table.label_levels(best.levels, labels, problem.k, unsafe)
+        return best
+
+    def _search_parts(self, problem: Problem) -> int:
+        from kanopy.search.clustering.measure import make_measure
+
+        measure = make_measure(problem.domain, (), problem.weights, multiplier=2 * problem.domain.rows + problem.k)
+        encoded, places = [column for column, _ in self.columns], []
+        for leaves, column in zip(measure.leaf_at, encoded, strict=True):
+            place_of = np.full(column.hierarchy.size, -1, np.int32)
+            place_of[leaves] = np.arange(len(leaves), dtype=np.int32)
+            places.append(place_of[column.codes])
+        self._encode(places)
+        parts = cut_until_parts_fit(self.table, measure, problem, self.most, self.notify)
+        missing = tuple(
+            None if column.missing_leaf is None else column.hierarchy.values[column.missing_leaf] for column in encoded
+        )
+        hierarchies = tuple(column.hierarchy for column in encoded)
+        # Hierarchies are made already; what is left of the job is how to search.
+        plain = self.job.replaced(hierarchies={})
+        self.notify("searching part by part")
+        sensitive = tuple(column for column, _, _ in self.model_columns)
+        self.table.solve(SolvePart(plain, tuple(self.job.quasi), hierarchies, measure.leaf_at, missing, sensitive))
+        return parts
+
+    def _encode(self, codes: list[Any]) -> None:
+        """Number the values of all columns where the table is, those of the quasi-identifiers by `codes`."""
+        quasi = [(values, own) for (_, values), own in zip(self.columns, codes, strict=True)]
+        self.table.encode([*quasi, *((values, column.code_of_row) for column, values, _ in self.model_columns)])
+
+    def apply(self, prepared: Prepared, solution: LevelJudgement | None) -> Applied:
+        """Count what the fragments publish; the labels stay where they are."""
+        import polars as pl
+
+        from kanopy.engine.contract import Recoded
+        from kanopy.engine.statements import Statements
+
+        engine, drop = self.engine, self.job.suppressed_rows == "drop"
+        rows, self.suppressed, self.lost = self.table.meant(drop)
+        if rows != prepared.rows:
+            raise differs("its rows")
+        if drop:
+            require_rows(rows - self.suppressed)
+        levels = () if solution is None else solution.levels
+        self.unchanged = [
+            name for name, level in zip(self.job.quasi, levels, strict=False) if level == 0 and not self.suppressed
+        ]
+
+        def labels_of(drawn: pl.DataFrame) -> dict[str, pl.Series]:  # what labels hide is not known row by row
+            hidden = pl.Series(["*"]).new_from_index(0, drawn.height)
+            return {name: drawn[name] if name in self.unchanged else hidden for name in self.job.quasi}
+
+        roles, job, about_columns = without_dependent_elsewhere(
+            engine, prepared.roles, self.job, self.job.quasi, labels_of
+        )
+        withheld, about_suppressed = self._values_to_withhold(job, roles)
+        leaving = tuple(name for name in engine.schema.names() if roles.get(name) not in AT_HOME)
+        labels = {name: engine.schema[name] if name in self.unchanged else pl.String() for name in job.quasi}
+        keys = pl.DataFrame(schema={name: engine.schema[name] for name in self.table.columns})
+        none = np.zeros(0, np.int64)
+        plan = Recoded(
+            keys, none.astype(np.int32), none, pl.DataFrame(schema=labels), none.astype(np.bool_), leaving,
+            tuple(withheld), drop,
+        )  # fmt: skip
+        self.statements = Statements(engine.table, plan, engine.place.dialect, parted=solution is None)
+        prepared = Prepared(
+            prepared.records, job, roles, prepared.notes, prepared.source, prepared.table, engine=engine.name,
+            untouched=prepared.untouched,
+        )  # fmt: skip
+        return Applied(prepared, job, solution, None, None, about_columns, about_suppressed)
+
+    def _values_to_withhold(self, job: Job, roles: Any) -> tuple[list[str], tuple[str, ...]]:
+        """The sensitive columns whose values suppressed rows must lose; what to say of it."""
+        from kanopy._core.classes import Classes
+
+        sensitive = [name for name, role in roles.items() if role == "sensitive"]
+        if job.suppressed_rows == "drop" or not self.suppressed or not sensitive:
+            return [], ()
+        counts, facts = {}, {}
+        for place, (column, _, _) in enumerate(self.model_columns, len(job.quasi)):
+            found = self.table.gone(place)
+            values = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
+            counts[column.name], facts[column.name] = values[None], column.facts
+        suppressed_class = Classes(np.array([self.suppressed]), histograms=counts, facts=facts)
+        return values_to_withhold(job, sensitive, self.suppressed, suppressed_class)
+
+    @contextlib.contextmanager
+    def write(self, applied: Applied) -> Iterator[str]:
+        """Stage the release where the table is; yields its name there."""
+        self.notify("writing")
+        with self.engine.released(self.statements) as (columns, release):
+            if list(columns) != list(self.statements.recoded.columns):
+                raise differs("its columns")
+            yield release
+
+    def verify(self, applied: Applied, staged: str) -> Verified:
+        """Count classes, models and labels on what was written, where it was written."""
+        job, levels, rows = applied.job, applied.solution, applied.prepared.rows
+        drop = job.suppressed_rows == "drop"
+        verification, squares = verified(self.table, job, staged, self.unchanged, rows, self.suppressed, drop)
+        models_hold(self.table, self.statements, job, staged, self.model_columns, verification, self.most)
+        pairs = true_labels(self.table, self.statements, job, [column for column, _ in self.columns])
+        how = "every choice of levels was counted there"
+        if levels is None:
+            how = f"they were cut into {self.parts:,} parts, and {job.algorithm!r} worked part by part"
+        solution = PushdownSolution(
+            GIVEN_LEVELS if levels_given(job) else job.algorithm, None if levels is None else levels.levels,
+            {"loss": self.lost / rows} if levels is None else {job.metric: levels.score}, self.suppressed,
+            levels is not None and not levels_given(job), self.judged, self.parts, pairs, squares,
+            (f"The distinct rows, more than {self.most:,}, stayed where they are: {how}.",),
+        )  # fmt: skip
+        return Verified(verification, applied.prepared.records, solution)  # type: ignore[arg-type]
 
 
-def _nowhere(frame: pl.DataFrame, kept: Any = None) -> Any:
-    raise AssertionError("rows that are elsewhere are not restored")
-
-
-def _named(table: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Series, Hierarchy | None]:
+def _model_column(
+    table: DistinctTable, job: Job, name: str, most: int
+) -> tuple[Sensitive, pl.Series, Hierarchy | None]:
     """A column that a model names, from its values alone; these, and its hierarchy if it has one."""
     from kanopy.engine.local import sensitive_column
 
@@ -181,41 +259,15 @@ def _named(table: Any, job: Job, name: str, most: int) -> tuple[Sensitive, pl.Se
     return sensitive_column(values, hierarchy, rows), values, hierarchy
 
 
-def _values(table: Any, name: str, most: int) -> tuple[pl.Series, Any]:
+def _values(table: DistinctTable, name: str, most: int) -> tuple[pl.Series, Any]:
     found = table.values(name, most)
     if found.height > most:
         raise DataError(f"{name!r} alone has more than {most:,} different values. Give a coarser column.")
     return found[name], found[found.columns[1]].to_numpy()
 
 
-def _emptied(table: Any, job: Job, roles: Any, sensitive: list[Sensitive], gone: int) -> list[str]:
-    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class."""
-    from kanopy._core.classes import Classes
-    from kanopy.privacy.models import failing
-
-    unsafe = []
-    known = {column.name: (place, column) for place, column in enumerate(sensitive, len(job.quasi))}
-    for name in (name for name, role in roles.items() if role == "sensitive"):
-        wrong = gone < job.least_rows
-        if name in known and not wrong:
-            place, column = known[name]
-            found = table.gone(place)
-            counts = np.bincount(found["c"].to_numpy(), found["n"].to_numpy(), len(column.values)).astype(np.int64)
-            alone = Classes(np.array([gone]), histograms={name: counts[None]}, facts={name: column.facts})
-            wrong = any(bool(failing(model, alone).any()) for model in job.models if name in model.sensitive)
-        if wrong:
-            unsafe.append(name)
-    return unsafe
-
-
-def _how(found: Any, parts: int, job: Job) -> str:
-    if found is not None:
-        return "every choice of levels was counted there"
-    return f"they were cut into {parts:,} parts, and {job.algorithm!r} worked part by part"
-
-
 def _columns(
-    table: Any, job: Job, most: int
+    table: DistinctTable, job: Job, most: int
 ) -> tuple[list[tuple[EncodedColumn, pl.Series]], list[Any], dict[str, Hierarchy]]:
     """Every column by itself: its values, how many rows have each, and the hierarchy that they make."""
     from kanopy._table.encode import encode_column
@@ -239,40 +291,3 @@ def _columns(
         rows_of.append(rows)
         hierarchies[name] = hierarchy
     return columns, rows_of, hierarchies
-
-
-def _found(table: Any, job: Job, columns: Any, named: Any, problem: Any, most: int, tell: Progress) -> tuple[Any, int]:
-    """Make the pieces where the table lies: the levels found, or `None`; and how many parts there were."""
-    import polars as pl
-
-    encoded = [column for column, _ in columns]
-    others = [(values, column.code_of_row) for column, values, _ in named]
-    if job.recoding == "full-domain":
-        table.encode([*((values, column.codes) for column, values in columns), *others])
-        best, unsafe = best_levels(table, problem, most, tell)
-        labels = [
-            pl.Series(column.labels_at(level), dtype=pl.String)
-            for column, level in zip(encoded, best.levels, strict=True)
-        ]
-        table.label_levels(best.levels, labels, problem.k, unsafe)
-        return best, 1
-    from kanopy.search.clustering.measure import make_measure
-
-    measure = make_measure(problem.domain, (), problem.weights, multiplier=2 * problem.domain.rows + problem.k)
-    places = []
-    for leaves, (column, values) in zip(measure.leaf_at, columns, strict=True):
-        place_of = np.full(column.hierarchy.size, -1, np.int32)
-        place_of[leaves] = np.arange(len(leaves), dtype=np.int32)
-        places.append((values, place_of[column.codes]))
-    table.encode([*places, *others])
-    parts = cut_until_parts_fit(table, measure, problem, most, tell)
-    missing = tuple(
-        None if column.missing_leaf is None else column.hierarchy.values[column.missing_leaf] for column in encoded
-    )
-    hierarchies = tuple(column.hierarchy for column in encoded)
-    # Hierarchies are made already; what is left of the job is how to search.
-    plain = job.replaced(hierarchies={})
-    tell("searching part by part")
-    sensitive = tuple(column for column, _, _ in named)
-    table.solve(SolvePart(plain, tuple(job.quasi), hierarchies, measure.leaf_at, missing, sensitive))
-    return None, parts
