@@ -20,7 +20,7 @@ from kanopy._table.sources import read_table
 from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
 from kanopy.engine import publishing
-from kanopy.engine.contract import Recoded, require_same
+from kanopy.engine.contract import RecodePlan, require_same
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
@@ -184,8 +184,8 @@ def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, m
 def test_wrong_labels_of_a_value_are_noticed() -> None:
     keys, labels = pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": ["low", "high"]})
     gone = np.zeros(2, np.bool_)
-    meant = Recoded(keys, np.arange(2, dtype=np.int32), np.array([3, 3]), labels, gone, ("age",))
-    swapped = Recoded(keys.reverse(), meant.kind, meant.rows, labels, gone, ("age",))
+    meant = RecodePlan(keys, np.arange(2, dtype=np.int32), np.array([3, 3]), labels, gone, ("age",))
+    swapped = RecodePlan(keys.reverse(), meant.distinct_row, meant.multiplicity, labels, gone, ("age",))
     require_same(meant, meant.expected())
     with pytest.raises(VerificationFailed, match="what is published for 'age'"):
         require_same(meant, swapped.expected())

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from kanopy._arrays import Ints, Longs
     from kanopy._core.classes import Domain, Recoding
-    from kanopy.engine.contract import Engine, Recoded
+    from kanopy.engine.contract import Engine, RecodePlan
     from kanopy.release.writing import Finish
     from kanopy.search.solution import Solution
 
@@ -64,7 +64,7 @@ def require_unchanged(job: Job) -> None:
     changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
     if asked := [name for name in changing if getattr(job, name)]:
         raise JobError(
-            f"A table that stays where it is cannot be read as {some(asked)} say. Use a query, or the engine 'memory'."
+            f"A table that stays where it is cannot be read as {some(asked)} say. Use the engine 'memory'."
         )
 
 
@@ -85,7 +85,7 @@ def run_on_engine(
     distinct rows that were counted before. `finish` is given the verified result before the release is published: if
     that fails, nothing is.
     """
-    from kanopy.engine.contract import TooManyKinds, most_different
+    from kanopy.engine.contract import TooManyDistinctRows, most_different
 
     clock, notify = clock or Clock(), Progress(progress)
     steps = DistinctRowSteps(
@@ -93,7 +93,7 @@ def run_on_engine(
     )
     try:
         return make_release(steps, finish=finish)
-    except TooManyKinds:
+    except TooManyDistinctRows:
         from kanopy.release.pushdown.steps import PushdownSteps, require_pushdown
 
         require_pushdown(job, most_different())
@@ -105,7 +105,7 @@ def run_on_engine(
                 there.place.forget()
 
 
-def plan_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[Result, Recoded]:
+def plan_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[Result, RecodePlan]:
     """What would be published for every distinct row, verified; nothing is written."""
     steps = DistinctRowSteps(engine, job, source=source, writes=False)
     result = make_release(steps)
@@ -158,7 +158,7 @@ class DistinctRowSteps(EngineSteps):
         if not engine.reads_batches:
             require_unchanged(job)
         super().__init__(engine, job, clock, notify)
-        self.plan: Recoded | None = None
+        self.plan: RecodePlan | None = None
         self._source, self._population, self._counts, self._writes = source, population, counts, writes
 
     def prepare(self) -> Prepared:
@@ -210,7 +210,7 @@ class DistinctRowSteps(EngineSteps):
 
     def apply(self, prepared: Prepared, solution: Solution) -> Applied:
         """Find the labels of every fragment, and what the engine has to do with its rows."""
-        from kanopy.engine.contract import Recoded
+        from kanopy.engine.contract import RecodePlan
 
         fragment, prepared, solution = _in_fragments(prepared, solution)
         distinct_row = self._distinct_row[fragment]
@@ -225,10 +225,10 @@ class DistinctRowSteps(EngineSteps):
             name for name in self.engine.schema.names() if name in job.pseudonymize or name not in prepared.at_home
         ]
         assert prepared.multiplicity is not None
-        self.plan = Recoded(
+        self.plan = RecodePlan(
             keys, distinct_row, prepared.multiplicity, labels, solution.recoding.group_of_row < 0, tuple(leaving),
             tuple(withheld), job.suppressed_rows == "drop", job.unit if prepared.units is not None else (),
-            said=prepared.values,
+            as_read=prepared.values,
         )  # fmt: skip
         return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
 
@@ -378,7 +378,7 @@ def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
     from kanopy._table.sources import read_table
-    from kanopy.engine.contract import ROWS, counted
+    from kanopy.engine.contract import ROWS, counted, in_order
 
     parts = []
     for file in files:
@@ -396,8 +396,4 @@ def read_counts(files: Sequence[Path], columns: Sequence[str]) -> pl.DataFrame:
         if parts[0].schema != parts[-1].schema:
             raise DataError(f"{files[0]} and {file} count values of different types. Count them alike.")
     whole = pl.concat(parts)
-    found = counted(whole.get_columns()[:-1], whole[ROWS])
-    plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
-    table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
-    table.columns = found.columns
-    return table
+    return in_order(counted(whole.get_columns()[:-1], whole[ROWS]), columns)

@@ -252,7 +252,7 @@ class SolvePart:
         gone = group < 0
         end = np.cumsum(many)
         base = (np.cumsum(rows) - rows)[kind]
-        columns: dict[str, Any] = {"kind": kind}
+        columns: dict[str, Any] = {"distinct_row": kind}
         lost, weights = np.zeros(len(kind)), [job.weights.get(name, 1.0) for name in self.names]
         for j in axes:
             labels: list[str | None] = [

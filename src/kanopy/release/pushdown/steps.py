@@ -164,7 +164,7 @@ class PushdownSteps(EngineSteps):
         """Count what the fragments publish; the labels stay where they are."""
         import polars as pl
 
-        from kanopy.engine.contract import Recoded
+        from kanopy.engine.contract import RecodePlan
         from kanopy.engine.statements import Statements
 
         engine, drop = self.engine, self.job.suppressed_rows == "drop"
@@ -190,7 +190,7 @@ class PushdownSteps(EngineSteps):
         labels = {name: engine.schema[name] if name in self.unchanged else pl.String() for name in job.quasi}
         keys = pl.DataFrame(schema={name: engine.schema[name] for name in self.table.columns})
         none = np.zeros(0, np.int64)
-        plan = Recoded(
+        plan = RecodePlan(
             keys, none.astype(np.int32), none, pl.DataFrame(schema=labels), none.astype(np.bool_), leaving,
             tuple(withheld), drop,
         )  # fmt: skip
@@ -221,7 +221,7 @@ class PushdownSteps(EngineSteps):
         """Stage the release where the table is; yields its name there."""
         self.notify("writing")
         with self.engine.released(self.statements) as (columns, release):
-            if list(columns) != list(self.statements.recoded.columns):
+            if list(columns) != list(self.statements.plan.columns):
                 raise differs("its columns")
             yield release
 
