@@ -18,7 +18,7 @@ from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.contract import Engine
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.stream import StreamEngine
-from kanopy.release.out_of_core import run_on_engine, batch_reader
+from kanopy.release.out_of_core import batch_reader, run_on_engine
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 
 Opened = tuple[Engine, Callable[[], pl.DataFrame]]

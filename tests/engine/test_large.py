@@ -25,8 +25,8 @@ from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
 from kanopy.engine.tally import Tally
-from kanopy.release.out_of_core import read_counts, plan_only, run_on_engine
 from kanopy.release.engine_choice import choose_engine, open_engine
+from kanopy.release.out_of_core import plan_only, read_counts, run_on_engine
 from tests.engine.jobs import as_texts, people
 
 BY_AGE = Job(quasi=["age", "sex"], k=5, suppress=0.05, insensitive=["pay"])

@@ -22,8 +22,8 @@ from kanopy._table.sources import read_table
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.engine.spark import SparkEngine, spark_session
-from kanopy.release.out_of_core import run_on_engine
 from kanopy.release.engine_choice import open_engine
+from kanopy.release.out_of_core import run_on_engine
 from tests.engine.jobs import AGE, as_texts, people
 from tests.engine.test_contract import fill
 

@@ -31,8 +31,8 @@ def count(
     from kanopy._table.sinks import staged
     from kanopy.engine.connections import is_database
     from kanopy.engine.contract import ROWS
-    from kanopy.release.engine_choice import open_engine
-    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns
+    from kanopy.engine.opening import open_table
+    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns, require_unchanged
 
     if output.suffix != ".parquet":
         raise JobError(f"Counts are written as Parquet. Name them {output.stem}.parquet.")
@@ -41,9 +41,10 @@ def count(
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
-    name = "database" if is_database(data) else "stream"
-    with open_engine(name, data, None, wanted.replaced(missing_tokens=()), encoding=encoding) as holder:
-        found = holder.count(columns).rename({ROWS: ROWS_COLUMN})
+    if is_database(data):
+        require_unchanged(wanted)
+    with open_table("stream", data, encoding=encoding, skip=wanted.skip_rows) as engine:
+        found = engine.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
         release.table(found, output, private=True)
     told = {"counts": str(output), "rows": int(found[ROWS_COLUMN].sum()), "different": found.height, "columns": columns}

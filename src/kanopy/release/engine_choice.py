@@ -9,13 +9,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from kanopy._address import in_full
-from kanopy._errors import JobError, near_miss
+from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import Clock, Progress
 from kanopy._table.sources import is_source, read_source
 from kanopy._usage import Needs, in_vain, refuse_in_vain
+from kanopy.engine.connections import is_database
+from kanopy.engine.opening import PATH, place_of, scanned, spark_frame
+from kanopy.engine.spark import is_spark
 from kanopy.release.out_of_core import (
     batch_reader,
     key_columns,
@@ -41,13 +43,6 @@ if TYPE_CHECKING:
     from kanopy.release.result import Result
     from kanopy.release.writing import Files, Finish
 
-ENGINES = {
-    "auto": "memory, unless the table is large or the release stays in its database",
-    "memory": "all rows in memory",
-    "stream": "a file or folder piece by piece: larger than memory",
-    "database": "in the DuckDB, SQLite or PostgreSQL database of the table",
-    "spark": "on a Spark cluster",
-}
 LARGE_TEXT, LARGE_COLUMNS = 400_000_000, 100_000_000
 """From so many bytes on, delimited text and files of columns (which are smaller) are read piece by piece."""
 
@@ -63,19 +58,11 @@ def choose_engine(
     >>> choose_engine("people.duckdb::visits", "people.duckdb::release", Job(quasi=["age"], k=2))
     'database'
     """
-    from kanopy.engine.connections import is_database
-    from kanopy.engine.spark import is_spark
-
-    if asked not in ENGINES:
-        raise JobError(f"There is no engine {asked!r}. {near_miss(asked, ENGINES)}")
-    there = "spark" if is_spark(data) else "a path" if isinstance(data, (str, os.PathLike)) else "memory"
-    if asked != "auto":
-        if there != "a path" and there != asked:
-            held = "a frame of Spark stays on its cluster" if there == "spark" else "a table in memory stays there"
-            raise JobError(f"The engine {asked!r} reads a file or a database, and {held}. Give a path, or no engine.")
-        return asked
-    if there != "a path" or output is None:
-        return there if there == "spark" else "memory"
+    there = place_of(data, asked)
+    if there != PATH:
+        return there
+    if output is None:
+        return "memory"
     text = os.fspath(data)
     if is_database(output) or counted:
         return "database" if is_database(text) else "stream"
@@ -113,61 +100,38 @@ def open_engine(
 
     `release` is where a file is staged together with others; `forbidden` are inputs, which are never overwritten.
     """
-    if name == "stream":
-        from kanopy._table.formats.layout import Layout
-        from kanopy._table.streams.scans import can_scan, scan
+    shuffle = job.shuffle is not False
+    if name == "database" or (name == "stream" and is_database(os.fspath(data))):
         from kanopy._table.streams.sinks import FileSink
-        from kanopy.engine.connections import is_database
-        from kanopy.engine.database import TableSink
-        from kanopy.engine.stream import StreamEngine
-
-        if is_database(os.fspath(data)):
-            with open_engine(
-                "database", data, output, job, release=release, forbidden=forbidden, overwrite=overwrite
-            ) as engine:
-                yield engine
-            return
-
-        if not can_scan(data):
-            raise JobError(
-                f"{os.fspath(data)} cannot be read piece by piece: give Parquet, Arrow or uncompressed text, or a "
-                "folder of Parquet or CSV files; or use --engine memory."
-            )
-        table = scan(data, layout=Layout(encoding))
-        sink: Sink | None = None
-        if output is not None and is_database(output):
-            sink = TableSink(output, overwrite=overwrite)
-        elif output is not None:
-            sink = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
-        yield StreamEngine(table, _shuffled(sink, job), batch_reader(job, key), job.skip_rows)
-    elif name == "database":
-        from kanopy._table.streams.sinks import FileSink
-        from kanopy.engine.connections import is_database
         from kanopy.engine.database import DatabaseEngine
 
         require_unchanged(job)
         to_file = None
         if output is not None and not is_database(output):
             to_file, output = FileSink(output, forbidden=forbidden, release=release), None
+        sink = _shuffled(to_file, job)
         with closing(
-            DatabaseEngine(
-                os.fspath(data), output, overwrite=overwrite, sink=_shuffled(to_file, job),
-                shuffle=job.shuffle is not False,
-            )
-        ) as found:  # fmt: skip
-            yield found
-    elif name == "spark":
-        from kanopy.engine.spark import SparkEngine, is_spark, read_files, spark_session
+            DatabaseEngine(os.fspath(data), output, overwrite=overwrite, sink=sink, shuffle=shuffle)
+        ) as engine:
+            yield engine
+    elif name == "stream":
+        from kanopy._table.streams.sinks import FileSink
+        from kanopy.engine.database import TableSink
+        from kanopy.engine.stream import StreamEngine
 
-        if is_spark(data):
-            yield SparkEngine(data, output, shuffle=bool(job.shuffle) if output is None else job.shuffle is not False)
-            return
-        if os.fspath(data).lower().endswith((".csv", ".tsv", ".txt")):
-            raise JobError("On Spark a table is Parquet. Convert the text first, or use --engine stream.")
-        frame = read_files(spark_session(master), in_full(os.fspath(data)))
-        yield SparkEngine(frame, output, shuffle=job.shuffle is not False)
+        table = scanned(data, encoding)
+        target: Sink | None = None
+        if output is not None and is_database(output):
+            target = TableSink(output, overwrite=overwrite)
+        elif output is not None:
+            target = FileSink(output, dialect=table.dialect, forbidden=(*forbidden, *table.files), release=release)
+        yield StreamEngine(table, _shuffled(target, job), batch_reader(job, key), job.skip_rows)
     else:
-        raise JobError(f"There is no engine {name!r} for {os.fspath(data)}. {near_miss(name, ENGINES)}")
+        from kanopy.engine.spark import SparkEngine
+
+        # A frame that stays on its cluster is for pipelines, which may need its order.
+        stays = is_spark(data) and output is None
+        yield SparkEngine(spark_frame(data, master), output, shuffle=bool(job.shuffle) if stays else shuffle)
 
 
 def publish(
@@ -288,8 +252,6 @@ NEEDS = {
 
 def _refuse_in_vain(where: str, job: Any, files: Files, given: dict[str, Any]) -> None:
     """Refuse what the engine has no use for, and an engine that would leave the release nowhere."""
-    from kanopy.engine.connections import is_database
-
     about = SimpleNamespace(where=where, job=job, to_database=is_database(files.table or ""))
     asked = [*files.of_rows, *(name for name, value in given.items() if value not in (None, False, ()))]
     refuse_in_vain(in_vain(asked, NEEDS, about))

@@ -63,9 +63,7 @@ def require_unchanged(job: Job) -> None:
     """Refuse a job that changes values or rows while they are read, for a table whose rows do not pass by."""
     changing = ("missing_tokens", "column_tokens", "decimals", "skip_rows", "pseudonymize")
     if asked := [name for name in changing if getattr(job, name)]:
-        raise JobError(
-            f"A table that stays where it is cannot be read as {some(asked)} say. Use the engine 'memory'."
-        )
+        raise JobError(f"A table that stays where it is cannot be read as {some(asked)} say. Use the engine 'memory'.")
 
 
 def run_on_engine(

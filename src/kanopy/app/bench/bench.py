@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from kanopy._table.sources import Source
     from kanopy.hierarchy.column import Column
-    from kanopy.release.sweeps.preview import Looks
     from kanopy.release.prepare import Prepared
     from kanopy.release.result import Result
+    from kanopy.release.sweeps.preview import Looks
 
 LIVE = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
