@@ -15,8 +15,9 @@ from tests.engine.test_contract import fill
 ASKED = ("-q", "age,sex", "-k", "5", "--suppress", "5%", "--insensitive", "pay,note")
 BESIDE = ("--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
 EVERYWHERE = (
-    "kanopy.release.sweeps.advice.advice", "kanopy.release.result.Result.summary", "kanopy.release.result.Result.mapping",
-    "kanopy.release.mapping.mapping_table", "kanopy.release.manifest.manifest_json",
+    "kanopy.release.sweeps.advice.advice", "kanopy.release.result.Result.summary",
+    "kanopy.release.result.Result.mapping", "kanopy.release.mapping.mapping_table",
+    "kanopy.release.manifest.manifest_json",
     "kanopy.release.solution_file.solution_json", "kanopy.release.verification._verify", "kanopy.verify.verify.verify",
     "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
     "kanopy.metrics.release.release_losses", "kanopy.metrics.release.column_losses", "kanopy.cli.release._show_release",

@@ -26,8 +26,8 @@ from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
 from kanopy.engine.tally import Tally
 from kanopy.release.engine_choice import choose_engine, open_engine
-from kanopy.release.out_of_core import plan_only, read_counts, run_on_engine
-from tests.engine.jobs import as_texts, people
+from kanopy.release.out_of_core import read_counts, run_on_engine
+from tests.engine.jobs import as_texts, people, planned
 
 BY_AGE = Job(quasi=["age", "sex"], k=5, suppress=0.05, insensitive=["pay"])
 
@@ -279,7 +279,7 @@ def test_statements_make_the_release(dialect: str, local: bool, tmp_path: Path) 
     duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
     people().write_parquet(tmp_path / "people.parquet")
     job = Job(quasi=["age", "sex"], k=5, algorithm="mondrian") if local else BY_AGE
-    _, recoded = plan_only(StreamEngine(scan(tmp_path / "people.parquet")), job)
+    recoded = planned(StreamEngine(scan(tmp_path / "people.parquet")), job)
     statement = emitted(recoded, "people", "release", dialect)
     # What other databases would run is read back into the one that is here.
     (back,) = sqlglot.transpile(statement, read=dialect, write="duckdb")

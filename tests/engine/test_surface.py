@@ -42,7 +42,6 @@ ROWS_ALONE = (
     "to_write",
     "kept",
     "order",
-    "rows_here",
     "report",
     "full_report",
     "to_html",
@@ -51,7 +50,7 @@ ROWS_ALONE = (
 DISTINCT_ALONE = ("solution", "domain", "column_losses", "advice", "wiped")
 """What needs the distinct rows, where not even these were here."""
 OTHER_OBJECTS = (
-    "job", "found", "clock", "prepared", "records", "verification", "remote", "output", "engine", "source", "pushdown",
+    "job", "found", "clock", "prepared", "records", "verification", "output", "engine", "source", "pushdown",
     "evaluation", "masked", "write",
 )  # fmt: skip
 """Compared by what follows from them, or by a test of their own below."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from kanopy._errors import MissingDependency
+from kanopy._errors import JobError, MissingDependency, near_miss
 from kanopy._table.databases import quoted
 from kanopy._table.guessing.pointing import COUNT as COUNTED
 from kanopy._table.guessing.pointing import VALUE, distinct_values
@@ -240,6 +241,19 @@ def small_type(largest: int) -> str:
 
 def _plain(column: pl.Series) -> pl.Series:
     return column.cast(pl.String) if isinstance(column.dtype, (pl.Enum, pl.Categorical)) else column
+
+
+def check_statement(output: str, dialect: str) -> None:
+    """Refuse a statement in a dialect that nobody writes, or in a file that looks like a table.
+
+    >>> check_statement("release.csv", "duckdb")
+    Traceback (most recent call last):
+    kanopy._errors.JobError: Statements are written to a .sql file. Name it release.sql.
+    """
+    if dialect not in DIALECTS:
+        raise JobError(f"Statements are not handed out for {dialect!r}. {near_miss(dialect, DIALECTS)}")
+    if not output.endswith(".sql"):
+        raise JobError(f"Statements are written to a .sql file. Name it {Path(output).stem}.sql.")
 
 
 def emitted(plan: RecodePlan, table: str, release: str, dialect: str, *, shuffle: bool = True) -> str:

@@ -13,12 +13,14 @@ from kanopy._errors import JobError
 from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import Clock, Progress
-from kanopy._table.sources import is_source, read_source
+from kanopy._table.sources import is_source, read_source, split_source
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.connections import is_database
 from kanopy.engine.opening import PATH, place_of, scanned, spark_frame
 from kanopy.engine.spark import is_spark
+from kanopy.engine.statements import check_statement, emitted
 from kanopy.release.out_of_core import (
+    DistinctRowSteps,
     batch_reader,
     key_columns,
     read_counts,
@@ -154,29 +156,37 @@ def publish(
     clock: Clock | None = None,
     finish: Finish | None = None,
     neutralize: bool = False,
+    emit_sql: str | None = None,
 ) -> tuple[Result, list[str]]:
     """Make a release on the engine that suits it and write it with all that belongs to it, or nothing at all.
 
     `read` reads a table into memory where that is not simply what `data` names; `inputs` are further files that are
-    never overwritten. `finish` is given the verified result while nothing of it is published. Returns the result and
-    what is to be said of what was written.
+    never overwritten. `finish` is given the verified result while nothing of it is published. `emit_sql` names the
+    dialect of a statement that is written instead of the release, for a database that is not reached from here. Returns
+    the result and what is to be said of what was written.
     """
     from kanopy._table.sinks import staged
-    from kanopy.release.writing import about_formulas, inputs_of, stage_beside, write_release
+    from kanopy.release.writing import about_formulas, check_outputs, inputs_of, stage_beside, write_release
 
     require_used(job, population=population, key=key)
     if job.pseudonymize:
         from kanopy._table.pseudonyms import check_key
 
         check_key(key)
-    given = {"overwrite": overwrite, "master": master, "counts": counts, "bound": bound}
-    where = choose_engine(
-        data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
-    )
+    given = {"overwrite": overwrite, "master": master, "counts": counts, "bound": bound, "engine": engine != "auto"}
+    if emit_sql is not None:
+        check_statement(files.table or "", emit_sql)
+        where = STATEMENT
+    else:
+        where = choose_engine(
+            data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
+        )
     _refuse_in_vain(where, job, files, given)
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]
+    if where == STATEMENT:
+        check_outputs(forbidden, files.table)
     files.check(forbidden, job, table=where == "memory")
     neutralize = neutralize or getattr(job, "neutralize_formulas", False)
     said: list[str] = []
@@ -205,13 +215,25 @@ def publish(
                 prepared, key=key, stage=None if files.table is None else stage, clock=clock, notify=notify
             )
             return make_release(steps, bound=bound, finish=finish_files), said
+        named = source or (os.fspath(data) if is_source(data) else None)
+        if where == STATEMENT:
+            with open_engine("stream", data, None, job, encoding=encoding) as holder:
+                planned = DistinctRowSteps(holder, job, source=named, writes=False, clock=clock, notify=notify)
+
+                def finish_statement(result: Result) -> None:
+                    assert planned.plan is not None and files.table is not None
+                    statement = emitted(planned.plan, *tables_of(data), str(emit_sql), shuffle=job.shuffle is not False)
+                    release.bytes(files.table, statement.encode(), private=True)
+                    finish_files(result)
+
+                return make_release(planned, finish=finish_statement), said
         with open_engine(
             where, data, files.table, job, encoding=encoding, key=key, release=release, forbidden=tuple(forbidden),
             overwrite=overwrite, master=master,
         ) as holder:  # fmt: skip
             result = run_on_engine(
                 holder, job, progress=progress, clock=clock, population=population, finish=finish_files,
-                source=source or (os.fspath(data) if is_source(data) else None),
+                source=named,
                 counts=read_counts(counts, key_columns(job)) if counts else None,
             )  # fmt: skip
             said = about_formulas(getattr(getattr(holder, "sink", None), "formulas", []), files.table or "")
@@ -231,6 +253,19 @@ def _read(
     return table
 
 
+def tables_of(source: Any) -> tuple[str, str]:
+    """What a statement calls the table and its release.
+
+    >>> tables_of("shop.duckdb::visits"), tables_of("people.parquet")
+    (('visits', 'visits_release'), ('people', 'people_release'))
+    """
+    path, table, _ = split_source(os.fspath(source))
+    name = table or path.stem
+    return name, f"{name}_release"
+
+
+STATEMENT = "a statement"
+"""What stands for the engine where a statement is written instead of the release."""
 ROWS_IN_MEMORY = Needs("all rows in memory: the engine 'memory'", lambda given: given.where == "memory")
 NEEDS = {
     "bound": Needs(
@@ -241,7 +276,8 @@ NEEDS = {
     "values": ROWS_IN_MEMORY,
     "sampling_fraction": ROWS_IN_MEMORY,
     "target": ROWS_IN_MEMORY,
-    "counts": Needs("an engine that counts, such as 'stream'", lambda given: given.where != "memory"),
+    "counts": Needs("an engine that counts, such as 'stream'", lambda given: given.where not in ("memory", STATEMENT)),
+    "engine": Needs("a release that is written (no --emit-sql)", lambda given: given.where != STATEMENT),
     "overwrite": Needs(
         "a table of a database as the output; files are written over anyway", lambda given: given.to_database
     ),

@@ -103,14 +103,6 @@ def run_on_engine(
                 there.place.forget()
 
 
-def plan_only(engine: Engine, job: Job, *, source: str | None = None) -> tuple[Result, RecodePlan]:
-    """What would be published for every distinct row, verified; nothing is written."""
-    steps = DistinctRowSteps(engine, job, source=source, writes=False)
-    result = make_release(steps)
-    assert steps.plan is not None
-    return result, steps.plan
-
-
 class EngineSteps(Steps):
     """The steps of a run that leaves its rows with an engine."""
 

@@ -156,17 +156,17 @@ def make_release(
                 *applied.about_suppressed,
                 *steps.about_order(applied),
             ),
-            about_suppressed=applied.about_suppressed,
+            _about_suppressed=applied.about_suppressed,
             clock=clock,
             bound=proved,
             prepared=applied.prepared,
-            private_notes=verified.remarks,
-            published_population=verified.population,
+            _private_notes=verified.remarks,
+            _published_population=verified.population,
             output=steps.target,
         )
         if finish is not None:
             finish(result)
-    return result if steps.remote is None else replace(result, remote=steps.remote)
+    return result if steps.remote is None else replace(result, _remote=steps.remote)
 
 
 @contextmanager
@@ -295,18 +295,33 @@ def anonymize(
     )[0]  # fmt: skip
 
 
-def mask(data: Any, job: MaskJob, **options: Any) -> Result:
+def mask(
+    data: Any,
+    job: MaskJob,
+    *,
+    engine: str = "auto",
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    source: str | None = None,
+    key: bytes | None = None,
+) -> Result:
     """Substitute rare answers by answers of similar meaning until every published combination is shared by `k` rows.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path.
-    Martínez 2010; see `MaskJob` for the choices. `options` are those of `anonymize`: `output`, `engine`, `key`, …
+    Martínez 2010; see `MaskJob` for the choices. The other arguments are those of `anonymize`; all answers are
+    compared with all others, which is done in memory.
 
     >>> from kanopy import MaskJob
     >>> answers = {"reason": ["beach", "beach", "beach", "baech", "seaside", "heron", "stork", "egret"]}
     >>> mask(answers, MaskJob(text=["reason"], k=3)).data["reason"]
     ['beach', 'beach', 'beach', 'beach', 'beach', 'wading bird', 'wading bird', 'wading bird']
     """
-    return anonymize(data, job, **options)
+    return anonymize(
+        data, job, engine=engine, output=output, overwrite=overwrite, progress=progress, clock=clock, source=source,
+        key=key,
+    )  # fmt: skip
 
 
 def run(
