@@ -264,3 +264,15 @@ def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "man.json").read_text())["result"]["parts"] == 1
     assert json.loads((tmp_path / "s.json").read_text())["levels"].keys() == {"age", "sex"}
     assert pl.read_csv(tmp_path / "m.csv")["rows"].sum() == 2 * people().height
+
+
+def test_a_spilled_table_keeps_its_order_where_the_job_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "90")
+    people().write_parquet(tmp_path / "p.parquet")
+    wanted = kanopy.Job(quasi=["age", "sex"], k=5, suppress=0.05, shuffle=False, insensitive=["pay"])
+    result = kanopy.anonymize(tmp_path / "p.parquet", wanted, engine="stream", output=tmp_path / "out.parquet")
+    assert isinstance(result, PushdownResult)
+    assert pl.read_parquet(tmp_path / "out.parquet")["pay"].to_list() == people()["pay"].to_list()

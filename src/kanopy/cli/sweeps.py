@@ -197,7 +197,7 @@ def explore(
             kept = f" Finished points are in {state}: run again to go on." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
-        write_whole(output, drawn(found, output, data, _table, _chart))
+        write_whole(output, drawn(found, output, data, _table, _map_chart))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_map(out, found, output))
 
 
