@@ -9,8 +9,8 @@ import pytest
 import kanopy
 from kanopy._errors import NoSolution
 from kanopy._job.job import Job
-from kanopy.release.sweeps import preview
 from kanopy.release.prepare import prepare
+from kanopy.release.sweeps import preview
 from kanopy.study.columns import look_at_columns, people_under
 
 
@@ -44,7 +44,7 @@ def test_parts_of_a_large_table_say_about_what_all_of_it_does(
     whole = preview.Looks(prepared).at(job)
     assert whole.algorithm == "mondrian" and not whole.exact and whole.looked_at == len(people)
     for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
-        monkeypatch.setattr(look, name, value)
+        monkeypatch.setattr(preview, name, value)
     part = preview.Looks(prepared).at(job)
     assert 8 * 200 <= part.looked_at < len(people) and part.rows == len(people) and part.smallest_class >= 4
     assert part.loss == pytest.approx(whole.loss, rel=0.15) and part.classes == pytest.approx(whole.classes, rel=0.15)
@@ -78,7 +78,7 @@ def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
-        monkeypatch.setattr(look, name, value)
+        monkeypatch.setattr(preview, name, value)
     trees = {name: kanopy.build_hierarchy(people[name]) for name in people.columns}
     job = Job(quasi=people.columns, k=4, local=True, hierarchies=trees)
     looks = preview.Looks(prepare(people, preview.quick_job(job)))

@@ -266,9 +266,7 @@ def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "m.csv")["rows"].sum() == 2 * people().height
 
 
-def test_a_spilled_table_keeps_its_order_where_the_job_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spilled_table_keeps_its_order_where_the_job_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "90")
     people().write_parquet(tmp_path / "p.parquet")

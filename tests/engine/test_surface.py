@@ -35,17 +35,7 @@ JOBS = {
     "people": Job(quasi=["age", "sex"], k=4, unit=["patient"], suppress=0.05, insensitive=["ill"], **AGE),
     "local": Job(quasi=["age", "city"], k=4, algorithm="mondrian", insensitive=["pay"]),
 }
-ROWS_ALONE = (
-    "data",
-    "frame",
-    "published",
-    "to_write",
-    "kept",
-    "order",
-    "report",
-    "full_report",
-    "to_html",
-)
+ROWS_ALONE = ("data", "frame", "published", "to_write", "kept", "order", "report", "full_report", "to_html")
 """What needs the published rows: an engine left them where it wrote them."""
 DISTINCT_ALONE = ("solution", "domain", "column_losses", "advice", "wiped")
 """What needs the distinct rows, where not even these were here."""
