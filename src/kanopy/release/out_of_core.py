@@ -25,8 +25,8 @@ from kanopy.engine.distinct import DistinctRows
 from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
-from kanopy.release.run import Applied, Steps, Verified, apply_solution, make_release, verify_rows
-from kanopy.release.verification import about_order_elsewhere
+from kanopy.release.run import Steps, apply_solution, make_release
+from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ class DistinctRowSteps(EngineSteps):
         records = DistinctRows(applied.published, multiplicity if applied.kept is None else multiplicity[applied.kept])
         # Pseudonyms are made row by row where rows pass by; they decide nothing and are not here.
         checked = replace(_with_every_row(applied), job=applied.job.replaced(pseudonymize=()))
-        return replace(verify_rows(checked, records), solution=applied.solution)
+        return replace(second_opinion(checked, records), solution=applied.solution)
 
 
 def key_columns(job: Job) -> list[str]:

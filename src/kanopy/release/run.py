@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,10 @@ from kanopy._errors import Hint, NoSolution
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
-from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
-from kanopy.release.verification import about_order, background_of, second_opinion
+from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
 
@@ -37,41 +36,6 @@ if TYPE_CHECKING:
     from kanopy.masking.result import Masked
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
-    from kanopy.verify.verify import Verification
-
-
-@dataclass(frozen=True, eq=False)
-class Applied:
-    """A solution applied to a table: what is about to be published, and what is withheld from it.
-
-    `prepared` and `job` say nothing of columns any more that are withheld because they undo the generalization. The
-    `published` rows are those of the table, or one per fragment where an engine holds the rows.
-    """
-
-    prepared: Prepared
-    job: Any
-    solution: Any
-    """A `Solution`, or what a masking or a search elsewhere found instead."""
-    published: pl.DataFrame | None
-    kept: Mask | None = None
-    """Which of the original rows (or fragments) are published; `None`: all."""
-    about_columns: tuple[str, ...] = ()
-    """What is to be said of columns that are withheld."""
-    about_suppressed: tuple[str, ...] = ()
-    """What is to be said of the sensitive values of suppressed rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class Verified:
-    """What the second opinion found of a release, and what is here of it."""
-
-    verification: Verification
-    records: PublishedRows | DistinctRows | RowsElsewhere
-    solution: Any
-    remarks: tuple[str, ...] = ()
-    """What names values of the table."""
-    population: pl.DataFrame | None = None
-    """The labels that the release would publish for the people of the population."""
 
 
 class Steps:
@@ -231,7 +195,7 @@ class MemorySteps(Steps):
 
     def verify(self, applied: Applied, staged: PublishedRows) -> Verified:
         prepared, job = applied.prepared, applied.job
-        verified = verify_rows(applied, staged, self._true_labels)
+        verified = second_opinion(applied, staged, self._true_labels)
         if (lists := prepared.lists) is not None and isinstance(job, Job):
             from kanopy.release.verification import unit_columns
             from kanopy.verify.people import require_lists
@@ -242,18 +206,6 @@ class MemorySteps(Steps):
 
     def about_order(self, applied: Applied) -> tuple[str, ...]:
         return about_order(applied.prepared, applied.job, applied.kept)
-
-
-def verify_rows(
-    applied: Applied, records: PublishedRows | DistinctRows, true_labels: set[tuple[str, int]] | None = None
-) -> Verified:
-    """The second opinion on published rows, or on fragments with multiplicities."""
-    prepared, job, solution, published = applied.prepared, applied.job, applied.solution, applied.published
-    assert published is not None
-    background = background_of(prepared, job, solution)
-    verification, remarks = second_opinion(prepared, job, solution, published, background, applied.kept, true_labels)
-    population = None if background is None else background.population
-    return Verified(verification, records, solution, remarks, population)
 
 
 def anonymize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ import numpy as np
 
 from kanopy._job.job import Job
 from kanopy._table.roles import AT_HOME
+from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+from kanopy.release.writing import PublishedRows
 from kanopy.study import ends
 
 if TYPE_CHECKING:
@@ -27,67 +30,91 @@ if TYPE_CHECKING:
     from kanopy.verify.verify import Verification
 
 
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A solution applied to a table: what is about to be published, and what is withheld from it.
+
+    `prepared` and `job` say nothing of columns any more that are withheld because they undo the generalization. The
+    `published` rows are those of the table, or one per fragment where an engine holds the rows.
+    """
+
+    prepared: Prepared
+    job: Any
+    solution: Any
+    """A `Solution`, or what a masking or a search elsewhere found instead."""
+    published: pl.DataFrame | None
+    kept: Mask | None = None
+    """Which of the original rows (or fragments) are published; `None`: all."""
+    about_columns: tuple[str, ...] = ()
+    """What is to be said of columns that are withheld."""
+    about_suppressed: tuple[str, ...] = ()
+    """What is to be said of the sensitive values of suppressed rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """What the second opinion found of a release, and what is here of it."""
+
+    verification: Verification
+    records: PublishedRows | DistinctRows | RowsElsewhere
+    solution: Any
+    remarks: tuple[str, ...] = ()
+    """What names values of the table."""
+    population: pl.DataFrame | None = None
+    """The labels that the release would publish for the people of the population."""
+
+
 def second_opinion(
-    prepared: Prepared,
-    job: Job | MaskJob,
-    found: Solution | Masked,
-    published: pl.DataFrame,
-    background: Background | None,
-    kept: Mask | None,
-    true_labels: set[tuple[str, int]] | None = None,
-) -> tuple[Verification, tuple[str, ...]]:
+    applied: Applied, records: PublishedRows | DistinctRows, true_labels: set[tuple[str, int]] | None = None
+) -> Verified:
     """What is about to leave, looked at again: models, truth of labels, all that the job says; raises if it disagrees.
 
-    Returns what was counted, and remarks that name values. `true_labels` is as in `run`.
+    The `published` are rows, or fragments with multiplicities. `true_labels` is as in `run`.
     """
-    verification = _verify(prepared, job, found, published, background, kept)
+    prepared, job, solution, published = applied.prepared, applied.job, applied.solution, applied.published
+    assert published is not None
+    background = background_of(prepared, job, solution)
+    verification = _verify(applied, published, background)
     remarks: tuple[str, ...] = ()
     if isinstance(prepared.table, Generalizable):
-        levels = getattr(found, "levels", None)
+        levels = getattr(solution, "levels", None)
         at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
         known = set() if true_labels is None else true_labels
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
-        remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
+        remarks = verified_labels(prepared, prepared.table, job, published, applied.kept, names)
         least = getattr(job, "least_rows", job.k)
-        shown = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
-        remarks += ends.told(shown)
+        exposed = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
+        remarks += ends.told(exposed)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
-    _verify_job(prepared, job, found, published, kept)
-    return verification, remarks
+    _verify_job(applied, published)
+    return Verified(verification, records, solution, remarks, None if background is None else background.population)
 
 
-def _verify(
-    prepared: Prepared,
-    job: Job | MaskJob,
-    found: Solution | Masked,
-    published: pl.DataFrame,
-    background: Background | None,
-    kept: Mask | None,
-) -> Verification:
+def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
     """The second opinion on the labels that are about to be published; raises if it disagrees."""
     from kanopy.masking.result import Masked
     from kanopy.verify.verify import verify, verify_swapped
 
+    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
     identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
-    names, rows_of = prepared.names, prepared.multiplicity
+    names, multiplicity = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
-    if isinstance(found, Masked):
+    if isinstance(solution, Masked):
         tokens = job.missing_tokens
         only_frequent = _verify_answers(prepared, job, published)
-        if not found.guarantees_k:
+        if not solution.guarantees_k:
             return verify_swapped(
                 prepared.values, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
             )
         # Nothing is suppressed: an answer that reads * is an answer like any other.
-        groups = len(np.unique(found.published, axis=0))
+        groups = len(np.unique(solution.published, axis=0))
         claims = {"rows": prepared.values.height, "suppressed_rows": 0, "classes": groups}
     else:
-        assert isinstance(job, Job)
-        recoding = found.recoding
-        gone, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
+        recoding = solution.recoding
+        suppressed, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
         claims = {
-            "rows": prepared.rows - (gone if dropped else 0),
-            "suppressed_rows": 0 if dropped else gone,
+            "rows": prepared.rows - (suppressed if dropped else 0),
+            "suppressed_rows": 0 if dropped else suppressed,
             "classes": recoding.classes.count,
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
@@ -97,7 +124,7 @@ def _verify(
             from kanopy.verify.people import require_fixed
 
             require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
-        claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
+        claims["rows_of"] = multiplicity if multiplicity is None or kept is None else multiplicity[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -112,24 +139,23 @@ def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bo
     return True
 
 
-def _verify_job(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame, kept: Mask | None
-) -> None:
+def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
     """The second opinion on everything else that the job says; raises if the release does not keep it."""
     from kanopy.masking.result import Masked
     from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
-    if isinstance(found, Masked):
+    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
+    if isinstance(solution, Masked):
         claims = Claims()
     else:
-        domain, levels = prepared.domain, found.levels
+        domain, levels, metric = prepared.domain, solution.levels, getattr(job, "metric", "")
         claims = Claims(
             rows=None if kept is None else np.flatnonzero(kept),
-            suppressed=found.recoding.group_of_row < 0,
+            suppressed=solution.recoding.group_of_row < 0,
             hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
-            metric=getattr(job, "metric", ""),
-            score=found.score if levels is not None and getattr(job, "metric", "") in RECOUNTED else None,
+            metric=metric,
+            score=solution.score if levels is not None and metric in RECOUNTED else None,
             rows_of=prepared.multiplicity,
         )
     verify_job(job, prepared.values, published, claims)

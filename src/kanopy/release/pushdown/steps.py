@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from kanopy.release.prepare import Generalizable, Prepared, make_problem, roles_
 from kanopy.release.pushdown.result import PushdownResult, PushdownSolution
 from kanopy.release.pushdown.search import SolvePart, best_levels, cut_until_parts_fit, known_columns
 from kanopy.release.pushdown.verification import differs, models_hold, true_labels, verified
-from kanopy.release.run import Applied, Verified, require_rows
+from kanopy.release.run import require_rows
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
+from kanopy.release.verification import Applied, Verified
 from kanopy.release.withholding import values_to_withhold, without_dependent_elsewhere
 from kanopy.search.algorithms import algorithm_class
 
@@ -195,10 +197,7 @@ class PushdownSteps(EngineSteps):
             tuple(withheld), drop,
         )  # fmt: skip
         self.statements = Statements(engine.table, plan, engine.place.dialect, parted=solution is None)
-        prepared = Prepared(
-            prepared.records, job, roles, prepared.notes, prepared.source, prepared.table, engine=engine.name,
-            untouched=prepared.untouched,
-        )  # fmt: skip
+        prepared = replace(prepared, job=job, roles=roles)
         return Applied(prepared, job, solution, None, None, about_columns, about_suppressed)
 
     def _values_to_withhold(self, job: Job, roles: Any) -> tuple[list[str], tuple[str, ...]]:
