@@ -187,8 +187,6 @@ class Result:
         """Rows (or people) that share the rarest published combination, counted on what is published."""
         return self.verification.smallest_class
 
-    # ---- numbers ------------------------------------------------------------------------------------------
-
     @cached_property
     def evaluation(self) -> Evaluation:
         """What a masking did to meaning, groups and risk."""
