@@ -205,7 +205,7 @@ def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch
     job = Job(quasi=["a", "b"], k=2)
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "990")
     engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
-    with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the different rows"):
+    with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the distinct rows"):
         run_on_engine(engine, job)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.parquet", "temporary"]
     assert list((tmp_path / "temporary").iterdir()) == []

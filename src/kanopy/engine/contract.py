@@ -204,8 +204,9 @@ def in_order(counts: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     >>> in_order(pl.DataFrame({"a": ["y", "x"], "n": [2, 3]}), ["a"]).rows()
     [('x', 3), ('y', 2)]
     """
-    table = counts.rename(dict(zip(counts.columns, places := [f"c{j}" for j in range(counts.width)], strict=True)))
-    table = table.sort(places, nulls_last=True)
+    # Names such as `^age$` and `*` are patterns to the dataframe library.
+    plain = [column.alias(f"c{place}") for place, column in enumerate(counts.get_columns())]
+    table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
     table.columns = [*columns, ROWS]
     return table.with_columns(table[ROWS].cast(pl.Int64))
 
