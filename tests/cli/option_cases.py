@@ -330,7 +330,7 @@ WRONG_IS_SEEN: dict[str | tuple[str, str], str] = {
 }
 
 NO_EFFECT: dict[tuple[str, str], str] = {
-    ("anonymize", "--engine"): "every engine makes the same release, which is promised and tested",
+    ("anonymize", "--engine"): "every engine makes the same release, which is promised and tested"
 }
 """Options that change no output and are not refused, each with the reason."""
 
