@@ -7,7 +7,7 @@ import json
 import polars as pl
 
 import kanopy
-from kanopy.release.provenance import crate_of, provenance_json, ro_crate
+from kanopy.release.evidence.provenance import crate_of, provenance_json, ro_crate
 
 
 def test_a_release_and_its_crate(tmp_path) -> None:

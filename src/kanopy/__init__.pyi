@@ -19,8 +19,8 @@ from kanopy.hierarchy import suggest_hierarchies as suggest_hierarchies
 from kanopy.hierarchy import write_hierarchy as write_hierarchy
 from kanopy.masking.job import MaskJob as MaskJob
 from kanopy.ontology import load_ontology as load_ontology
-from kanopy.release.attacking import attack as attack
 from kanopy.release.bound import lower_bound as lower_bound
+from kanopy.release.evidence.attacking import attack as attack
 from kanopy.release.result import Result as Result
 from kanopy.release.run import anonymize as anonymize
 from kanopy.release.run import mask as mask

@@ -116,7 +116,7 @@ class Evidence:
     @cached_property
     def cells(self) -> Any:
         """Small cells of the release, by the quasi-identifiers and sensitive columns or all columns."""
-        from kanopy.study.cells import MOST_BY, small_cells
+        from kanopy.attacks.cells import MOST_BY, small_cells
 
         names = list(dict.fromkeys([*self.known_columns, *self.sensitive]))
         names = [name for name in names if name in self.release.columns] or self.release.columns[:MOST_BY]

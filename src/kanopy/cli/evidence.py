@@ -57,8 +57,8 @@ def attack(
     """
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
-    from kanopy.release.attacking import attack as run
-    from kanopy.release.attacking import is_share
+    from kanopy.release.evidence.attacking import attack as run
+    from kanopy.release.evidence.attacking import is_share
 
     clock = Clock(())
     report, file, held = given["report"], given["job"], is_share(control)
@@ -152,8 +152,8 @@ def cells(
     """
     from kanopy._progress import Clock, Progress, Step
     from kanopy._table.sinks import staged
-    from kanopy.study.cell_suppression import protect_table
-    from kanopy.study.cells import small_cells
+    from kanopy.attacks.cell_suppression import protect_table
+    from kanopy.attacks.cells import small_cells
 
     clock = Clock(())
     report, output = given["report"], given["output"]
@@ -236,7 +236,7 @@ def evidence(
     from kanopy._progress import Clock, Step
     from kanopy._table.sinks import staged
     from kanopy.attacks.policies import Evidence, read_policy, report_policy
-    from kanopy.release.attacking import manifest_beside
+    from kanopy.release.evidence.attacking import manifest_beside
 
     clock = Clock(())
     report, inputs = given["report"], inputs_of(released, given["job"], original, control)

@@ -104,7 +104,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     ),
     "key_file": (FILE, "The secret key for pseudonyms [default: the variable KANOPY_KEY]."),
     "mapping": (FILE, "Write original → published per column, with counts, as CSV. Keep it inside."),
-    "manifest": (FILE, "Write what was done, without any value of the table, as JSON."),
+    "manifest": (FILE, "Write what was done, without any value of the table, as JSON (.jsonld: RO-Crate, for catalogues)."),
     "report": (FILE, "Write a report, by the ending: a page (.html), a document (.pdf, .docx), the numbers (.json), a script (.py)."),
     "report_values": (FLAG, "Show original rows and values in the report. Keep it inside.", "--report-values"),
     "sampling_fraction": (TEXT, "The share of the population that is in the table, e.g. 2%."),

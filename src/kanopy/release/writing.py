@@ -5,6 +5,7 @@ Everything that can fail is worked out while the files lie aside, under other na
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -208,13 +209,18 @@ def stage_beside(
     with suppress(KeyError):  # a folder, a table of a database, or nothing
         name = files.table or ""
         recorded["output"] = (Path(name).name, release.place_of(name))
+    manifest = b""
+    if files.manifest is not None:
+        manifest = manifest_bytes(result.manifest(recorded, written=True), files.manifest)
     if files.report is not None:
         progress("writing the report")
         found = result.full_report(
             files=recorded, sampling_fraction=files.sampling_fraction, target=files.target, written=True
         )
         inside = holds_values(result, files.report, files.values)
-        release.bytes(files.report, report_bytes(found, files.report, values=files.values), private=inside)
+        checksum = hashlib.sha256(manifest).hexdigest() if manifest else ""
+        content = report_bytes(found, files.report, checksum=checksum, values=files.values)
+        release.bytes(files.report, content, private=inside)
     if files.mapping is not None:
         mapped = result.mapping()
         text = (neutralized(mapped) if neutralize else mapped).write_csv()
@@ -222,7 +228,7 @@ def stage_beside(
     if files.solution is not None:
         release.bytes(files.solution, result.solution_json().encode("utf-8"), private=True)
     if files.manifest is not None:
-        release.bytes(files.manifest, result.manifest(recorded, written=True).encode("utf-8"))
+        release.bytes(files.manifest, manifest)
 
 
 def holds_values(result: Result, report: Path, values: bool) -> bool:
@@ -250,8 +256,15 @@ def about_formulas(columns: list[str], output: str) -> list[str]:
     ]
 
 
-def report_bytes(report: Any, path: Path, **options: Any) -> bytes:
-    """A report in the form that the suffix of its file asks for."""
+def manifest_bytes(manifest: str, path: Path) -> bytes:
+    """A manifest as it is, or for catalogues as RO-Crate metadata where the file ends in .jsonld."""
+    from kanopy.release.evidence.provenance import provenance_json
+
+    return (provenance_json(manifest) if path.suffix == ".jsonld" else manifest).encode("utf-8")
+
+
+def report_bytes(report: Any, path: Path, *, checksum: str = "", **options: Any) -> bytes:
+    """A report in the form that the suffix of its file asks for; documents to file show the manifest's checksum."""
     text: str
     check_report(path)
     if path.suffix == ".json":
@@ -264,7 +277,7 @@ def report_bytes(report: Any, path: Path, **options: Any) -> bytes:
     elif path.suffix in (".pdf", ".docx"):
         from kanopy.report.documents.studies import document_of
 
-        found: bytes = document_of(report).to_bytes(path.suffix)
+        found: bytes = document_of(report, checksum=checksum).to_bytes(path.suffix)
         return found
     else:
         text = report.to_html(**options)

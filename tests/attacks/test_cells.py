@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from kanopy._errors import KanopyError
-from kanopy.study.cell_suppression import TOTAL, fewest_hidden, protect_table
-from kanopy.study.cells import small_cells
+from kanopy.attacks.cell_suppression import TOTAL, fewest_hidden, protect_table
+from kanopy.attacks.cells import small_cells
 
 NAMES = ["a", "b", "c", "d"]
 

@@ -53,7 +53,7 @@ class CellReport(Short):
     least: int
     crosses: tuple[Cross, ...]
     table: Any = None
-    """The protected table of counts (`study.cell_suppression`), where one was asked for."""
+    """The protected table of counts (`attacks.cell_suppression`), where one was asked for."""
 
     @property
     def cells(self) -> int:

@@ -23,7 +23,7 @@ from kanopy._arrays import Floats, Longs, Mask
 from kanopy._errors import DataError, JobError, MissingDependency
 from kanopy._progress import SILENT, Progress
 from kanopy._shown import Short
-from kanopy.study.cells import LEAST, MOST_COLUMNS, coded_by
+from kanopy.attacks.cells import LEAST, MOST_COLUMNS, coded_by
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,1 @@
+"""Evidence about releases that needs a run: attacks with people held back, and provenance for catalogues."""
