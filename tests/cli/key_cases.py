@@ -16,6 +16,7 @@ LINES = {
     "mask": "mask {table} -o out.csv",
     "risk": "risk {table}",
     "attack": "attack --no-learn --guesses 40 {table}",
+    "evidence": "evidence --policy hipaa-expert --threshold 0.34 --guesses 40 {table}",
     "assess": "assess --no-learn --queries 20 {table}",
     "compare": "compare {table} --algorithms optimal",
     "explore": "explore {table} --k 3",
@@ -111,6 +112,10 @@ ONLY: dict[tuple[str, str], Case] = {
     ("risk", "sampling-weight"): of(sampling_weight="w"),
     ("risk", "household"): of(beside={"sampling-weight": "w"}, household="home"),
     ("risk", "population"): of(population="everybody.csv"),
+    ("evidence", "k"): of(k=2),
+    ("evidence", "column decimal"): of(
+        "paid.csv --original pay.csv", instead("sex", pay=QUASI), columns=column("pay", decimal=",")
+    ),
     ("attack", "column hierarchy"): of("people.csv broader.csv", ILL, columns=column("ill", hierarchy="trees/ill.csv")),
     ("attack", "column decimal"): of("pay.csv paid.csv", instead("sex", pay=QUASI), columns=column("pay", decimal=",")),
     ("assess", "column hierarchy"): of("people.csv broader.csv", ILL, columns=column("ill", hierarchy="trees/ill.csv")),

@@ -216,6 +216,7 @@ def test_a_key_of_a_job_counts_or_is_refused_or_is_not_read(runs: Runs, command:
             "mask": "animals.csv" if table == "people.csv" else table,
             "assess": f"{table} {table}",
             "attack": f"{table} release.csv",
+            "evidence": f"release.csv --original {table}",
             "hierarchy suggest": f"{table} age",
         }.get(command, table)
     line, base = key_cases.LINES[command].format(table=table), merged(base, beside)

@@ -78,6 +78,8 @@ PLAIN: dict[str, Callable[[], dict[str, Any]]] = {
     "anonymize": lambda: {"data": people(), "job": job()},
     "assess": lambda: {"original": people(), "released": released(), "quasi": ("age", "sex"), "queries": 20,
                        "learn": False},
+    "attack": lambda: {"original": people(), "released": released(), "quasi": ("age", "sex"), "sensitive": "ill",
+                       "guesses": 40, "learn": False},
     "assess_risk": lambda: {"data": people(), "quasi": ("age", "sex")},
     "build_hierarchy": lambda: {"values": [1, 2, 3, 7, 8, 9, 20, 31]},
     "check": lambda: {"data": people(), "quasi": ("age", "sex")},
@@ -196,6 +198,31 @@ GIVEN: Wanted = {
             for name in ("missing_tokens", "column_tokens")
         },
         "decimals": of({"pay": ","}, quasi="pay", original=paid, released=lambda: {"pay": [1.5, 1.5, 2, 2]}),
+        "hierarchies": of({"sex": SEXES}, released=lambda: released().with_columns(pl.lit("person").alias("sex"))),
+    },
+    "attack": {
+        "original": of(others),
+        "released": of(lambda: released().with_columns(pl.lit("*").alias("sex"))),
+        "job": of(lambda: job(unit="person")),
+        "control": of(lambda: {**others(), "id": [str(3000 + i) for i in range(48)]}),
+        "beside": of(lambda: earlier().with_columns(pl.Series("ill", people()["ill"]))),
+        "secrets": of("age"),
+        "first": of("id"),
+        "guesses": of(9),
+        "learn": of(True),
+        "seed": of(5),
+        "progress": of(seen_steps),
+        "quasi": of("age"),
+        "sensitive": of("sex", quasi="age"),
+        "unit": of("person"),
+        "skip_rows": of(1, original=skipped),
+        **{
+            name: of(STUDIED_CASES[name].value, original=gaps, released=gone)
+            for name in ("missing_tokens", "column_tokens")
+        },
+        "decimals": of(
+            {"pay": ","}, quasi="pay", sensitive=None, original=paid, released=lambda: {"pay": [1.5, 1.5, 2, 2]}
+        ),
         "hierarchies": of({"sex": SEXES}, released=lambda: released().with_columns(pl.lit("person").alias("sex"))),
     },
     "assess_risk": {

@@ -23,7 +23,7 @@ import pytest
 
 import kanopy
 from kanopy._errors import KanopyError
-from kanopy._job.usage import STUDIED
+from kanopy._job.usage import ATTACKED, STUDIED
 from kanopy._kinds import Kind
 from kanopy._parameters import parameters_of
 from kanopy._progress import Clock
@@ -38,6 +38,7 @@ ROOMS = ("kanopy", "kanopy.datasets", "kanopy.extend", "kanopy.hierarchy", "kano
 MORE: dict[str, tuple[str, ...]] = {
     "assess": tuple(name for name in STUDIED if name not in NO_PART),
     "assess_risk": (*STUDIED, *parameters_of(kanopy.RiskSettings)),
+    "attack": ATTACKED,
     "check": STUDIED,
     "extend.check": ("parameters", "suffix", "sample"),
     "extend.contract": ("parameters", "suffix", "sample"),

@@ -100,6 +100,10 @@ STUDIED = (
     "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
 )  # fmt: skip
 """What a study of a table looks at; everything else is about how a release is made."""
+ATTACKED = (
+    "quasi", "sensitive", "hierarchies", "unit", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+)  # fmt: skip
+"""What an attack on a release that exists looks at."""
 SEARCHED = (
     "quasi", "k", "suppress", "hierarchies", "metric", "algorithm", "parameters", "min_levels", "max_levels", "weights",
     "missing", "missing_tokens", "unknown", "models", "population", "local", "sampling_weight", "household", "unit",

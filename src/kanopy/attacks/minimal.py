@@ -44,7 +44,9 @@ LARGEST_K = 12
 @dataclass(frozen=True)
 class Minimality(Plain):
     """What a sensitive column gives away because the release is minimal. `people` have a value that is believed more
-    surely than `promised`; `believed` is the highest belief, `by_frequency` the highest without knowing that."""
+    surely than `promised`, and more surely than by its frequency in their class; `believed` is the highest belief,
+    `by_frequency` the highest without knowing that. Where the release is not minimal (a finer candidate satisfies the
+    models), nothing follows: `not_minimal` says of how many people."""
 
     column: str
     worlds: int
@@ -54,6 +56,7 @@ class Minimality(Plain):
     promised: float
     people: int
     exact: bool
+    not_minimal: int = 0
 
     @property
     def told(self) -> bool:
@@ -65,7 +68,7 @@ class Minimality(Plain):
 class Downcoding(Plain):
     """What the children of a column's labels give away: rows in classes where assignments are excluded, the least
     share of assignments that remain, and rows whose child follows for certain, for anybody or for a member of their
-    class."""
+    class. Of `not_minimal` rows an attacker would exclude the truth: their class could have been published finer."""
 
     column: str
     rows: int
@@ -73,6 +76,7 @@ class Downcoding(Plain):
     least_share: float
     certain_rows: int
     certain_for_members: int
+    not_minimal: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +173,10 @@ def downcoding(
     class_of_row: Longs,
     hierarchies: Mapping[str, Hierarchy],
     k: int,
+    truth: Mapping[str, Longs] | None = None,
 ) -> tuple[Downcoding, ...]:
-    """What the labels of each column give away, class by class. `labels[name][c]` is that of class c.
+    """What the labels of each column give away, class by class. `labels[name][c]` is that of class c; `truth` says for
+    every row below which child its value lies (-1: unknown).
 
     >>> from kanopy import Hierarchy
     >>> sexes = Hierarchy.flat(["f", "m"])
@@ -185,11 +191,14 @@ def downcoding(
         tree = hierarchies[name]
         node_of = {label: node for node, label in enumerate(tree.labels)}
         children = {label: len(tree.children(node)) for label, node in node_of.items()}
-        narrowed = certain = members = 0
+        narrowed = certain = members = wrong = 0
         least = 1.0
-        for size, label in zip(sizes.tolist(), labels[name], strict=True):
+        for place, (size, label) in enumerate(zip(sizes.tolist(), labels[name], strict=True)):
             many = children.get(label, 0)
             if many < 2 or size < 2:
+                continue
+            if truth is not None and not _remains(truth[name][class_of_row == place], k):
+                wrong += size
                 continue
             share = remaining_share(size, many, k)
             if share < 1.0:
@@ -197,8 +206,17 @@ def downcoding(
                 least = min(least, share)
             if size == many == 2:
                 members += 2  # who knows his own child knows the other's
-        found.append(Downcoding(name, int(sizes.sum()), narrowed, least, certain, members))
+        found.append(Downcoding(name, int(sizes.sum()), narrowed, least, certain, members, wrong))
     return tuple(found)
+
+
+def _remains(children: Longs, k: int) -> bool:
+    """Whether the true assignment of a class's rows is among those that a minimal release leaves possible."""
+    counts = np.unique(children, return_counts=True)[1].tolist()
+    sums = 1
+    for count in counts:
+        sums |= sums << count
+    return len(counts) > 1 and not any(sums >> cut & 1 for cut in range(k, len(children) - k + 1))
 
 
 def violating_rows(models: Sequence[Model], column: str, groups: Longs, values: Ints, width: int) -> int:
@@ -237,6 +255,8 @@ def minimality(
     width = int(values.max(initial=0)) + 1
     published = class_of_row >= 0
     where = [np.flatnonzero(class_of_row == each) for each in range(int(class_of_row.max(initial=-1)) + 1)]
+    if any(violating_rows(models, column, groups, values, width) <= most_suppressed for groups in finer):
+        return _nothing(column, values, where, models)
     everything = _all_worlds(values, where)
     beliefs = np.zeros((len(values), width))
     rows = np.arange(len(values))
@@ -260,11 +280,19 @@ def minimality(
     promised = _promised(models, column, frequency[published])
     found = beliefs / max(credible, 1)
     noise = 0.0 if everything is not None else 3.0 * np.sqrt(0.25 / max(credible, 1))
-    above = (found[published] > promised + noise + 1e-9).any(axis=1)
+    above = (found[published] > np.maximum(promised, frequency[published]) + noise + 1e-9).any(axis=1)
     return Minimality(
         column, looked_at, credible, float(found.max(initial=0.0)), float(frequency.max(initial=0.0)), promised,
         int(above.sum()) if credible else 0, everything is not None,
     )  # fmt: skip
+
+
+def _nothing(column: str, values: Ints, where: Sequence[Longs], models: Sequence[Model]) -> Minimality:
+    """Nothing follows from a release that is not minimal."""
+    shares = [np.unique(values[each], return_counts=True)[1] / len(each) for each in where if len(each)]
+    highest = max((float(share.max()) for share in shares), default=0.0)
+    promised = _promised(models, column, np.array([[highest]]))
+    return Minimality(column, 1, 1, highest, highest, promised, 0, True, sum(map(len, where)))
 
 
 def minimality_by_class(
@@ -283,7 +311,7 @@ def minimality_by_class(
     width = int(values.max(initial=0)) + 1
     frequency: Floats = np.zeros(width)
     believed = by_frequency = promised = 0.0
-    people = looked_at = credible = 0
+    people = looked_at = credible = not_minimal = 0
     exact = True
     for each, cuts in pieces.items():
         progress("minimality", each / max(len(pieces), 1))
@@ -302,6 +330,10 @@ def minimality_by_class(
         found = minimality(
             column, own, np.zeros(len(own), np.int64), sized, models, random=random, worlds=worlds
         )  # fmt: skip
+        not_minimal += found.not_minimal
+        if found.not_minimal:
+            believed = max(believed, found.believed)
+            continue
         looked_at += found.worlds
         credible += found.credible
         exact &= found.exact
@@ -309,7 +341,7 @@ def minimality_by_class(
         people += found.people if found.told else 0
     if not looked_at:
         credible, looked_at, exact = 1, 1, True  # nothing could be cut finer, whatever people have
-    return Minimality(column, looked_at, credible, believed, by_frequency, promised, people, exact)
+    return Minimality(column, looked_at, credible, believed, by_frequency, promised, people, exact, not_minimal)
 
 
 def _of_sizes(models: Sequence[Model]) -> list[Model]:

@@ -8,15 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._errors import DataError, JobError, shown_address
+from kanopy._job.usage import ATTACKED
 from kanopy._usage import Needs
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, grid, note, progress_bar, worked_out
 from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
-ATTACKED = (
-    "quasi", "sensitive", "hierarchies", "unit", "skip_rows", "missing_tokens", "column_tokens", "decimals",
-)  # fmt: skip
-"""What an attack on a release that exists reads of a job."""
 ATTACKED_AND_K = (*ATTACKED, "k")
 POLICIES = ("hipaa-safe-harbor", "hipaa-expert", "ema-0070", "gdpr-wp216", "cms-11", "nist-800-188")
 """Written out, so that help needs no library; a test compares them with the profiles."""

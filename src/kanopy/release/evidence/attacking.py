@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kanopy._errors import JobError
+from kanopy._errors import JobError, near_miss
 
 if TYPE_CHECKING:
     from kanopy._job.given import JobSource
@@ -45,6 +45,7 @@ def attack(
     >>> found.people, found.control_people, round(found.criterion("inference").rate.value, 1)
     (210, 90, 0.4)
     """
+    from kanopy._job.usage import ATTACKED
     from kanopy._kinds import Share, taken
     from kanopy.attacks.attack import attack_release
 
@@ -52,6 +53,8 @@ def attack(
         "earlier": beside, "secrets": secrets, "first": first, "guesses": guesses, "learn": learn, "seed": seed,
         "progress": progress,
     }  # fmt: skip
+    if strangers := [name for name in more if name not in ATTACKED]:
+        raise JobError(f"An attack takes no argument {strangers[0]!r}. {near_miss(strangers[0], ATTACKED)}")
     if not is_share(control):
         if released is None:
             raise JobError(

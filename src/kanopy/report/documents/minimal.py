@@ -23,26 +23,27 @@ def minimal_section(found: Mapping[str, Any]) -> Section:
     """Figures of both attacks, how many people they concern, and what helps."""
     parts: list[Part] = []
     if found["minimality"]:
-        heads = ("sensitive column", "highest belief", "by frequency", "allowed", "people above", "credible worlds")
+        heads = ("sensitive column", "highest belief", "by frequency", "allowed", "people above", "credible worlds", "not minimal")
         rows = tuple(
             (
                 each["column"], percent(each["believed"]) if each["told"] else "–", percent(each["by_frequency"]),
                 percent(each["promised"]), whole(each["people"]) if each["told"] else "too few credible worlds",
                 f"{each['credible']:,} of {each['worlds']:,}{'' if each['exact'] else ' drawn'}",
+                whole(each["not_minimal"]),
             )
             for each in found["minimality"]
         )  # fmt: skip
-        parts.append(Table("Minimality attack", heads, rows, (1, 2, 3, 4, 5)))
+        parts.append(Table("Minimality attack", heads, rows, (1, 2, 3, 4, 5, 6)))
     if found["downcoding"]:
-        heads = ("column", "rows", "in narrowed classes", "least share left", "certain", "certain for members")
+        heads = ("column", "rows", "in narrowed classes", "least share left", "certain", "certain for members", "not minimal")
         rows = tuple(
             (
                 each["column"], whole(each["rows"]), whole(each["narrowed_rows"]), percent(each["least_share"]),
-                whole(each["certain_rows"]), whole(each["certain_for_members"]),
+                whole(each["certain_rows"]), whole(each["certain_for_members"]), whole(each["not_minimal"]),
             )
             for each in found["downcoding"]
         )  # fmt: skip
-        parts.append(Table("Downcoding: rows concerned", heads, rows, (1, 2, 3, 4, 5)))
+        parts.append(Table("Downcoding: rows concerned", heads, rows, (1, 2, 3, 4, 5, 6)))
     elif not found["local"]:
         parts.append(
             Notes(("Every column has one level: classes are not cut one by one, and downcoding excludes nothing.",))
