@@ -85,4 +85,12 @@ def test_a_release_of_other_people_shows_no_difference() -> None:
                 covered.setdefault(kind, []).append(gap.low <= 0.0 <= gap.high)
     assert len(covered) >= 5, covered.keys()
     shares = {kind: sum(each) / len(each) for kind, each in covered.items() if len(each) > 100}
-    assert all(share >= 0.94 for share in shares.values()), shares
+    assert all(share >= 0.93 for share in shares.values()), shares
+    attacks = {kind.split()[0] if kind.startswith(("linka", "infer")) else "singling out" for kind in covered}
+    assert len(attacks) == 3
+    for attack in attacks:
+        pooled = [
+            held for kind, each in covered.items() for held in each
+            if (kind.split()[0] if kind.startswith(("linka", "infer")) else "singling out") == attack
+        ]  # fmt: skip
+        assert sum(pooled) / len(pooled) >= 0.94, (attack, shares)

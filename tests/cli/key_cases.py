@@ -113,6 +113,9 @@ ONLY: dict[tuple[str, str], Case] = {
     ("risk", "household"): of(beside={"sampling-weight": "w"}, household="home"),
     ("risk", "population"): of(population="everybody.csv"),
     ("evidence", "k"): of(k=2),
+    ("evidence", "column hierarchy"): of(
+        "broader.csv --original people.csv", ILL, columns=column("ill", hierarchy="trees/ill.csv")
+    ),
     ("evidence", "column decimal"): of(
         "paid.csv --original pay.csv", instead("sex", pay=QUASI), columns=column("pay", decimal=",")
     ),

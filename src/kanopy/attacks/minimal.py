@@ -174,9 +174,12 @@ def downcoding(
     hierarchies: Mapping[str, Hierarchy],
     k: int,
     truth: Mapping[str, Longs] | None = None,
+    *,
+    cuts: bool = True,
 ) -> tuple[Downcoding, ...]:
     """What the labels of each column give away, class by class. `labels[name][c]` is that of class c; `truth` says for
-    every row below which child its value lies (-1: unknown).
+    every row below which child its value lies (-1: unknown). Without `cuts`, models besides k may have kept a class
+    from being cut: only assignments with all rows below one child are excluded.
 
     >>> from kanopy import Hierarchy
     >>> sexes = Hierarchy.flat(["f", "m"])
@@ -197,10 +200,10 @@ def downcoding(
             many = children.get(label, 0)
             if many < 2 or size < 2:
                 continue
-            if truth is not None and not _remains(truth[name][class_of_row == place], k):
+            if truth is not None and not _remains(truth[name][class_of_row == place], k, cuts):
                 wrong += size
                 continue
-            share = remaining_share(size, many, k)
+            share = remaining_share(size, many, k, cuts=cuts)
             if share < 1.0:
                 narrowed += size
                 least = min(least, share)
@@ -210,13 +213,13 @@ def downcoding(
     return tuple(found)
 
 
-def _remains(children: Longs, k: int) -> bool:
+def _remains(children: Longs, k: int, cuts: bool) -> bool:
     """Whether the true assignment of a class's rows is among those that a minimal release leaves possible."""
     counts = np.unique(children, return_counts=True)[1].tolist()
     sums = 1
     for count in counts:
         sums |= sums << count
-    return len(counts) > 1 and not any(sums >> cut & 1 for cut in range(k, len(children) - k + 1))
+    return len(counts) > 1 and not (cuts and any(sums >> cut & 1 for cut in range(k, len(children) - k + 1)))
 
 
 def violating_rows(models: Sequence[Model], column: str, groups: Longs, values: Ints, width: int) -> int:

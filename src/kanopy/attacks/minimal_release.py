@@ -85,9 +85,10 @@ def minimal_release(
     coded: tuple[Downcoding, ...] = ()
     if local:
         shown = {name: [key[place] for key in number] for place, name in enumerate(names)}
+        sized = all(model.of_sizes for model in models)
         truth = {name: _children_of(hierarchies[name], leaves[name], of_row[name]) for name in names}
         told = np.where(class_of_row == hidden, -1, class_of_row)
-        coded = downcoding(names, shown, told, hierarchies, k, truth)
+        coded = downcoding(names, shown, told, hierarchies, k, truth, cuts=sized)
     return MinimalReport(local, tuple(found), coded)
 
 
