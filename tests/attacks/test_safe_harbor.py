@@ -1,5 +1,6 @@
 """The 18 identifiers of Safe Harbor are found in 30 spellings and formats, and hardly anything else is."""
 
+# ruff: noqa: E501 - formats
 from __future__ import annotations
 
 import gzip

@@ -180,6 +180,7 @@ def criterion(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
         + (f", {percent(worst.control.value)} on the control group. " if worst.control is not None else ". ")
         + f"The limit of this document is {percent(limit)}."
     )
+    words = " ".join([words, *(note for note in found.notes if "read" in note)])
     if found.control_people is None:
         return TO_JUDGE, words + " Without a control group the rate is no risk.", parts
     if risk.low > limit:
@@ -201,7 +202,13 @@ def attacked(evidence: Evidence, asked: Mapping[str, Any]) -> Answer:
     parts: tuple[Part, ...] = (rates_table(worst),) if worst else ()
     return (
         TO_JUDGE,
-        f"{found.verdict} {whole(found.isolated.people)} people are isolated by all published columns together.",
+        " ".join(
+            [
+                found.verdict,
+                f"{whole(found.isolated.people)} people are isolated by all published columns together.",
+                *(note for note in found.notes if "read" in note),
+            ]
+        ),
         parts,
     )
 

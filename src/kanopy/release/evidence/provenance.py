@@ -34,7 +34,8 @@ def ro_crate(manifest: Mapping[str, Any], *, conforms_to: str = "1.1") -> dict[s
     """RO-Crate metadata (the content of `ro-crate-metadata.json`) from a manifest.
 
     >>> manifest = {"made": "2026-11-19T00:00:00+00:00", "versions": {"kanopy": "0.1.0"}, "files": {},
-    ...     "job": {"k": 5, "columns": {"age": {"role": "quasi-identifier"}}}, "verified": {"models": [], "left_out": []},
+    ...     "job": {"k": 5, "columns": {"age": {"role": "quasi-identifier"}}},
+    ...     "verified": {"models": [], "left_out": []},
     ...     "result": {"levels": {"age": 2}, "column_losses": {"age": 0.5}, "rows": 9}}
     >>> graph = {each["@id"]: each for each in ro_crate(manifest)["@graph"]}
     >>> graph["#column-age"]["value"], graph["#run"]["@type"]

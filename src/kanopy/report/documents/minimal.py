@@ -10,8 +10,8 @@ from kanopy.report.words import percent, whole
 
 WORDS = (
     "An attacker who knows that no finer release satisfies the job excludes what would have allowed one. The "
-    "minimality attack (Wong, Fu, Wang, Pei 2007) asks which sensitive values follow, downcoding (Cohen 2022) which children of a "
-    "published label."
+    "minimality attack (Wong, Fu, Wang, Pei 2007) asks which sensitive values follow, downcoding (Cohen 2022) which "
+    "children of a published label."
 )
 HELP = (
     "What helps: levels that were fixed before the data were seen (min-level and max-level), applying an earlier "
@@ -23,7 +23,10 @@ def minimal_section(found: Mapping[str, Any]) -> Section:
     """Figures of both attacks, how many people they concern, and what helps."""
     parts: list[Part] = []
     if found["minimality"]:
-        heads = ("sensitive column", "highest belief", "by frequency", "allowed", "people above", "credible worlds", "not minimal")
+        heads = (
+            "sensitive column", "highest belief", "by frequency", "allowed", "people above", "credible worlds",
+            "not minimal",
+        )  # fmt: skip
         rows = tuple(
             (
                 each["column"], percent(each["believed"]) if each["told"] else "–", percent(each["by_frequency"]),
@@ -35,7 +38,10 @@ def minimal_section(found: Mapping[str, Any]) -> Section:
         )  # fmt: skip
         parts.append(Table("Minimality attack", heads, rows, (1, 2, 3, 4, 5, 6)))
     if found["downcoding"]:
-        heads = ("column", "rows", "in narrowed classes", "least share left", "certain", "certain for members", "not minimal")
+        heads = (
+            "column", "rows", "in narrowed classes", "least share left", "certain", "certain for members",
+            "not minimal",
+        )  # fmt: skip
         rows = tuple(
             (
                 each["column"], whole(each["rows"]), whole(each["narrowed_rows"]), percent(each["least_share"]),
