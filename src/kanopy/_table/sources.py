@@ -19,6 +19,7 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,14 +86,35 @@ def is_source(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def read_table(source: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+) -> pl.DataFrame:
     """Read a table; delimited text comes as text columns, other formats keep their types.
+
+    What is found out about the form of a file can be said instead: the encoding and delimiter of a text, the sheet of a
+    workbook, and the row that names the columns. Whatever is unusual about it is told by a warning.
 
     >>> from kanopy._table.datasets import path
     >>> read_table(path("adult.parquet"), columns=["age", "sex"]).shape
     (48842, 2)
     """
-    return read_source(source, columns=columns).frame
+    return read_aloud(source, columns=columns, layout=Layout(encoding, delimiter, sheet, header_row)).frame
+
+
+def read_aloud(
+    source: str | os.PathLike[str], *, columns: Sequence[str] | None = None, layout: Layout | None = None
+) -> Source:
+    """Read a table for a program, which is told by warnings what is unusual about its file."""
+    found = read_source(source, columns=columns, layout=layout)
+    for note in found.notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    return found
 
 
 def read_source(

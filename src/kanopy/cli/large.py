@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import FORM
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, note, worked_out
 from kanopy.cli.files import check_outputs, inputs_of
@@ -15,12 +16,12 @@ from kanopy.cli.files import check_outputs, inputs_of
 @o.command(
     "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
     reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
-           "household", "skip_rows"),
+           "household", "skip_rows", *FORM),
 )  # fmt: skip
 def count(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The counts to write, a .parquet file.")],
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Count the different rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
@@ -42,7 +43,7 @@ def count(
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     name = "database" if is_database(data) else "stream"
-    with open_engine(name, data, None, wanted.replaced(missing_tokens=()), encoding=encoding) as holder:
+    with open_engine(name, data, None, wanted.replaced(missing_tokens=()), layout=layout.over(wanted)) as holder:
         found = holder.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
         release.table(found, output, private=True)
@@ -55,7 +56,7 @@ def count(
 
 
 def emit_statement(
-    data: str, output: str, job: Any, dialect: str, encoding: str | None, given: dict[str, Any], *,
+    data: str, output: str, job: Any, dialect: str, layout: Any, given: dict[str, Any], *,
     solution: Path | None, **unused: Any,
 ) -> None:  # fmt: skip
     """Write the statement that makes the release, for a database that is not reached from here."""
@@ -87,7 +88,7 @@ def emit_statement(
     path, table, _ = split_source(data)
     name = table or path.stem
     with staged(forbidden=inputs) as release:
-        with open_engine("database" if is_database(data) else "stream", data, None, job, encoding=encoding) as holder:
+        with open_engine("database" if is_database(data) else "stream", data, None, job, layout=layout) as holder:
             result, recoded = recode_only(holder, job, source=data)
         statement = emitted(recoded, name, f"{name}_release", dialect, shuffle=job.shuffle is not False)
         release.bytes(output, statement.encode(), private=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._address import in_full
-from kanopy._errors import JobError, near_miss, some
+from kanopy._errors import JobError, near_miss, shown_address, some
 from kanopy._job.job import Job
 from kanopy.release.large import not_large, said_by, said_of_values
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kanopy import _files
     from kanopy._progress import Callback, Clock
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.sources import Source
     from kanopy._table.streams.sinks import Sink
     from kanopy.engine.contract import Engine
@@ -85,7 +86,7 @@ def open_engine(
     output: str | None,
     job: Job,
     *,
-    encoding: str | None = None,
+    layout: Layout | None = None,
     key: bytes | None = None,
     release: _files.Release | None = None,
     forbidden: tuple[str | os.PathLike[str], ...] = (),
@@ -96,8 +97,10 @@ def open_engine(
 
     `release` is where a file is staged together with others; `forbidden` are inputs, which are never overwritten.
     """
+    if layout is not None and name in ("database", "spark"):
+        what = "a table of a database" if name == "database" else "a table of Spark"
+        layout.refuse_but(where=shown_address(str(data)) if isinstance(data, str) else "The table", what=what)
     if name == "stream":
-        from kanopy._table.formats.layout import Layout
         from kanopy._table.streams.scans import can_scan, scan
         from kanopy._table.streams.sinks import FileSink
         from kanopy.engine.connections import is_database
@@ -106,7 +109,7 @@ def open_engine(
 
         if is_database(os.fspath(data)):
             with open_engine(
-                "database", data, output, job, release=release, forbidden=forbidden, overwrite=overwrite
+                "database", data, output, job, layout=layout, release=release, forbidden=forbidden, overwrite=overwrite
             ) as engine:
                 yield engine
             return
@@ -116,7 +119,7 @@ def open_engine(
                 f"{os.fspath(data)} cannot be read piece by piece: give Parquet, Arrow or uncompressed text, or a "
                 "folder of Parquet or CSV files; or use --engine memory."
             )
-        table = scan(data, layout=Layout(encoding))
+        table = scan(data, layout=layout)
         sink: Sink | None = None
         if output is not None and is_database(output):
             sink = TableSink(output, overwrite=overwrite)
@@ -164,7 +167,7 @@ def publish(
     master: str | None = None,
     counts: Sequence[Path] = (),
     read: Callable[[], Source] | None = None,
-    encoding: str | None = None,
+    layout: Layout | None = None,
     inputs: Sequence[Any] = (),
     key: bytes | None = None,
     population: Any = None,
@@ -183,11 +186,13 @@ def publish(
     """
     from kanopy._progress import Clock, Progress
     from kanopy._table.delimited import check_columns
-    from kanopy._table.sources import is_source, read_source
+    from kanopy._table.formats.layout import Layout
+    from kanopy._table.sources import is_source, read_aloud
     from kanopy.release.run import anonymize
     from kanopy.release.writing import about_formulas, inputs_of, stage_beside, write_files
 
     clock, own = clock or Clock(), inputs_of(data)
+    layout = Layout.of(job) if layout is None else layout
     where = choose_engine(
         data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
     )
@@ -197,7 +202,7 @@ def publish(
     files.check(forbidden, job, table=where == "memory")
     if where == "memory":
         with clock.stage("read"):
-            table = read() if read is not None else read_source(data, encoding=encoding) if is_source(data) else None
+            table = read() if read is not None else read_aloud(data, layout=layout) if is_source(data) else None
         if files.target is not None and table is not None:
             check_columns([files.target], table.frame.columns, "The table")
         if source is None and table is not None:
@@ -227,7 +232,7 @@ def publish(
                 finish(result)
 
         with open_engine(
-            where, data, files.table, job, encoding=encoding, key=key, release=release, forbidden=tuple(forbidden),
+            where, data, files.table, job, layout=layout, key=key, release=release, forbidden=tuple(forbidden),
             overwrite=overwrite, master=master,
         ) as holder:  # fmt: skip
             known = read_counts(counts, key_columns(job)) if counts else None

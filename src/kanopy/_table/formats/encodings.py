@@ -293,8 +293,8 @@ def _doubtful(name: str, data: bytes, found: list[Reading]) -> Reading:
             best = next((reading for reading in found if reading.encoding == "cp1252"), best)
         lines_said = "1 line has" if count == 1 else f"{count:,} of {all_lines:,} lines have"
         return replace(best, doubt=(
-            f"{Path(name).name} is not UTF-8: {lines_said} letters that do not tell which encoding it is; it is read as "
-            f"{best.encoding}. Line {line:,} reads as {said}. Name the right encoding if it is another "
+            f"{Path(name).name} is not UTF-8: {lines_said} letters that do not tell which encoding it is; it is read "
+            f"as {best.encoding}. Line {line:,} reads as {said}. Name the right encoding if it is another "
             "(--encoding), or correct these lines."
         ))  # fmt: skip
     raise DataError(

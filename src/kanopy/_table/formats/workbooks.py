@@ -50,8 +50,18 @@ def read_workbook(path: Path, inner: str | None, layout: Layout | None = None) -
     if frame.width != len(names):
         raise DataError(f"Row {index + 1:,} of {where} does not name its {frame.width} columns. Name all of them.")
     frame.columns = names
+    frame = frame.with_columns(_whole(column) for column in frame.get_columns())
     frame, dropped = _records(frame, index, where)
     return frame, (*notes, *said, *renamed, *about_names(names, where), *dropped)
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Numbers without fractions as whole ones: workbooks hold all numbers alike, and show 40 where they hold 40.0."""
+    if not column.dtype.is_float():
+        return column
+    plain = column.rename("")
+    whole = ((plain == plain.round()) & (plain.abs() < 2**53)) | plain.is_null()
+    return column.cast(pl.Int64) if whole.all() else column
 
 
 def _opened(path: Path) -> Any:
