@@ -31,6 +31,7 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
+from kanopy._shown import Drawn
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
@@ -175,6 +176,7 @@ class Job(Declared):
     delimiter: policies.Delimited = None
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
+    _repr_html_ = Drawn._repr_html_
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
