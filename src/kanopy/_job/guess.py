@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from kanopy._errors import shown_address, some
 from kanopy._job.job import DEFAULT_K, Job
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._shown import Short
+from kanopy._shown import Drawn
 from kanopy._table.roles import Role
 from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.scales import in_known_order
 
 if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.guessing.guess import Guess
     from kanopy._table.guessing.values import Values
     from kanopy.hierarchy.hierarchy import Hierarchy
@@ -33,7 +34,7 @@ MOST_IN_A_FILE = 20_000
 
 
 @dataclass(frozen=True)
-class GuessedJob(Short):
+class GuessedJob(Drawn):
     """The text of a commented job file, per column what was guessed and why, and what is left to decide."""
 
     text: str
@@ -57,7 +58,7 @@ class _Read:
     separator: str | None = None
 
 
-def guess_job(data: Any, source: str = "") -> GuessedJob:
+def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> GuessedJob:
     """A first job for a table (a frame, columns or a path), with the reasons: what `kanopy init` writes.
 
     >>> guessed = guess_job({"name": ["Ann", "Bob"], "age": [41, 29], "income": [1, 2]})
@@ -69,7 +70,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     from kanopy._table.guessing.values import MISSING_WORDS, Values
     from kanopy._table.guessing.written import rows_of_no_record
 
-    frame = to_polars(data)[0]
+    frame = to_polars(data, layout)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
     guesses = _with_dependent(frame, guess_roles(frame))
@@ -82,7 +83,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     # Algorithms that publish equal rows differently count rows, not people.
     people = any(guess.role == Role.UNIT for guess in guesses)
     wide = "" if candidates <= MOST_CANDIDATES else "people" if people else "rows"
-    lines = list(_settings(source, skipped, everywhere, wide, frame.height))
+    lines = list(_settings(source, layout, skipped, everywhere, wide, frame.height))
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
@@ -174,11 +175,17 @@ def with_hierarchies(guessed: GuessedJob, data: Any, folder: str) -> tuple[Guess
     return replace(guessed, text="\n".join(lines) + "\n", decide=[*guessed.decide, *more]), files
 
 
-def _settings(source: str, skipped: int, tokens: list[str], wide: str, rows: int) -> Iterator[str]:
+def _settings(
+    source: str, layout: Layout | None, skipped: int, tokens: list[str], wide: str, rows: int
+) -> Iterator[str]:
     """The lines of the job outside its columns."""
     yield "# What to publish and how safe it must be. Every setting below is a guess: read it before you rely on it."
     if source:
         yield f"# Table: {' '.join(shown_address(source).split())}"
+    said = {} if layout is None else {name: value for name, value in vars(layout).items() if value is not None}
+    if said:
+        yield "# How its file is read."
+        yield from (f"{name.replace('_', '-')} = {toml_value(value)}" for name, value in said.items())
     yield from ("", "# How many rows must share each published combination of quasi-identifiers.")
     yield f"k = {min(DEFAULT_K, max(2, rows))}"
     yield "# Rows that may be left out to keep the others more exact."

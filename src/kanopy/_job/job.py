@@ -31,6 +31,7 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
+from kanopy._shown import Drawn
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
@@ -70,8 +71,10 @@ class Job(Declared):
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
     `add`). `suppressed_rows` are kept with `*` in every quasi-identifier, or dropped.
 
-    `skip_rows` rows below the header are no records; `missing_tokens` mean missing in every column, `column_tokens` in
-    one; `decimals` are columns of texts such as "1.234,50" that are numbers, with their decimal sign.
+    `encoding`, `delimiter`, `sheet` and `header_row` say how the file of the table is read, where that is not found
+    right; a frame was read before. `skip_rows` rows below the header are no records; `missing_tokens` mean missing in
+    every column, `column_tokens` in one; `decimals` are columns of texts such as "1.234,50" that are numbers, with
+    their decimal sign.
 
     `local` allows rows with equal values to be published differently, which loses far less; unless an `algorithm` is
     named, "best" then takes the place of "optimal". `parameters` are the algorithm's own.
@@ -169,6 +172,11 @@ class Job(Declared):
         Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
     ] = field(default_factory=dict)
     repeats: usage.Repeats = ONCE
+    encoding: policies.Encoding = None
+    delimiter: policies.Delimited = None
+    sheet: policies.Sheet = None
+    header_row: policies.HeaderRow = None
+    _repr_html_ = Drawn._repr_html_
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -210,6 +218,10 @@ class Job(Declared):
             decimals: Mapping[str, str] = ...,
             separators: Mapping[str, str] = ...,
             repeats: str = ONCE,
+            encoding: str | None = None,
+            delimiter: str | None = None,
+            sheet: str | None = None,
+            header_row: int | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:

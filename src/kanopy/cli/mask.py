@@ -62,7 +62,7 @@ def mask(
         str | None, typer.Option(help="Different confidential values per group, e.g. 2 or illness=3.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Settles what is left to chance.")] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Substitute rare answers by answers of similar meaning until k people share each one."""
@@ -106,7 +106,7 @@ def mask(
             diversity=_diversity(diversity, sensitive),
         )  # fmt: skip
         o.settle(job)
-    publish(data, output, job, encoding, given, read=[given["job"], vgh, senses], engine="memory")
+    publish(data, output, job, layout.over(job), given, read=[given["job"], vgh, senses], engine="memory")
 
 
 @o.command("k", "shuffle", seed=0, needs={"seed": o.DRAWN})
@@ -127,7 +127,7 @@ def baseline(
             "percent of the rows (5); pram: the probability to stay (0.8); sampling: a share of the rows (0.1)."
         ),
     ] = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Mask a table by a plain method of statistical offices, to compare with. None of them promises a k.
@@ -151,7 +151,7 @@ def baseline(
         raise JobError(f"{method} promises no k. Leave -k out, or use `kanopy mask` or `kanopy anonymize`.")
     if by_group and amount is not None:
         raise JobError("representatives takes -k, the people in each group, and no amount.")
-    source = read_data(data, encoding)
+    source = read_data(data, layout)
     with progress_bar() as show:
         if by_group:
             job = MaskJob(text=named, k=given["k"] or 5, algorithm="semantic-microaggregation", seed=given["seed"])

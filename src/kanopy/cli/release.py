@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from kanopy._errors import shown_address
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
+
+if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
 
 PASSWORD = "KANOPY_APP_PASSWORD"
 """The variable that holds the password of a page that other machines may open."""
@@ -40,7 +43,7 @@ def anonymize(
         list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
     ] = None,
     solution: o.SolutionFile = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     engine: Annotated[str, typer.Option(help="Where it runs: auto, memory, stream, database or spark.")] = "auto",
     master: Annotated[str | None, typer.Option(help="The Spark cluster, e.g. local[2] or spark://host:7077.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="A table of a database may be replaced.")] = False,
@@ -73,7 +76,8 @@ def anonymize(
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
     publish(
-        data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, engine=engine,
+        data, output, wanted, layout.over(wanted), given, read=[given["job"]], solution=solution, bound=proof,
+        engine=engine,
         overwrite=overwrite, master=master, counts=counts or (), emit_sql=emit_sql,
     )  # fmt: skip
 
@@ -83,7 +87,7 @@ def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
     output: o.Output,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Publish new rows at the levels of an earlier solution.
@@ -100,14 +104,14 @@ def apply(
         **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
     )
     o.settle(wanted)
-    publish(data, output, wanted, encoding, given, read=[solution])
+    publish(data, output, wanted, layout, given, read=[solution])
 
 
 def publish(
     data: str,
     output: str,
     job: Any,
-    encoding: str | None,
+    layout: Layout,
     given: dict[str, Any],
     *,
     read: list[Any],
@@ -135,7 +139,7 @@ def publish(
     with standard_output(output) as place, progress_bar() as show:
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
-            read=lambda: read_data(data, encoding), encoding=encoding, inputs=[key_file, *read],
+            read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
             key=key_for(job, key_file), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
@@ -311,7 +315,7 @@ def init(
     no_hierarchies: Annotated[
         bool, typer.Option("--no-hierarchies", help="Write no hierarchies: the job names how to build them.")
     ] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file and the hierarchies to be edited, and show why."""
     from kanopy._errors import JobError, some
@@ -321,8 +325,8 @@ def init(
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
-    frame = read_data(data, encoding).frame
-    guessed = guess_job(frame, data)
+    frame = read_data(data, layout).frame
+    guessed = guess_job(frame, data, layout=layout)
     written: list[str] = []
     if hierarchies is not None and no_hierarchies:
         raise JobError("--hierarchies names a folder, --no-hierarchies writes none. Leave out one of them.")

@@ -104,6 +104,7 @@ def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl
     """
     import numpy as np
 
+    from kanopy._table.formats.layout import Layout
     from kanopy.engine.contract import ROWS
     from kanopy.engine.opening import open_table
 
@@ -111,7 +112,7 @@ def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl
     survey = [name for name in (job.sampling_weight, job.household) if name is not None]
     if not job.quasi:
         raise DataError(f"Name at least one quasi-identifier: the engine {engine!r} counts the columns that are named.")
-    with open_table(engine, data, skip=rules.skip_rows) as there:
+    with open_table(engine, data, layout=Layout.of(job), skip=rules.skip_rows) as there:
         if rules.skip_rows and not there.reads_batches:
             raise JobError(f"The engine {there.name!r} skips no rows (skip_rows). Use a query, or the engine 'memory'.")
         wanted = dict.fromkeys((*job.quasi, *job.sensitive, *job.unit, *named, *survey))
