@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -70,6 +71,8 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     from kanopy._table.guessing.values import MISSING_WORDS, Values
     from kanopy._table.guessing.written import rows_of_no_record
 
+    if layout is not None and not isinstance(data, (str, os.PathLike)):
+        layout.refuse_but(where="The table", what="not a file")
     frame = to_polars(data, layout)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)

@@ -187,6 +187,8 @@ def publish(
             data, files.table, job, engine, rows_needed=bool(files.of_rows or bound), counted=bool(counts)
         )
     _refuse_in_vain(where, job, files, given)
+    if where != "memory" and (why := why_in_memory(job)) is not None:
+        raise JobError(f"This job needs the table in memory: {why}. Use the engine 'memory'.")
     clock, notify, read_from = clock or Clock(), Progress(progress), inputs_of(data)
     hierarchies = getattr(job, "hierarchies", {}).values()
     forbidden = [*read_from, *inputs_of(getattr(job, "population", None), population, *hierarchies, *inputs)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
 from kanopy._job.usage import STUDIED
 from kanopy._parameters import parameters_of
+from kanopy._table.formats.layout import Layout
 from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 
@@ -56,6 +58,8 @@ class Subject:
         wanted = studied_job(job, settings)
         models = wanted.all_models if job is not None or wanted.says("k") else wanted.models
         rules = ReadingRules() if as_release else ReadingRules.of(wanted)
+        if not isinstance(data, (str, os.PathLike)):
+            Layout.of(settings).refuse_but(where="The table", what="not a file")
         place = place_of(data, engine)
         if place in (PATH, "memory"):
             frame = read_records(data, wanted, rules=rules, part=True)
@@ -104,7 +108,6 @@ def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl
     """
     import numpy as np
 
-    from kanopy._table.formats.layout import Layout
     from kanopy.engine.contract import ROWS
     from kanopy.engine.opening import open_table
 
