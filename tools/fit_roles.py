@@ -33,7 +33,7 @@ from kanopy._table.guessing.evidence.views import ColumnView  # noqa: E402
 from kanopy._table.guessing.guess import _guess, view  # noqa: E402
 from kanopy._table.sources import read_table  # noqa: E402
 
-RIDGE, RIDGE_OF_BIAS, FOLDS, MOST_ALIKE = 0.4, 0.05, 10, 4.0
+RIDGE, RIDGE_OF_BIAS, FOLDS, MOST_ALIKE = 0.25, 2.0, 10, 4.0
 ROUNDS = 3
 LETTERS = "".join(model.LETTERS)
 WORDS = {str(role): letter for letter, role in model.LETTERS.items()}
@@ -63,8 +63,10 @@ def labelled(tables: Path | None, shared: Path | None) -> Iterator[tuple[str, pl
 def accepted(column: ColumnView, letters: str) -> np.ndarray:
     """Accepted roles as a mask; a unit counts as an identifier, and a survey weight that is harmless as withheld."""
     found = set(letters.replace("u", "i"))
-    if column.has("says:a survey weight") and "n" in found:
+    if "n" in found and (column.has("says:a survey weight") or column.has("standard:weight")):
         found = {"x"}
+    if "i" in found and column.has("standard:withheld"):
+        found.add("x")  # a key of households or clusters stays out, whatever its role is called
     return np.array([letter in found for letter in LETTERS])
 
 

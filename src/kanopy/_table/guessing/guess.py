@@ -72,7 +72,7 @@ def guess_roles(frame: pl.DataFrame) -> list[Guess]:
     from kanopy._table.guessing.evidence.sample_design import with_design
 
     found = with_design(table, columns, found)
-    unit = _unit(table, columns, found)
+    unit = unit_among(table, columns, found)
     if unit is not None:
         whose = found[unit].reason.partition(";")[0]
         reason = f"{whose}; several rows have the same: k counts its values, not rows"
@@ -188,7 +188,7 @@ def _hint(column: ColumnView, role: Role) -> str | None:
     return hint
 
 
-def _unit(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> str | None:
+def unit_among(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> str | None:
     """The key whose rows are about one person, where several rows are; not one of households, schools or places."""
     keys = [
         name

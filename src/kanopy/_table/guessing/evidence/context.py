@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from kanopy._table.guessing.evidence.value_facts import FEW_VALUES, HALF
 from kanopy._table.guessing.evidence.views import ColumnView, TableView
 from kanopy._table.guessing.lexicon import HEALTH, SURVEY_WEIGHT
@@ -28,6 +30,8 @@ FEWEST_OF_HEALTH, SHARE_OF_HEALTH = 4, 0.3
 """So many columns about health, and that share of those whose meaning is known, make a table of measures of health."""
 FEWEST_REPLICATES = 8
 """So many columns of weights named alike are replicate weights."""
+LINKING = 0.5
+"""A column that is constant per person and has so many values per person is another name for most of them."""
 FAR = 15.0
 """Of latitude and longitude one is larger at most places; logarithms and shares look the same, but are small."""
 
@@ -37,7 +41,7 @@ Found = dict[str, tuple[str, str, str]]
 def context(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> Found:
     """Facts of columns that other columns give them, after each was judged alone."""
     alike: Found = {}
-    for finding in (_replicates, _coarser, _groups, _relatives, _measures):
+    for finding in (_replicates, _linked, _coarser, _groups, _relatives, _measures):
         for name, fact in finding(table, columns, found):
             alike.setdefault(name, fact)
     return alike
@@ -147,6 +151,30 @@ def _replicates(
             if len(like) >= HALF * len(members):
                 yield from ((name, ("context:replicate weight", "", weight)) for name in members)
                 break
+
+def _linked(
+    table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
+) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Columns that have one value for all records of a person, and nearly another for each: they link the records."""
+    from kanopy._table.guessing.guess import unit_among
+
+    unit = unit_among(table, columns, found)
+    if unit is None:
+        return
+    persons = table.values[unit].distinct
+    for name, guess in found.items():
+        seen = table.values[name]
+        if name == unit or guess.role in (Role.IDENTIFIER, Role.QUASI_IDENTIFIER) or seen.nested:
+            continue
+        if seen.distinct > LINKING * persons and depends_on(table.frame, name, unit, seen.distinct):
+            yield name, ("context:derived from unit", "", unit)
+
+
+def depends_on(frame: pl.DataFrame, name: str, key: str, distinct: int) -> bool:
+    """Whether a column has one value for each value of a key."""
+    pairs = pl.DataFrame({"a": frame[key].to_physical(), "b": frame[name].to_physical()}).drop_nulls()
+    return 1 < distinct and pairs.n_unique() <= pairs["a"].n_unique()
+
 
 def _near(table: TableView, name: str, weight: str) -> bool:
     """Whether two columns of weights add up to about the same number of people."""

@@ -129,4 +129,6 @@ def judge(column: ColumnView) -> Verdict:
     says = {number: known.table[number, most] - known.table[number].mean() for number in entries}
     first = max(says, key=says.__getitem__, default=None)
     reason = None if first is None or says[first] <= 0 else evidence()[first]
-    return Verdict(None if best is None else ROLES[best], float(chances[most]), reason, held)
+    # Guarding what is harmless is safe: a sensitive column may as well be insensitive.
+    sure_of = chances[2] + chances[3] if ROLES[most] == Role.SENSITIVE else chances[most]
+    return Verdict(None if best is None else ROLES[best], float(sure_of), reason, held)

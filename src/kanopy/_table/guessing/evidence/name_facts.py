@@ -67,7 +67,7 @@ FACTS: dict[str, FactFunction] = {
     "clear": lambda column, _: column.meaning is not None and column.strength >= WORD,
     "partly": lambda column, _: column.meaning is not None and STEM <= column.strength < WORD,
     "faint": lambda column, _: column.meaning is not None and column.strength < STEM,
-    "nameless": lambda column, _: column.meaning is None,
+    "nameless": lambda column, _: column.meaning is None and column.name not in column.table.standards,
     "also": _also,
     "word": lambda column, argument: bool(set(argument.split("|")) & set(column.words)),
     "word ends with": lambda column, argument: any(word.endswith(tuple(argument.split("|"))) for word in column.words),

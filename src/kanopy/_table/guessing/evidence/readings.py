@@ -56,6 +56,8 @@ def meaning_called(says: str) -> Meaning:
 
 def read_name(column: ColumnView) -> None:
     """Settle what the name of a column means: the clearest meaning that its values do not contradict."""
+    if column.name in column.table.standards:
+        return  # what a standard defines needs no reading
     for spoken in column.spoken:
         column.meaning, column.strength = spoken.meaning, spoken.strength
         column.forget_meaning()

@@ -162,7 +162,7 @@ def meaning_of_values(seen: Values) -> Meaning | None:
     """What the values of a column of few texts speak of, word by word: `Divorced`, `Hauptschule`, `Black`."""
     if not seen.text or not 2 <= seen.distinct <= SOME_VALUES:
         return None
-    texts = [words for text in seen.sample.to_list() if (words := words_of(text))]
+    texts = [words for text in seen.sample.to_list() if (words := _words_of_value(text))]
     if len(texts) < 2:
         return None
     if {"m"} < {word for words in texts for word in words} <= LETTERS_OF_SEX and len(texts) <= FEW_VALUES:
@@ -171,6 +171,10 @@ def meaning_of_values(seen: Values) -> Meaning | None:
     counted = [sum(any(word in each.values for word in words) for words in texts) for each in known]
     most = max(range(len(known)), key=counted.__getitem__)
     return known[most] if counted[most] >= max(2, HALF * len(texts)) else None
+
+
+def _words_of_value(text: str) -> tuple[str, ...]:
+    return words_of(text) if text.isascii() else (*words_of(text), *text.casefold().split())
 
 
 def _words(column: ColumnView, argument: str) -> bool:
