@@ -88,7 +88,9 @@ class Data:
 
     def counts(self) -> np.ndarray:
         alike = Counter(zip(self.table, map(tuple, self.entries), strict=True))
-        return np.array([min(1.0, MOST_ALIKE / alike[t, tuple(e)]) for t, e in zip(self.table, self.entries, strict=True)])
+        return np.array(
+            [min(1.0, MOST_ALIKE / alike[t, tuple(e)]) for t, e in zip(self.table, self.entries, strict=True)]
+        )
 
 
 def collect(tables: list[tuple[str, pl.DataFrame, dict[str, str]]], views: list, known: model.Weights) -> Data:
@@ -132,7 +134,11 @@ def fit(matrix: np.ndarray, right: np.ndarray, counts: np.ndarray) -> model.Weig
         total = np.maximum(good.sum(axis=1, keepdims=True), 1e-12)
         slope = (every - good / total) * counts[:, None]
         apart = both[1:] - prior
-        value = -(np.log(total[:, 0]) * counts).sum() + RIDGE / 2 * (apart**2).sum() + RIDGE_OF_BIAS / 2 * (both[0] ** 2).sum()
+        value = (
+            -(np.log(total[:, 0]) * counts).sum()
+            + RIDGE / 2 * (apart**2).sum()
+            + RIDGE_OF_BIAS / 2 * (both[0] ** 2).sum()
+        )
         return value, np.vstack([slope.sum(axis=0) + RIDGE_OF_BIAS * both[0], matrix.T @ slope + RIDGE * apart]).ravel()
 
     start = np.vstack([np.zeros(len(LETTERS)), prior])
@@ -192,7 +198,9 @@ def main() -> None:
     given = parser.parse_args()
     tables = list(labelled(given.tables, given.shared))
     views = [view(frame) for _, frame, _ in tables]
-    known = model.Weights(np.zeros(len(LETTERS)), np.array([[e.points.get(x, 0.0) for x in LETTERS] for e in model.evidence()]), 0.97, 0.6)
+    known = model.Weights(
+        np.zeros(len(LETTERS)), np.array([[e.points.get(x, 0.0) for x in LETTERS] for e in model.evidence()]), 0.97, 0.6
+    )
     for _ in range(ROUNDS):
         data = collect(tables, views, known)
         known = fit(data.matrix(), np.array(data.right), data.counts())

@@ -20,7 +20,7 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
+    "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
     "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
     *o.OUTPUTS,
 )  # fmt: skip

@@ -210,5 +210,3 @@ def _alone(guess: Guess, seen: Values) -> str:
     if guess.role != Role.SENSITIVE or not seen.many_alone:
         return ""
     return f"; published unchanged, though {seen.alone:,} records have a value of their own, which can re-identify them"
-
-

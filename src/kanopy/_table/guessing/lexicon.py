@@ -79,7 +79,9 @@ def lexicon() -> Lexicon:
         for word in meaning.words:
             index[word] = (*index.get(word, ()), meaning)
     parts = plain["parts"]
-    scripts = {word.replace("_", " "): each for each in meanings for word in others.get(each.says, {}).get("words", "").split()}
+    scripts = {
+        word.replace("_", " "): each for each in meanings for word in others.get(each.says, {}).get("words", "").split()
+    }
     return Lexicon(
         meanings,
         index,

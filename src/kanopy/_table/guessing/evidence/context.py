@@ -38,6 +38,7 @@ FAR = 15.0
 Found = dict[str, tuple[str, str, str]]
 """Per column a fact, the relation in words, and the other column."""
 
+
 def context(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> Found:
     """Facts of columns that other columns give them, after each was judged alone."""
     alike: Found = {}
@@ -46,8 +47,10 @@ def context(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[
             alike.setdefault(name, fact)
     return alike
 
+
 def _like(found: Mapping[str, Guess], other: str, relation: str) -> tuple[str, str, str]:
     return f"context:like {found[other].role}", relation, other
+
 
 def _relatives(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
@@ -61,6 +64,7 @@ def _relatives(
         if found[name].open and not found[other].open and found[other].role not in (Role.IDENTIFIER, Role.UNDECIDED):
             yield name, _like(found, other, "is named like")
 
+
 def _coarser(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
 ) -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -71,6 +75,7 @@ def _coarser(
             other = coarser_form(table.frame, name, known, table.values)
             if other is not None:
                 yield name, _like(found, other, "is a coarser form of")
+
 
 def _groups(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
@@ -108,6 +113,7 @@ def _groups(
                 if found[name].open and name not in done:
                     yield name, _like(found, known[0], "stands among answers such as")
 
+
 def _measures(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
 ) -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -133,6 +139,7 @@ def _measures(
         elif column.has("degrees") and not far:
             yield name, ("context:measured", "is measured, not counted", "")
 
+
 def _replicates(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
 ) -> Iterator[tuple[str, tuple[str, str, str]]]:
@@ -151,6 +158,7 @@ def _replicates(
             if len(like) >= HALF * len(members):
                 yield from ((name, ("context:replicate weight", "", weight)) for name in members)
                 break
+
 
 def _linked(
     table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
@@ -173,13 +181,14 @@ def _linked(
 def depends_on(frame: pl.DataFrame, name: str, key: str, distinct: int) -> bool:
     """Whether a column has one value for each value of a key."""
     pairs = pl.DataFrame({"a": frame[key].to_physical(), "b": frame[name].to_physical()}).drop_nulls()
-    return 1 < distinct and pairs.n_unique() <= pairs["a"].n_unique()
+    return distinct > 1 and pairs.n_unique() <= pairs["a"].n_unique()
 
 
 def _near(table: TableView, name: str, weight: str) -> bool:
     """Whether two columns of weights add up to about the same number of people."""
     one, other = table.values[name].numbers.mean(), table.values[weight].numbers.mean()
     return isinstance(one, float) and isinstance(other, float) and abs(one - other) < 0.25 * abs(other)
+
 
 def parts_of_undecided(table: TableView, found: Mapping[str, Guess]) -> Iterator[tuple[str, tuple[str, str, str]]]:
     """Columns of few values and unknown meaning that say a part of what an undecided column says."""
@@ -190,13 +199,16 @@ def parts_of_undecided(table: TableView, found: Mapping[str, Guess]) -> Iterator
             if other is not None:
                 yield name, ("context:part of undecided", "", other)
 
+
 def _same_topic(columns: Mapping[str, ColumnView], one: str, other: str) -> bool:
     meaning = columns[one].meaning
     return meaning is not None and meaning is columns[other].meaning
+
 
 def _weaker(guess: Guess, other: Guess) -> bool:
     """Whether a column is thought more harmless than another that says the same."""
     harmless = (Role.INSENSITIVE, Role.UNDECIDED)
     return guess.role in harmless and other.role not in (*harmless, Role.WITHHELD)
+
 
 __all__ = ["context", "parts_of_undecided", "whole"]

@@ -123,6 +123,12 @@ def judge(column: ColumnView) -> Verdict:
     known = weights()
     chances = probabilities(entries, known)
     best = decide(chances)
+    if (
+        best is not None
+        and ROLES[best] == Role.INSENSITIVE
+        and not any(evidence()[number].points.get("n", 0) > 0 for number in entries)
+    ):
+        best = ROLES.index(Role.SENSITIVE)  # nothing says that it is harmless: it may be guarded
     held = tuple(evidence()[number] for number in entries)
     most = int(chances.argmax()) if best is None else best
     # What an entry says for a role is its weight beside the mean of the others.

@@ -18,9 +18,7 @@ PERSON_WORDS = frozenset({"person", "pers", "p", "pop", "population", "final", "
 PARTIAL_WORDS = frozenset({"household", "hh", "hhold", "design", "base", "employers", "longitudinal", "trim"})
 
 
-def with_design(
-    table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]
-) -> dict[str, Guess]:
+def with_design(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> dict[str, Guess]:
     """The same guesses, in which one column is the `weight`, one the `household`, where there are such."""
     guesses = dict(found)
     weight = _weight(table, columns, guesses)
@@ -69,7 +67,7 @@ def _household(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
         standard = entry is not None and entry.kind == "household"
         column = columns[name]
         named = bool(HOUSEHOLD_WORDS & set(column.words)) and guess.role in (Role.IDENTIFIER, Role.WITHHELD)
-        if not (standard or named) or seen.nested or seen.fractions and not _whole_numbers(seen.numbers):
+        if not (standard or named) or seen.nested or (seen.fractions and not _whole_numbers(seen.numbers)):
             continue
         many = seen.distinct >= FEWEST_HOUSEHOLDS and seen.rows <= LARGEST_HOUSEHOLD * seen.distinct
         if many and seen.distinct > 0.02 * seen.rows:

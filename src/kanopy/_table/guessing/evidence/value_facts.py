@@ -238,10 +238,10 @@ FACTS: dict[str, FactFunction] = {
     "nought and one": _of(lambda seen: seen.numeric and set(seen.numbers.unique().to_list()) <= {0.0, 1.0}),
     "grades of people": _of(_grades_of_people),
     "years of school": _of(
-        lambda seen: whole(seen) and seen.distinct > FEW_VALUES and 0 <= smallest(seen)
+        lambda seen: whole(seen) and seen.distinct > FEW_VALUES and smallest(seen) >= 0
         and largest(seen) <= MOST_YEARS_OF_SCHOOL
     ),
-    "years": _of(lambda seen: whole(seen) and FIRST_YEAR <= smallest(seen) and largest(seen) <= LAST_YEAR),
+    "years": _of(lambda seen: whole(seen) and smallest(seen) >= FIRST_YEAR and largest(seen) <= LAST_YEAR),
     "ages": _of(lambda seen: seen.numeric and smallest(seen) >= 0 and 12 < largest(seen) <= OLDEST),
     "counts a population": lambda column, _: column.seen.numeric and _counts_population(column),
     "may be weights": _of(_may_be_weights),
