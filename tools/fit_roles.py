@@ -123,6 +123,7 @@ def fit(matrix: np.ndarray, right: np.ndarray, counts: np.ndarray) -> model.Weig
     """The weights that make the accepted roles most probable, near what the entries point at."""
     prior = np.array([[each.points.get(letter, 0.0) for letter in LETTERS] for each in model.evidence()])
     shape = (len(prior) + 1, len(LETTERS))
+    ridge = np.array([[1e4 if each.fixed else RIDGE] for each in model.evidence()])
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         both = flat.reshape(shape)
@@ -136,10 +137,10 @@ def fit(matrix: np.ndarray, right: np.ndarray, counts: np.ndarray) -> model.Weig
         apart = both[1:] - prior
         value = (
             -(np.log(total[:, 0]) * counts).sum()
-            + RIDGE / 2 * (apart**2).sum()
+            + (ridge * apart**2).sum() / 2
             + RIDGE_OF_BIAS / 2 * (both[0] ** 2).sum()
         )
-        return value, np.vstack([slope.sum(axis=0) + RIDGE_OF_BIAS * both[0], matrix.T @ slope + RIDGE * apart]).ravel()
+        return value, np.vstack([slope.sum(axis=0) + RIDGE_OF_BIAS * both[0], matrix.T @ slope + ridge * apart]).ravel()
 
     start = np.vstack([np.zeros(len(LETTERS)), prior])
     both = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 500}).x.reshape(shape)

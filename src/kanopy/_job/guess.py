@@ -276,9 +276,9 @@ def _settings(
     yield from design
     yield ""
     yield "# Roles: identifier (never leaves), quasi-identifier (others may know it; generalized), sensitive"
-    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (not published until"
-    yield "# you decide), withheld (not published, such as a sampling weight), unit (whose row it is, where several rows"
-    yield "# are about one person; never leaves)."
+    yield "# (published; a privacy model can guard it), insensitive (published as it is), undecided (not published"
+    yield "# until you decide), withheld (not published, such as a sampling weight), unit (whose row it is, where"
+    yield "# several rows are about one person; never leaves)."
     yield '# A hierarchy is a file ("age.csv") or a method ({ method = "iotf" }); also: min-level, max-level, weight.'
 
 

@@ -13,8 +13,9 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "withheld", "insensitive", "rest", "shuffle", "missing",
-    "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report", needs={"ontology": o.NO_VGH},
+    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "withheld", "insensitive", "rest", "shuffle",
+    "missing", "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report",
+    needs={"ontology": o.NO_VGH},
 )  # fmt: skip
 def mask(
     data: o.Data,

@@ -122,8 +122,8 @@ SHARED: dict[str, tuple[Any, ...]] = {
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
     "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
-    "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent", "neutralize_formulas",
-    "unit", "known", "repeats",
+    "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
+    "neutralize_formulas", "unit", "known", "repeats",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""

@@ -103,7 +103,6 @@ def view(frame: pl.DataFrame) -> tuple[TableView, dict[str, ColumnView]]:
 
 def _guess(column: ColumnView, verdict: Verdict, other: Guess | None = None) -> Guess:
     """The guess that a verdict leads to, worded."""
-    seen = column.seen
     role = verdict.role or Role.UNDECIDED
     is_open = column.has("nameless") and not _speaking(column) and not column.context
     spoken = column.has("speaks") or any(entry.when.startswith(STRONG) for entry in verdict.held)

@@ -1,5 +1,5 @@
-"""What the columns of a table say of one another: relatives, coarser forms, answers that exclude each other, the company
-in which numbers of unknown meaning stand, and weights that belong together.
+"""What the columns of a table say of one another: relatives, coarser forms, answers that exclude each other, the
+company in which numbers of unknown meaning stand, and weights that belong together.
 
 Each finding is a fact of a column with the column that it comes from; `evidence.toml` says what it weighs.
 """
@@ -210,5 +210,3 @@ def _weaker(guess: Guess, other: Guess) -> bool:
     harmless = (Role.INSENSITIVE, Role.UNDECIDED)
     return guess.role in harmless and other.role not in (*harmless, Role.WITHHELD)
 
-
-__all__ = ["context", "parts_of_undecided", "whole"]

@@ -40,6 +40,8 @@ class Evidence:
     because: str
     points: Mapping[str, float]
     example: tuple[str, ...]
+    fixed: bool = False
+    """Whether its weights are what it points at, and not fitted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,10 @@ def evidence() -> tuple[Evidence, ...]:
     """
     plain = tomllib.loads((DATA / "evidence.toml").read_text(encoding="utf-8"))["evidence"]
     return tuple(
-        Evidence(each["when"], Condition.read(each["when"]), each["because"], each["points"], tuple(each["example"]))
+        Evidence(
+            each["when"], Condition.read(each["when"]), each["because"], each["points"], tuple(each["example"]),
+            each.get("fixed", False),
+        )  # fmt: skip
         for each in plain
     )
 

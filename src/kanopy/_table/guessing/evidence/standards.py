@@ -1,7 +1,7 @@
 """Names that standards define: variables of clinical trials, of surveys, of example files.
 
-A name such as `AGE` or `id` is in many standards and in none: a dictionary counts only in tables that hold enough of its
-telling names (`signs`).
+A name such as `AGE` or `id` is in many standards and in none: a dictionary counts only in tables that hold enough of
+its telling names (`signs`).
 """
 
 from __future__ import annotations
