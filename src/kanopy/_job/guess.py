@@ -345,7 +345,13 @@ def _shortened(guess: Guess, seen: Values) -> dict[str, Any]:
 def _means_something(guess: Guess, seen: Values) -> bool:
     """Whether a column's words are better grouped by meaning than by how often they occur."""
     from kanopy._table.column import typed_column
+    from kanopy._table.guessing.evidence.value_facts import meaning_of_values
+    from kanopy._table.guessing.lexicon import ORIGIN
     from kanopy.hierarchy.suggest import by_meaning
+
+    meaning = meaning_of_values(seen)
+    if meaning is not None and meaning.says == ORIGIN:
+        return False  # words for peoples are words for languages, too: a thesaurus puts them under "tongue"
 
     column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
     return column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None

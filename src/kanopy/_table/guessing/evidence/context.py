@@ -42,7 +42,7 @@ Found = dict[str, tuple[str, str, str]]
 def context(table: TableView, columns: Mapping[str, ColumnView], found: Mapping[str, Guess]) -> Found:
     """Facts of columns that other columns give them, after each was judged alone."""
     alike: Found = {}
-    for finding in (_replicates, _linked, _coarser, _groups, _relatives, _measures):
+    for finding in (_replicates, _linked, _relatives, _groups, _coarser, _measures):
         for name, fact in finding(table, columns, found):
             alike.setdefault(name, fact)
     return alike

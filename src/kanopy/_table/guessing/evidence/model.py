@@ -138,6 +138,8 @@ def judge(column: ColumnView) -> Verdict:
     most = int(chances.argmax()) if best is None else best
     # What an entry says for a role is its weight beside the mean of the others.
     says = {number: known.table[number, most] - known.table[number].mean() for number in entries}
+    if best is None:  # what is said of an undecided column is what makes it more than harmless
+        says = {number: max(evidence()[number].points.values(), default=0.0) for number in entries}
     first = max(says, key=says.__getitem__, default=None)
     reason = None if first is None or says[first] <= 0 else evidence()[first]
     # Guarding what is harmless is safe: a sensitive column may as well be insensitive.

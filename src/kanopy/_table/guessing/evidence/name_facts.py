@@ -6,7 +6,7 @@ import itertools
 import re
 
 from kanopy._table.guessing.evidence.views import ColumnView, FactFunction
-from kanopy._table.guessing.lexicon import lexicon
+from kanopy._table.guessing.lexicon import RECORD_NUMBER, lexicon
 from kanopy._table.guessing.names import ENDINGS_OF_NUMBERS, SHORTEST_STEM, STEM, WORD, words_of
 from kanopy._table.guessing.structure import hangs_on
 from kanopy._table.guessing.values import MOSTLY
@@ -77,6 +77,9 @@ FACTS: dict[str, FactFunction] = {
     "short word only": lambda column, _: _only_short(column),
     "about places": lambda column, _: about_places(column.name),
     "counts people": lambda column, _: counts_people(column),
+    "numbers something": lambda column, _: any(
+        each.meaning.says == RECORD_NUMBER and each.strength >= WORD for each in column.spoken
+    ),
     "names a person": lambda column, _: _person(column),
     "household word": lambda column, _: bool(HOUSEHOLD_WORDS & set(column.words)),
     "alone": lambda column, _: column.meaning is not None and len(column.words) == 1
