@@ -82,5 +82,5 @@ class Design:
 
 
 def _all_positive(seen: Values) -> bool:
-    lowest = seen.numbers.min() if seen.numeric else None
+    lowest = seen.numbers.min() if seen.numeric and seen.decimal is None else None
     return isinstance(lowest, float) and lowest > 0
