@@ -84,6 +84,7 @@ CASES: dict[str, Case] = {
     "role identifier": of(columns=column("id", role="identifier")),
     "role insensitive": of(columns=column("zip", role="insensitive")),
     "role undecided": of(columns=column("zip", role="undecided")),
+    "role withheld": of(columns=column("zip", role="withheld")),
     "role unit": of(columns=column("person", role="unit")),
     "column hierarchy": of(columns={"age": {"hierarchy": "trees/age.csv"}, "sex": {"hierarchy": "trees/sex.csv"}}),
     "column min-level": of(columns=column("sex", min_level=1)),
@@ -151,6 +152,7 @@ ONLY: dict[tuple[str, str], Case] = {
     ("mask", "role identifier"): of(beside={"rest": "publish"}, columns=column("kept", role="identifier")),
     ("mask", "role insensitive"): of(columns=column("kept", role="insensitive")),
     ("mask", "role undecided"): of(beside={"rest": "publish"}, columns=column("kept", role="undecided")),
+    ("mask", "role withheld"): of(beside={"rest": "publish"}, columns=column("kept", role="withheld")),
     ("mask", "role unit"): of(columns=column("kept", role="unit")),
     ("mask", "column hierarchy"): of(
         "kinds.csv",

@@ -76,6 +76,8 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("mask", "--sensitive"): "kept",
     "--identifiers": "id",
     ("mask", "--identifiers"): "kept",
+    "--withheld": "id",
+    ("mask", "--withheld"): "kept",
     "--insensitive": "ill",
     ("mask", "--insensitive"): "kept",
     "--rest": "publish",

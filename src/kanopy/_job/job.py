@@ -64,8 +64,9 @@ class Job(Declared):
     >>> job.suppress, Job.from_toml(job.to_toml()) == job
     (0.02, True)
 
-    `quasi` columns are generalized; `identifiers` never leave, `undecided` ones not yet; `sensitive` and `insensitive`
-    columns are published as they are. Columns without a role are left out, unless `rest` is "publish".
+    `quasi` columns are generalized; `identifiers` and `withheld` columns never leave, `undecided` ones not yet;
+    `sensitive` and `insensitive` columns are published as they are. Columns without a role are left out, unless `rest`
+    is "publish".
 
     `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing value is
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,
@@ -150,6 +151,7 @@ class Job(Declared):
     local: Annotated[bool, Flag(), "rows with equal values may be published differently", usage.LOCAL] = False
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
+    withheld: policies.Withheld = ()
     shuffle: policies.Shuffled = None
     allow_dependent: Annotated[policies.AllowDependent, usage.ALLOW_DEPENDENT] = ()
     sampling_weight: usage.SamplingWeight = None
@@ -206,6 +208,7 @@ class Job(Declared):
             local: bool = False,
             rest: str = LEAVE_OUT,
             undecided: Columns = (),
+            withheld: Columns = (),
             shuffle: bool | None = None,
             allow_dependent: Columns = (),
             sampling_weight: str | None = None,
@@ -300,8 +303,8 @@ class Job(Declared):
                 f"The model {model!r} names {column!r}, which identifies people and is not published. Name a sensitive "
                 "column."
             )
-        elif has == "undecided" and role == "sensitive":
-            yield f"The model {model!r} names {column!r}, whose role is undecided. Call it sensitive."
+        elif has in ("undecided", "withheld") and role == "sensitive":
+            yield f"The model {model!r} names {column!r}, whose role is {has}. Call it sensitive."
         elif has == "quasi-identifier":
             yield (
                 f"The model {model!r} names {column!r}, which is a quasi-identifier: it is generalized, so it cannot "

@@ -24,6 +24,7 @@ Insensitive = Annotated[tuple[str, ...], Names(), "columns that are published as
 MissingTokens = Annotated[tuple[str, ...], Names("texts"), "texts that mean missing"]
 Pseudonymized = Annotated[tuple[str, ...], Names(), "identifiers published as keyed hashes"]
 Rest = Annotated[str, OneOf(*REST), "columns without a role: leave them out, or publish them"]
+Withheld = Annotated[tuple[str, ...], Names(), "columns that are not published, though they identify nobody"]
 Undecided = Annotated[tuple[str, ...], Names(), "columns that are not published until somebody decides"]
 AllowDependent = Annotated[
     tuple[str, ...], Names(), "columns that are published though they tell what a generalized one hides"

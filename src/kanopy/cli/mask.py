@@ -13,8 +13,9 @@ from kanopy.cli.console import counted, grid
 
 
 @o.command(
-    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "insensitive", "rest", "shuffle", "missing",
-    "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report", needs={"ontology": o.NO_VGH},
+    "job", "quasi", "k", "hierarchies", "sensitive", "identifiers", "withheld", "insensitive", "rest", "shuffle",
+    "missing", "missing_tokens", "neutralize_formulas", "key_file", "mapping", "manifest", "report",
+    needs={"ontology": o.NO_VGH},
 )  # fmt: skip
 def mask(
     data: o.Data,
@@ -96,7 +97,7 @@ def mask(
             **columns,
         )
     else:
-        lists = ("quasi", "sensitive", "identifiers", "insensitive", "missing_tokens")
+        lists = ("quasi", "sensitive", "identifiers", "withheld", "insensitive", "missing_tokens")
         listed: dict[str, Any] = {name: o.columns(given[name]) for name in lists}
         single = {name: given[name] for name in ("k", "missing", "rest", "shuffle") if given[name] is not None}
         folder = given["hierarchies"]

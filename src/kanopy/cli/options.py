@@ -74,6 +74,7 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "quasi": (COLUMNS, f"Quasi-identifiers: columns others may know, {SEVERAL}.", "--quasi", "-q"),
     "sensitive": (COLUMNS, f"Columns nobody should learn about others, {SEVERAL}.", "--sensitive", "-s"),
     "identifiers": (COLUMNS, f"Columns that never leave, {SEVERAL}."),
+    "withheld": (COLUMNS, f"Columns that stay out, such as weights or the design of a sample, {SEVERAL}."),
     "insensitive": (COLUMNS, f"Columns that are published as they are, {SEVERAL}."),
     "rest": (TEXT, "Columns without a role: 'leave out' (the default) or publish."),
     "allow_dependent": (COLUMNS, f"Columns published though they tell what a generalized one hides, {SEVERAL}."),
@@ -125,9 +126,9 @@ SHARED: dict[str, tuple[Any, ...]] = {
 }
 """Per option its kind, its help, and its names where they are not simply its own."""
 JOB_FIELDS = (
-    "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "insensitive", "rest", "missing", "missing_tokens",
-    "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent", "neutralize_formulas",
-    "unit", "known", "repeats",
+    "quasi", "k", "suppress", "metric", "sensitive", "identifiers", "withheld", "insensitive", "rest", "missing",
+    "missing_tokens", "unknown", "population", "sampling_weight", "household", "shuffle", "allow_dependent",
+    "neutralize_formulas", "unit", "known", "repeats",
 )  # fmt: skip
 OUTPUTS = ("key_file", "mapping", "manifest", "report", "report_values", "sampling_fraction", "target")
 """What every release may read and write besides its table."""
@@ -433,7 +434,7 @@ def job_of(given: dict[str, Any], *, settled: bool = True, **settings: Any) -> A
     if settings.get("local") and settings.get("algorithm") is None:
         # Allowed on the command line, so wanted: the search that a job file names for full-domain releases yields.
         changes = {"algorithm": None, "parameters": {}, **changes}
-    for role in ("identifiers", "undecided", "insensitive", "sensitive"):
+    for role in ("identifiers", "undecided", "withheld", "insensitive", "sensitive"):
         # The job file's role of a column yields to the unit that is named now; a quasi-identifier is no unit.
         left = tuple(name for name in getattr(own, role) if name not in changes.get("unit", ()))
         if role not in changes and left != getattr(own, role):

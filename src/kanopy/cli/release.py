@@ -23,7 +23,7 @@ PASSWORD = "KANOPY_APP_PASSWORD"
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
+    "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
     "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
     *o.OUTPUTS,
 )  # fmt: skip
@@ -357,6 +357,9 @@ def init(
             out.print(Text(line, style="bold"))
         if written:
             out.print(Text(f"The hierarchies are in {hierarchies}: look at them, edit them, and keep them inside."))
+        if not guessed.job.quasi:
+            out.print(Text(f"Wrote {output}. It cannot run yet: give a column the role quasi-identifier."))
+            return
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(
             Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
@@ -365,6 +368,8 @@ def init(
 
     result = {"job": str(output), "columns": guessed.columns, "decide": guessed.decide, "hierarchies": written}
     emit(result, show)
+    if not guessed.job.quasi:
+        raise typer.Exit(1)  # the job was written, and no release follows from it
 
 
 @o.command()

@@ -20,7 +20,7 @@ PARAMETERS = ("text", "targets", "allow", "guide", "measure", "heuristics", "sea
 """What the `parameters` of an ordinary job may say to a masking algorithm."""
 
 ALIKE = ("k", "algorithm", "weights", "sensitive", "identifiers", "insensitive", "missing", "missing_tokens",
-         "pseudonymize", "rest", "undecided", "shuffle")  # fmt: skip
+         "pseudonymize", "rest", "undecided", "withheld", "shuffle")  # fmt: skip
 """The settings of an ordinary job that mean the same for one that masks."""
 READ_OTHERWISE = ("quasi", "hierarchies", "models", "parameters")
 """Those that are taken over in another form."""

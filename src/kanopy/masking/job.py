@@ -124,6 +124,7 @@ class MaskJob(Declared):
     pseudonymize: policies.Pseudonymized = ()
     rest: policies.Rest = LEAVE_OUT
     undecided: policies.Undecided = ()
+    withheld: policies.Withheld = ()
     shuffle: policies.Shuffled = None
 
     if TYPE_CHECKING:
@@ -156,6 +157,7 @@ class MaskJob(Declared):
             pseudonymize: str | Iterable[str] = (),
             rest: str = LEAVE_OUT,
             undecided: str | Iterable[str] = (),
+            withheld: str | Iterable[str] = (),
             shuffle: bool | None = None,
         ) -> None: ...
 

@@ -141,7 +141,7 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
 
     own = Job() if job is None else as_job(job)
     if not isinstance(own, Job):
-        alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided")
+        alike = ("k", "sensitive", "models", "missing_tokens", "identifiers", "insensitive", "undecided", "withheld")
         own = Job(quasi=own.columns, **{name: getattr(own, name) for name in alike})
     if strangers := [name for name in settings if name not in STUDIED]:
         if strangers[0] in parameters_of(Job):
@@ -155,7 +155,7 @@ def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
             said[name] = {**getattr(own, name), **value}
     named = {name for role in ("unit", "quasi", "sensitive") for name in column_names(said.get(role)) or ()}
     if named and job is not None:  # a role that is said now takes the place of the job's
-        for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "unit"):
+        for role in ("quasi", "sensitive", "identifiers", "insensitive", "undecided", "withheld", "unit"):
             left = tuple(name for name in getattr(own, role) if name not in named)
             if role not in said and left != getattr(own, role):
                 said[role] = left
