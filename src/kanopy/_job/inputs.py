@@ -406,7 +406,7 @@ def resolve_hierarchy(
     if source is None:
         parameters: dict[str, Any] = {"method": "auto"}
     elif isinstance(source, Mapping):
-        parameters = dict(source)
+        parameters = {**({"method": "classification"} if "classification" in source else {}), **source}
         if "method" not in parameters:
             raise JobError(f'The hierarchy of {name!r} names no method, e.g. hierarchy = {{ method = "iotf" }}.')
     else:

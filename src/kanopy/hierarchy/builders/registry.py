@@ -34,6 +34,7 @@ BUILDERS: Named[type[Builder]] = Named(
         "order": "kanopy.hierarchy.builders.grouping:Order",
         "frequency": "kanopy.hierarchy.builders.grouping:Frequency",
         "groups": "kanopy.hierarchy.builders.grouping:Groups",
+        "classification": "kanopy.hierarchy.builders.classified:FromClassification",
         "ontology": "kanopy.hierarchy.builders.semantic.builders:Ontology",
         "semantic_clusters": "kanopy.hierarchy.builders.semantic.builders:SemanticClusters",
         "prefix": "kanopy.hierarchy.builders.masking:Prefix",
