@@ -137,7 +137,9 @@ def icd_10_cm(folder: Path) -> None:
         US, "NOTICES.md", "sensitive", "diagnosis",
     )  # fmt: skip
     levels = ("chapter", "block", "category", "4 characters", "5 characters", "6 characters", "7 characters")
-    store("icd-10-cm-2026", rows, levels, about)
+    variants = own_rows("diagnoses")[1]
+    assert not (unknown := set(variants.values()) - {row[0] for row in rows}), unknown
+    store("icd-10-cm-2026", rows, levels, about, variants)
 
 
 _KNOWN: dict[int, set[str]] = {}

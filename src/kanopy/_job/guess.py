@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
+from kanopy._job.classified import proposed, with_classified_roles
 from kanopy._job.job import DEFAULT_K, Job
+from kanopy._job.places import place_guesses
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short
 from kanopy._table.roles import Role
@@ -72,7 +74,8 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     frame = to_polars(data)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
-    guesses = _with_dependent(frame, guess_roles(frame))
+    frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
+    guesses = _with_dependent(frame, guesses)
     reads = {guess.column: _read(guess, Values(frame[guess.column].rename(""))) for guess in guesses}
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
@@ -83,6 +86,9 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
     people = any(guess.role == Role.UNIT for guess in guesses)
     wide = "" if candidates <= MOST_CANDIDATES else "people" if people else "rows"
     lines = list(_settings(source, skipped, everywhere, wide, frame.height))
+    if places:
+        lines += ["# Latitude and longitude as one column each: only the cell of a place is published."]
+        lines += [f"places = {toml_value(places)}"]
     columns: list[dict[str, Any]] = []
     for guess in guesses:
         read = reads[guess.column]
@@ -101,7 +107,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": None if read.hierarchy is None else read.hierarchy["method"],
+                "hierarchy": None if read.hierarchy is None else read.hierarchy.get("method", "classification"),
                 "certainty": guess.certainty,
                 "reason": guess.reason,
                 "missing": list(read.tokens),
@@ -109,7 +115,7 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             }
         )
     hidden = [
-        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy["method"] == "suppress"
+        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy.get("method") == "suppress"
     ]
     return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height, hidden)))
 
@@ -241,6 +247,11 @@ def _read(guess: Guess, seen: Values) -> _Read:
     if seen.elements:
         told = "known = 2 above the columns protects from whoever knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
+    if guess.hierarchy_hint == "place":
+        told = "cells of at least k people, cut at round degrees; { method = \"cells\" } is a fixed grid"
+        return _Read({"method": "quadtree"}, guess.missing, None, (told,))
+    if (known := proposed(guess, seen)) is not None:
+        return _Read(known.hierarchy, guess.missing, None, (known.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)

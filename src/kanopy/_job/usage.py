@@ -33,6 +33,7 @@ def _has_a_column(job: Any) -> bool:
 HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of them", _has_a_column)
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
+PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
 KEY = Needs("identifiers that are pseudonymized (pseudonymize=…)", lambda job: job.pseudonymize)
 ALLOW_DEPENDENT = Needs(
     "columns of these names in the table", lambda table: set(table.allowed) <= set(table.columns), "columns"
@@ -97,13 +98,14 @@ def require_used_of(job: Any, once: str, **known: Any) -> None:
 
 STUDIED = (
     "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
-    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals", "places",
 )  # fmt: skip
 """What a study of a table looks at; everything else is about how a release is made."""
 SEARCHED = (
     "quasi", "k", "suppress", "hierarchies", "metric", "algorithm", "parameters", "min_levels", "max_levels", "weights",
     "missing", "missing_tokens", "unknown", "models", "population", "local", "sampling_weight", "household", "unit",
     "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats",
+    "places",
 )  # fmt: skip
 """What decides which release a search finds; everything else is about what leaves with it, and how."""
 

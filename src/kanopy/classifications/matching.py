@@ -28,6 +28,7 @@ UNKNOWN, AMBIGUOUS, NUMBER = "unknown", "ambiguous", "no code, but text"
 _CODE_AND_LABEL = re.compile(r"\s*([A-Za-z0-9][\w.\-/]*)\s*(?:[:|–—]|\s-\s|\s)\s*(\S.*)")
 _LABEL_AND_CODE = re.compile(r"(.*\S)\s*[\[(]([A-Za-z0-9][\w.\-/]*)[\])]\s*")
 _RANGE = re.compile(r"\s*([A-Za-z0-9.]+)\s*(?:-|–|—|\bto\b|:)\s*([A-Za-z0-9.]+)\s*")
+_NUMBER = re.compile(r"[+-]?\d+\.\d+")
 _ZIP = re.compile(r"(\d{1,5})(?:-\d{4}|\.0)?")
 _BRACKETS = re.compile(r"\s*([^()]*[^\s()])\s*\(([^()]+)\)\s*")
 NOTHING_MORE = frozenset({"other", "others", "unspecified", "general", "nos", "not specified", "any"})
@@ -127,6 +128,7 @@ class _Finder:
         self.index = classification.index
         self.pointed = _with_point(classification)
         self.zip_digits = zip_digits
+        self.dots = _has_dots(classification)
 
     def find(self, text: str) -> tuple[int, str]:
         """The number of a value's code, and how it was found."""
@@ -155,8 +157,9 @@ class _Finder:
         if self.zip_digits:
             if (post := _ZIP.fullmatch(written)) is not None:
                 return self.index.get(post[1].zfill(self.zip_digits)[:3], -1)
-            if written.isdecimal():
-                return self.index.get(written.zfill(9)[:3], -1) if len(written) in (8, 9) else -1
+            return self.index.get(written.zfill(9)[:3], -1) if written.isdecimal() and len(written) in (8, 9) else -1
+        if not self.dots and _NUMBER.fullmatch(written) and not written.endswith(".0"):
+            return -1  # a measurement, in codes without points
         found = self.index.get(written, -1) if "-" in written else -1
         if found >= 0:
             return found
@@ -253,6 +256,12 @@ def zero_codes(classification: Classification) -> frozenset[str]:
     """The codes of digits that begin with a zero, dots left out."""
     spelled = {*classification.bare_codes, *classification.aliases}
     return frozenset(code for code in spelled if code.isdecimal() and code[0] == "0" and len(code) > 1)
+
+
+@lru_cache(maxsize=32)
+def _has_dots(classification: Classification) -> bool:
+    """Whether codes are written with dots."""
+    return any("." in code for code in classification.codes)
 
 
 @lru_cache(maxsize=32)

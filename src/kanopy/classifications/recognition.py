@@ -35,7 +35,7 @@ SUBJECT_WORDS: Mapping[str, frozenset[str]] = {
         "birthplace birth origin residence citizen ctry alpha2 alpha3 territory reporter partner geo region".split()
     ),
     "language": frozenset("language languages lang sprache langue idioma tongue lingua locale speech".split()),
-    "state": frozenset("state states st statecode province stabbr statefips usstate jurisdiction".split()),
+    "state": frozenset("state states st statecode province stabbr statefips statefip usstate jurisdiction fipst stfips".split()),
     "county": frozenset("county counties fips geoid countyfips cnty fipscode".split()),
     "zip": frozenset("zip zipcode zips zcta postal postcode zip3 zip5".split()),
     "region": frozenset("nuts nuts1 nuts2 nuts3 region geo regio regions".split()),
@@ -55,7 +55,7 @@ STRICT_WORDS: Mapping[str, frozenset[str]] = {
     "diagnosis": frozenset("icd icd9 icd10 icd10cm icd9cm diag dx diagnosis icdcode".split()),
     "zip": SUBJECT_WORDS["zip"],
     "county": frozenset("fips geoid countyfips fipscode county".split()),
-    "state": frozenset("statefips fips state statecode".split()),
+    "state": frozenset("statefips statefip fips state statecode fipst stfips".split()),
     "country": frozenset("country cntry iso isocode iso3n m49 nation".split()),
     "month": SUBJECT_WORDS["month"],
     "weekday": frozenset("weekday dow dayofweek wochentag weekdays".split()),
@@ -67,6 +67,8 @@ LEAST_RATE, LEAST_RATE_NAMED = 0.9, 0.6
 """So large a share of the different values must match; less where the name of the column speaks of the subject."""
 ENOUGH, ENOUGH_NAMED = 22.0, 2.5
 """So much evidence is needed (natural logarithm of how unlikely chance is)."""
+HIGH_CHANCE = 0.8
+"""Codes that match so often by chance are no evidence."""
 CHANCE_OF_LABEL = 0.03
 """How often a word is by chance a label of some classification."""
 MOST_TRIED = 3_000
@@ -128,7 +130,7 @@ def recognize(
 
     `counts` are the rows per value; `only` limits which are tried.
 
-    >>> [found.classification for found in recognize(["A00.0", "E11.9", "I10", "J45.20", "C50.111", "F32.1"])]
+    >>> [found.classification for found in recognize(["A00.0", "E11.9", "I10", "J45.20", "C50.111", "F32.1", "M54.50", "K21.9"])]
     ['icd-10-cm']
     >>> recognize(["cat", "dog", "cow", "pig", "hen", "bee", "ant"])
     []
@@ -195,10 +197,9 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
     """
     best: Recognition | None = None
     sample = tried[:: max(1, len(tried) // 40)]
-    alone = 0.0
     for stem in (*SOURCES[name].files, *TOGETHER.get(name, ())):
         together = "+" in stem
-        if together and (alone < LEAST_RATE_NAMED or (best is not None and best.match_rate > MIXED)):
+        if together and ((best is not None and best.match_rate > MIXED) or _apart(stem, sample) < LEAST_RATE_NAMED):
             continue
         classification = load_classification(stem)
         subject = classification.about.subject
@@ -206,7 +207,6 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         least = LEAST_RATE if not named else LEAST_RATE_NAMED if len(tried) >= FEW else LEAST_RATE_FEW
         # A few values are enough to turn most columns away.
         first = match_values(classification, sample, nearest=False).rate
-        alone += 0.0 if together else first
         if first < max(least - 0.25, 0.3):
             continue
         matches = match_values(classification, tried, nearest=named)
@@ -221,6 +221,12 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
         if best is None or found.match_rate > best.match_rate + (BETTER if together else 1e-9):
             best = found
     return best
+
+
+def _apart(together: str, sample: list[str]) -> float:
+    """How much of some values the parts of a joined classification know, added up: cheaper than joining them."""
+    parts = map(load_classification, together.split("+"))
+    return sum(match_values(part, sample, nearest=False).rate for part in parts)
 
 
 def speaks_of(words: frozenset[str], subject: frozenset[str]) -> bool:
@@ -264,10 +270,12 @@ def _evidence(classification: Classification, matches: Matches, named: bool, str
         elif how in (CODE, RANGE, OTHER_VERSION):
             form = form_of(value)
             codes += 1
-            numbers += form.isdigit() and len(form) < 6
+            numbers += value.strip().isdecimal() and len(form) < 6
             # Words that people choose are not spread as evenly as texts drawn at random.
-            chance = min(0.95, 2.0 * density.get(form, 0.002) + 0.002)
-            chance = max(chance, 0.9) if how == OTHER_VERSION else chance
+            chance = 2.0 * density.get(form, 0.002) + 0.002
+            if "." in value and value[:1].isalpha() and value.strip().upper() in code_set(classification):
+                chance = min(chance, CHANCE_OF_LABEL)  # hardly anything else is written with a dot at this place
+            chance = 1.0 if how == OTHER_VERSION or chance > HIGH_CHANCE else chance
         else:
             chance = CHANCE_OF_LABEL
         expected.append(chance)
@@ -325,6 +333,12 @@ def bare_set(classification: Classification) -> frozenset[str]:
     return frozenset(classification.bare_codes)
 
 
+@lru_cache(maxsize=32)
+def code_set(classification: Classification) -> frozenset[str]:
+    """The codes as they are written."""
+    return frozenset(classification.codes)
+
+
 def _by_shape(name: str, tried: list[str], held: Mapping[str, int], words: frozenset[str]) -> Recognition | None:
     """Codes that only their shape tells: full codes of seven characters, or a name that says so."""
     shape, source = SHAPES[SOURCES[name].shape], SOURCES[name]
@@ -358,6 +372,8 @@ def covers(values: Sequence[str], *, name: str = "", least: float = 0.8) -> tupl
     for own in WORD_SOURCES:
         classification = load_classification(own)
         named = speaks_of(words, SUBJECT_WORDS.get(classification.about.subject, NONE))
+        if classification.size > MOST_CODES_UNASKED and not named:
+            continue
         known = sum(plain(value) in names_of(classification) for value in values)
         rate = known / max(len(values), 1)
         if rate < (min(least, 0.5) if named else least) or (known < 3 and not named):
@@ -367,6 +383,8 @@ def covers(values: Sequence[str], *, name: str = "", least: float = 0.8) -> tupl
     return None if best is None else (best[1], best[2])
 
 
+MOST_CODES_UNASKED = 20_000
+"""Larger classifications are asked only where the name of the column speaks of their subject."""
 WORD_SOURCES = ("countries", "us-states", "languages", "religions", "elements", "soc", "icd-10-cm", "naics")
 """The classifications that know what words mean, in the order in which they are asked."""
 

@@ -60,6 +60,8 @@ def not_large(job: Any) -> str | None:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
+    if job.places:
+        return "two columns are only made one place there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
         return f"the decimal signs of {some(untouched)} are only read there"
     return None

@@ -28,6 +28,7 @@ from kanopy.hierarchy.hierarchy import Hierarchy
 
 LABELS = ("auto", "label", "code", "both")
 UNKNOWN_VALUES = ("group", "top", "error")
+MOST_SUGGESTED, LONGEST_SUGGESTED = 100_000, 300
 NAMES_ALONE = frozenset(
     {"country", "language", "month", "weekday", "element", "religion", "state", "county", "zip", "education"}
 )
@@ -181,6 +182,24 @@ class FromClassification(Builder):
             return [*made, SUPPRESSED_LABEL]
 
         return labels
+
+
+def suggested(column: Column) -> list[Builder]:
+    """The builders of the classifications that a column matches far beyond chance.
+
+    >>> from kanopy.hierarchy.column import column_of
+    >>> [each.classification for each in suggested(column_of(["DEU", "FRA", "POL"] * 3, name="country"))]
+    ['countries']
+    """
+    from kanopy.classifications.recognition import recognize
+
+    if column.kind not in ("text", "integer") or column.size > MOST_SUGGESTED:
+        return []
+    labels = column.labels()
+    if max(map(len, labels[:100]), default=0) > LONGEST_SUGGESTED:
+        return []
+    found = recognize(labels, column.counts.tolist(), name=column.name)
+    return [FromClassification(classification=each.classification) for each in found[:1] if not has_shape(each.classification)]
 
 
 def _level_nodes(classification: Classification, nodes: Ints, wanted: Sequence[int]) -> Ints:

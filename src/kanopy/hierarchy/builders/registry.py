@@ -35,6 +35,8 @@ BUILDERS: Named[type[Builder]] = Named(
         "frequency": "kanopy.hierarchy.builders.grouping:Frequency",
         "groups": "kanopy.hierarchy.builders.grouping:Groups",
         "classification": "kanopy.hierarchy.builders.classified:FromClassification",
+        "cells": "kanopy.hierarchy.builders.places:Cells",
+        "quadtree": "kanopy.hierarchy.builders.places:Quadtree",
         "ontology": "kanopy.hierarchy.builders.semantic.builders:Ontology",
         "semantic_clusters": "kanopy.hierarchy.builders.semantic.builders:SemanticClusters",
         "prefix": "kanopy.hierarchy.builders.masking:Prefix",
