@@ -73,7 +73,6 @@ def store(
         about,
     )
     write_compact(made, TARGET / f"{stem}.txt.gz", variants)
-    print(f"{stem}: {made.size:,} codes, {made.counts()}")
 
 
 def icd_10_cm(folder: Path) -> None:
@@ -266,13 +265,13 @@ def countries(folder: Path) -> None:
                     continue
                 rows.append((code, spelled["en"][code], region, 2))
                 variants |= {known["_alpha3"]: code, known["_numeric"]: code}
-                variants |= {other: code for other in alternatives.get(code, ())}
+                variants |= dict.fromkeys(alternatives.get(code, ()), code)
     rows += [("AQ-continent", "Antarctica", "", 0), ("AQ-region", "Antarctica", "AQ-continent", 1)]
     rows.append(("AQ", spelled["en"]["AQ"], "AQ-region", 2))
     variants |= {"ATA": "AQ", "010": "AQ"}
     for code, label, region, spellings in FORMER:
         rows.insert(next(at for at, row in enumerate(rows) if row[0] == region) + 1, (code, label, region, 2))
-        variants |= {spelling: code for spelling in spellings.split("; ")}
+        variants |= dict.fromkeys(spellings.split("; "), code)
     codes = {row[0] for row in rows}
     variants |= {spelling: code for spelling, code in own.items() if code in codes}
     labels = {
@@ -322,9 +321,7 @@ def languages(folder: Path) -> None:
     family_names = {"art": "Artificial languages", "sgn": "Sign languages", "crp": "Creoles and pidgins"}
 
     def name(code: str) -> str:
-        return (
-            family_names.get(code) or spelled["en"].get(code) or (registered.get(code) or [code])[0]
-        )
+        return family_names.get(code) or spelled["en"].get(code) or (registered.get(code) or [code])[0]
 
     members: dict[str, dict[str, list[str]]] = {}
     tops = set()
@@ -347,7 +344,7 @@ def languages(folder: Path) -> None:
             rows.append((f"{branch}-branch", label, f"{top}-family", 1))
             for code in codes:
                 rows.append((code, name(code), f"{branch}-branch", 2))
-                variants |= {other: code for other in registered.get(code, [])[1:]}
+                variants |= dict.fromkeys(registered.get(code, [])[1:], code)
     codes = {row[0] for row in rows}
     variants |= {long: code for long, code in three.items() if code in codes and long not in codes}
     variants |= {spelling: code for spelling, code in own_rows("languages")[1].items() if code in codes}
@@ -448,7 +445,10 @@ def nace_isic(folder: Path) -> None:
     store("nace-2.1", rows, levels, about, None, labels)
     rows = []
     titles = {}
-    found = re.findall(r'Classification\(\s*"([^"]+)",\s*"((?:[^"\\]|\\.)*)",\s*Category\.(\w+),?\s*\)', (folder / "nace2.py").read_text())
+    found = re.findall(
+        r'Classification\(\s*"([^"]+)",\s*"((?:[^"\\]|\\.)*)",\s*Category\.(\w+),?\s*\)',
+        (folder / "nace2.py").read_text(),
+    )
     for code, title, category in found:
         code = code if len(code) < 3 or "." in code else f"{code[:2]}.{code[2:]}"
         section = code if category == "SECTION" else section
@@ -484,7 +484,7 @@ def nuts(folder: Path) -> None:
     entries = []
     for stem, word in (("NUTS2021-2024", "NUTS"), ("NUTSUK-2018", "NUTS"), ("SR2021-2024", "SR")):
         for entry in yaml.safe_load((folder / f"{stem}.yaml").read_text("utf-8")):
-            entries.append((entry[f"{word} Code"], entry[f"{word} label"], entry[f"{word} level"]))
+            entries += [(entry[f"{word} Code"], entry[f"{word} label"], entry[f"{word} level"])]
     english = json.loads((folder / "cldr-localenames-full/main/en/territories.json").read_text())
     names = english["main"]["en"]["localeDisplayNames"]["territories"]
     for code, label, level in sorted(entries):
@@ -544,7 +544,8 @@ def own_tables(folder: Path) -> None:
     for stem, title, levels, role, subject in (
         ("isced-2011", "Levels of education (ISCED)", ("stage", "level"), "quasi-identifier", "education"),
         ("elements", "Chemical elements by kind", ("class", "family", "element"), "insensitive", "element"),
-        ("religions", "Religions and denominations", ("tradition", "religion", "denomination"), "sensitive", "religion"),
+        ("religions", "Religions and denominations", ("tradition", "religion", "denomination"), "sensitive",
+         "religion"),
     ):  # fmt: skip
         rows, variants = own_rows(stem)
         version = stem.rpartition("-")[2] if stem[-1].isdigit() else "2026"

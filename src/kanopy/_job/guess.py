@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import shown_address, some
-from kanopy._job.classified import proposed, with_classified_roles
 from kanopy._job.job import DEFAULT_K, Job
-from kanopy._job.places import place_guesses
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Short
+from kanopy._table.official.classified import proposed, with_classified_roles
+from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
 from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.scales import in_known_order
@@ -115,7 +115,9 @@ def guess_job(data: Any, source: str = "") -> GuessedJob:
             }
         )
     hidden = [
-        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy.get("method") == "suppress"
+        name
+        for name, read in reads.items()
+        if read.hierarchy is not None and read.hierarchy.get("method") == "suppress"
     ]
     return GuessedJob("\n".join(lines) + "\n", columns, list(_decide(guesses, frame.height, hidden)))
 
@@ -248,7 +250,7 @@ def _read(guess: Guess, seen: Values) -> _Read:
         told = "known = 2 above the columns protects from whoever knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
     if guess.hierarchy_hint == "place":
-        told = "cells of at least k people, cut at round degrees; { method = \"cells\" } is a fixed grid"
+        told = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
         return _Read({"method": "quadtree"}, guess.missing, None, (told,))
     if (known := proposed(guess, seen)) is not None:
         return _Read(known.hierarchy, guess.missing, None, (known.remark,))

@@ -169,12 +169,7 @@ class Job(Declared):
         Mapping[str, str], MapOf(Text("a text"), "{'bought': ';'}"), "per column of lists in texts, what parts them"
     ] = field(default_factory=dict)
     repeats: usage.Repeats = ONCE
-    places: Annotated[
-        Mapping[str, tuple[str, ...]],
-        MapOf(Names("columns"), "{'home': ['lat', 'lon']}"),
-        "columns to make of two: latitude and longitude as one place",
-        usage.PLACES,
-    ] = field(default_factory=dict)
+    places: usage.Places = field(default_factory=dict)
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:

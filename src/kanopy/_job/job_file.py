@@ -116,7 +116,7 @@ def _counted(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-FILES_NAMED = ("ontology", "senses", "embedding", "classification", "file")
+FILES_NAMED = ("ontology", "senses", "embedding", "classification", "file", "population")
 """Settings of algorithms and methods that name files."""
 
 

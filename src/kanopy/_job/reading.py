@@ -108,7 +108,7 @@ def as_said(frame: pl.DataFrame, restore: Restore, job: Any) -> tuple[pl.DataFra
         changed.append(column)
     read = frame.with_columns(changed)
     if places := getattr(job, "places", {}):
-        from kanopy._job.places import with_places
+        from kanopy._table.official.places import with_places
 
         read = with_places(read, places)
     return read, way_back

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Annotated, Any
 
 from kanopy._job.kinds import KnownRows
-from kanopy._kinds import Maybe, OneOf, Text
+from kanopy._kinds import MapOf, Maybe, Names, OneOf, Text
 from kanopy._parameters import parameters_of, unused
 from kanopy._table.policies import EACH, ONCE
 from kanopy._usage import Needs, in_vain, refuse_in_vain
@@ -34,6 +34,12 @@ HIERARCHIES = Needs("a quasi-identifier or a sensitive column that has one of th
 SUPPRESSED_ROWS = Needs("rows that may be suppressed (suppress, or missing or unknown = 'suppress')", _suppresses)
 POPULATION = Needs("a model that compares with a population, such as k-map", _compares_with_population)
 PLACES = Needs("a role for each of the places", lambda job: set(job.places) <= set(job.roles))
+Places = Annotated[
+    Mapping[str, tuple[str, ...]],
+    MapOf(Names("columns"), "{'home': ['lat', 'lon']}"),
+    "columns made of two, latitude and longitude, as one place",
+    PLACES,
+]
 KEY = Needs("identifiers that are pseudonymized (pseudonymize=…)", lambda job: job.pseudonymize)
 ALLOW_DEPENDENT = Needs(
     "columns of these names in the table", lambda table: set(table.allowed) <= set(table.columns), "columns"

@@ -279,7 +279,9 @@ def joined(parts: Sequence[Classification]) -> Classification:
     if len(parts) == 1:
         return parts[0]
     codes: list[str] = []
-    parent, rank, aliases, others = [], [], {}, {}
+    parent, rank = [], []
+    aliases: dict[str, int] = {}
+    others: dict[int, tuple[int, ...]] = {}
     deepest = max(len(part.levels) for part in parts)
     main = parts[0].languages[:1] or (ENGLISH,)
     labels: list[str] = []

@@ -1,4 +1,4 @@
-"""One small file per bundled classification: a header, codes, ranks and labels as compressed text, read in milliseconds.
+"""One small file per bundled classification: header, codes, ranks and labels as compressed text, read in milliseconds.
 
 The codes stand in depth-first order, each with its rank, so that parents need not be stored: the parent of a code is
 the nearest one before it with a smaller rank.

@@ -146,9 +146,11 @@ class _Finder:
             return (by_label, LABEL) if by_label >= 0 else (-1, AMBIGUOUS)
         if (ends := _RANGE.fullmatch(text)) is not None:
             first, last = self._code(ends[1]), self._code(ends[2])
-            if first >= 0 and last >= 0 and (at := self.classification.common_ancestor([first, last])) >= 0:
-                return at, RANGE
-        if self.nearest and (at := self._beginning(bare(text))) >= 0:
+            if first >= 0 and last >= 0:
+                at = self.classification.common_ancestor([first, last])
+                return (at, RANGE) if at >= 0 else (-1, UNKNOWN)
+        measured = not self.dots and _NUMBER.fullmatch(text.strip()) is not None
+        if self.nearest and not measured and (at := self._beginning(bare(text))) >= 0:
             return at, OTHER_VERSION
         return -1, UNKNOWN
 
@@ -184,11 +186,13 @@ class _Finder:
             return -1
         # The number of an answer (`1. < HS Grad`) is no level of education: short codes need a label that agrees.
         key = bare(code)
-        if len(key) > 3 or (len(key) == 3 and not key.isdecimal() and not key.isalpha()):
+        if any(c.isdigit() for c in key) and (len(key) > 3 or (len(key) == 3 and not key.isdecimal())):
             return at
         official = plain(self.classification.label(at)).split()
         words = {word[:5] for word in plain(label).split() if len(word) > 3}
-        agrees = bool(words & {word[:5] for word in official}) or at in self.classification.by_label.get(plain(label), ())
+        agrees = bool(words & {word[:5] for word in official}) or at in self.classification.by_label.get(
+            plain(label), ()
+        )
         return at if agrees else -1
 
     def _label(self, text: str) -> int | None:
@@ -223,7 +227,9 @@ class _Finder:
             return -1
         least = shortest_parent(self.classification)
         for length in range(len(key) - 1, least - 1, -1):
-            if (at := self.index.get(key[:length], -1)) >= 0 and self.classification.bare_codes[at] == key[:length]:
+            part = key[:length]
+            at = self.index.get(part, -1)
+            if at >= 0 and (part.isdecimal() or self.classification.bare_codes[at] == part):
                 return at
         return -1
 

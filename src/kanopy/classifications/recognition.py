@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -24,45 +26,7 @@ from kanopy.classifications.matching import CODE, LABEL, OTHER_VERSION, RANGE, M
 from kanopy.classifications.registry import BUNDLED, SOURCES, load_classification
 from kanopy.classifications.shapes import SHAPES
 
-SUBJECT_WORDS: Mapping[str, frozenset[str]] = {
-    "diagnosis": frozenset(
-        "icd icd9 icd10 icd10cm icd9cm diag diagnosis diagnoses diagnose dx disease condition morbidity cause icdcode "
-        "diagnostic maladie krankheit comorbidity".split()
-    ),
-    "drug": frozenset("atc drug drugs medication medicine substance medikament wirkstoff medicament".split()),
-    "country": frozenset(
-        "country countries nation nationality citizenship cntry iso iso2 iso3 iso2c iso3c isocode land staat pays pais "
-        "birthplace birth origin residence citizen ctry alpha2 alpha3 territory reporter partner geo region".split()
-    ),
-    "language": frozenset("language languages lang sprache langue idioma tongue lingua locale speech".split()),
-    "state": frozenset("state states st statecode province stabbr statefips statefip usstate jurisdiction fipst stfips".split()),
-    "county": frozenset("county counties fips geoid countyfips cnty fipscode".split()),
-    "zip": frozenset("zip zipcode zips zcta postal postcode zip3 zip5".split()),
-    "region": frozenset("nuts nuts1 nuts2 nuts3 region geo regio regions".split()),
-    "industry": frozenset("naics nace isic sic industry sector branch activity branche ind nacer2 economic".split()),
-    "occupation": frozenset("soc isco isco08 isco88 occupation occ job profession beruf occupational kldb".split()),
-    "education": frozenset("isced education educ edulevel edlevel schooling school degree eisced bildung".split()),
-    "month": frozenset("month months mon mnth monat mois mes mese".split()),
-    "weekday": frozenset("weekday dow day dayofweek wochentag weekdays jour".split()),
-    "element": frozenset("element elements symbol".split()),
-    "religion": frozenset("religion religions relig faith denomination confession church konfession".split()),
-    "test": frozenset("loinc test lab".split()),
-}
-"""Words in the names of columns, by what the column is about."""
-STRICT_WORDS: Mapping[str, frozenset[str]] = {
-    "industry": frozenset("naics nace isic nacer2 industry".split()),
-    "occupation": frozenset("soc isco isco08 isco88".split()),
-    "diagnosis": frozenset("icd icd9 icd10 icd10cm icd9cm diag dx diagnosis icdcode".split()),
-    "zip": SUBJECT_WORDS["zip"],
-    "county": frozenset("fips geoid countyfips fipscode county".split()),
-    "state": frozenset("statefips statefip fips state statecode fipst stfips".split()),
-    "country": frozenset("country cntry iso isocode iso3n m49 nation".split()),
-    "month": SUBJECT_WORDS["month"],
-    "weekday": frozenset("weekday dow dayofweek wochentag weekdays".split()),
-    "education": frozenset("isced eisced".split()),
-}
-"""Words without which codes that are plain numbers are never recognised: the names of classifications themselves."""
-
+WORDS = Path(__file__).resolve().parent.parent / "data" / "classifications" / "column_words.toml"
 LEAST_RATE, LEAST_RATE_NAMED = 0.9, 0.6
 """So large a share of the different values must match; less where the name of the column speaks of the subject."""
 ENOUGH, ENOUGH_NAMED = 22.0, 2.5
@@ -82,7 +46,6 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
     "soc": ("soc-2018+soc-2010",),
 }  # fmt: skip
 """Versions that are tried together where none knows at least `MIXED` of the values and both know `BETTER` more."""
-NONE: frozenset[str] = frozenset()
 _WORDS = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -113,7 +76,8 @@ class Recognition(Short):
         >>> recognize(["DEU", "FRA", "ITA", "ESP", "POL", "JPN", "BRA", "XYZ"], name="country")[0].sentence()
         "codes or names of countries (countries-2025): 88 % of the values match; not: 'XYZ'"
         """
-        text = f"codes or names of {self.classification} ({self.version}): {self.match_rate:.0%} of the values match".replace("%", " %")
+        share = f"{self.match_rate:.0%}".replace("%", " %")
+        text = f"codes or names of {self.classification} ({self.version}): {share} of the values match"
         if self.unmatched_count:
             shown = ", ".join(map(repr, self.unmatched))
             more = f" and {self.unmatched_count - len(self.unmatched):,} more"
@@ -130,7 +94,7 @@ def recognize(
 
     `counts` are the rows per value; `only` limits which are tried.
 
-    >>> [found.classification for found in recognize(["A00.0", "E11.9", "I10", "J45.20", "C50.111", "F32.1", "M54.50", "K21.9"])]
+    >>> [found.classification for found in recognize("A00.0 E11.9 I10 J45.20 C50.111 F32.1 M54.50 K21.9".split())]
     ['icd-10-cm']
     >>> recognize(["cat", "dog", "cow", "pig", "hen", "bee", "ant"])
     []
@@ -146,13 +110,10 @@ def recognize(
     texts = list(held)
     tried = texts[:: max(1, len(texts) // MOST_TRIED)]
     words = name_words(name)
-    found = []
-    for own in only or [each for each, source in SOURCES.items() if source.kind == BUNDLED]:
-        if (best := _best_version(own, tried, held, words)) is not None:
-            found.append(best)
-    for own in () if only else ("atc",):
-        if (best := _by_shape(own, tried, held, words)) is not None:
-            found.append(best)
+    bundled = [each for each, source in SOURCES.items() if source.kind == BUNDLED]
+    tries = [_best_version(own, tried, held, words) for own in only or bundled]
+    tries += [] if only else [_by_shape("atc", tried, held, words)]
+    found = [each for each in tries if each is not None]
     found.sort(key=lambda each: (-_worth(each), each.classification))
     return _with_rivals(found)
 
@@ -203,7 +164,7 @@ def _best_version(name: str, tried: list[str], held: Mapping[str, int], words: f
             continue
         classification = load_classification(stem)
         subject = classification.about.subject
-        named, strict = speaks_of(words, SUBJECT_WORDS[subject]), speaks_of(words, STRICT_WORDS.get(subject, NONE))
+        named, strict = speaks_of(words, words_about(subject)), speaks_of(words, words_about(subject, "strict"))
         least = LEAST_RATE if not named else LEAST_RATE_NAMED if len(tried) >= FEW else LEAST_RATE_FEW
         # A few values are enough to turn most columns away.
         first = match_values(classification, sample, nearest=False).rate
@@ -229,10 +190,26 @@ def _apart(together: str, sample: list[str]) -> float:
     return sum(match_values(part, sample, nearest=False).rate for part in parts)
 
 
+@lru_cache(maxsize=64)
+def words_about(subject: str, kind: str = "words") -> frozenset[str]:
+    """The words in names of columns that speak of a subject; `strict` ones are names of its classifications.
+
+    >>> sorted(words_about("occupation", "strict"))
+    ['isco', 'isco08', 'isco88', 'soc']
+    """
+    return frozenset(_tables().get(subject, {}).get(kind, "").split())
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(WORDS.read_text(encoding="utf-8"))
+
+
 def speaks_of(words: frozenset[str], subject: frozenset[str]) -> bool:
     """Whether the words of a column's name are among those of a subject, or begin with a long one.
 
-    >>> speaks_of(frozenset({"countryl"}), frozenset({"country"})), speaks_of(frozenset({"statesman"}), frozenset({"state"}))
+    >>> country = frozenset({"country"})
+    >>> speaks_of(frozenset({"countryl"}), country), speaks_of(frozenset({"count"}), country)
     (True, False)
     """
     return bool(words & subject) or any(
@@ -371,7 +348,7 @@ def covers(values: Sequence[str], *, name: str = "", least: float = 0.8) -> tupl
     best: tuple[float, str, Matches] | None = None
     for own in WORD_SOURCES:
         classification = load_classification(own)
-        named = speaks_of(words, SUBJECT_WORDS.get(classification.about.subject, NONE))
+        named = speaks_of(words, words_about(classification.about.subject))
         if classification.size > MOST_CODES_UNASKED and not named:
             continue
         known = sum(plain(value) in names_of(classification) for value in values)

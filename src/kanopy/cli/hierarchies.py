@@ -60,7 +60,7 @@ def build(
     The method auto takes a readable one for groups of k rows (5 unless said).
     """
     from kanopy._parameters import pairs, parse
-    from kanopy.hierarchy.builders.classified import FromClassification
+    from kanopy.hierarchy.builders.official.classified import FromClassification
     from kanopy.hierarchy.builders.registry import BUILDERS, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy

@@ -1,4 +1,4 @@
-"""Points on the globe from what columns hold: decimal degrees, WKT, degrees-minutes-seconds; and what is wrong with them.
+"""Points on the globe from what columns hold: decimal degrees, WKT, degrees and minutes; and what is wrong with them.
 
 A point is a text of latitude and longitude (`52.52, 13.405`), a WKT point (`POINT (13.405 52.52)`, longitude first), or
 degrees, minutes and seconds with hemispheres (`52°31'12"N 13°24'18"E`).
@@ -20,12 +20,15 @@ ORDERS = ("lat lon", "lon lat")
 NULL_ISLAND, UNREADABLE, OUTSIDE = "null island (0, 0)", "unreadable", "outside the globe"
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 _PAIR = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:[;,|]|\s)\s*({_NUMBER})\s*[\])]?")
-_WKT = re.compile(rf"(?:SRID=\d+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*({_NUMBER})\s+({_NUMBER})(?:\s+{_NUMBER})*\s*\)", re.IGNORECASE)
-_PART = re.compile(
-    r"([NSEWO])?\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:°|º|deg|d)?\s*(?:(\d{1,2}(?:[.,]\d+)?)\s*(?:'|′|’|min|m))?\s*"
-    r"(?:(\d{1,2}(?:[.,]\d+)?)\s*(?:\"|″|”|''|sec|s))?\s*([NSEWO])?",
-    re.IGNORECASE,
+_WKT = re.compile(
+    rf"(?:SRID=\d+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*({_NUMBER})\s+({_NUMBER})(?:\s+{_NUMBER})*\s*\)", re.IGNORECASE
 )
+_DEGREES = (
+    r"(\d{1,3}(?:[.,]\d+)?)\s*(?:°|º|deg|d)?\s*(?:(\d{1,2}(?:[.,]\d+)?)\s*(?:'|′|’|min|m))?\s*"
+    r"(?:(\d{1,2}(?:[.,]\d+)?)\s*(?:\"|″|”|''|sec|s))?"
+)
+_BEFORE = re.compile(rf"([NSEWO])\s*{_DEGREES}", re.IGNORECASE)
+_AFTER = re.compile(rf"{_DEGREES}\s*([NSEWO])", re.IGNORECASE)
 SIGNS = {"N": 1, "S": -1, "E": 1, "O": 1, "W": -1}
 
 
@@ -113,16 +116,16 @@ def _with_hemispheres(text: str) -> tuple[float, float] | None:
     found: dict[str, float] = {}
     at = 0
     while at < len(cleaned):
-        part = _PART.match(cleaned, at)
-        if part is None or part.end() == at:
+        before = _BEFORE.match(cleaned, at)
+        part = before or _AFTER.match(cleaned, at)
+        if part is None:
             return None
-        letter = (part[1] or part[5] or "").upper()
-        if letter not in SIGNS or (part[1] and part[5]):
-            return None
-        degrees, minutes, seconds = (float((part[i] or "0").replace(",", ".")) for i in (2, 3, 4))
+        letter, *numbers = part.groups() if before else (part[4], *part.groups()[:3])
+        degrees, minutes, seconds = (float((number or "0").replace(",", ".")) for number in numbers)
         if minutes >= 60 or seconds >= 60:
             return None
-        found["lat" if letter in "NS" else "lon"] = SIGNS[letter] * (degrees + minutes / 60 + seconds / 3600)
+        sign = SIGNS[letter.upper()]
+        found["lat" if letter.upper() in "NS" else "lon"] = sign * (degrees + minutes / 60 + seconds / 3600)
         at = part.end()
         while at < len(cleaned) and cleaned[at].isspace():
             at += 1

@@ -29,11 +29,11 @@ from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.bins import EqualFrequency, EqualWidth, Widths
 from kanopy.hierarchy.builders.cardinality import Cbgh, Han
-from kanopy.hierarchy.builders.classified import FromClassification, suggested
 from kanopy.hierarchy.builders.dates import Dates
 from kanopy.hierarchy.builders.divisors import Cgh, Dbgh
 from kanopy.hierarchy.builders.grouping import Frequency, Order
 from kanopy.hierarchy.builders.masking import Prefix, Redact, Suppress
+from kanopy.hierarchy.builders.official.classified import FromClassification, suggested
 from kanopy.hierarchy.builders.on_the_fly import Iotf, KAware, Otf
 from kanopy.hierarchy.builders.relaxation import Chu
 from kanopy.hierarchy.builders.rounding import PARTS, Round

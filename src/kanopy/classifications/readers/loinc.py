@@ -9,7 +9,9 @@ from kanopy._errors import HierarchyError
 from kanopy.classifications.classification import About, Classification
 from kanopy.classifications.readers.files import text_of
 
-SAMPLE = "PATH_TO_ROOT,SEQUENCE,IMMEDIATE_PARENT,CODE,CODE_TEXT\n,1,,LP1,Fruit\nLP1,1,LP1,1-8,Apples\nLP1,2,LP1,2-6,Pears\n"
+SAMPLE = (
+    "PATH_TO_ROOT,SEQUENCE,IMMEDIATE_PARENT,CODE,CODE_TEXT\n,1,,LP1,Fruit\nLP1,1,LP1,1-8,Apples\nLP1,2,LP1,2-6,Pears\n"
+)
 
 
 def read_loinc(path: str | Path, *, name: str = "") -> Classification:

@@ -18,7 +18,18 @@ from kanopy.classifications.readers.files import text_of
 
 SAMPLE = "code;label;parent;label_de\n01;Fruit;;Obst\n01.1;Apples;01;Äpfel\n01.2;Pears;01;Birnen\n"
 CODE = ("code", "notation", "id", "concept_code", "key", "codigo", "atc code", "atc_code", "isco 08 code")
-LABEL = ("label", "title", "name", "description", "preflabel", "text", "title en", "atc level name", "atc_name", "bezeichnung")
+LABEL = (
+    "label",
+    "title",
+    "name",
+    "description",
+    "preflabel",
+    "text",
+    "title en",
+    "atc level name",
+    "atc_name",
+    "bezeichnung",
+)
 PARENT = ("parent", "parent_code", "parent code", "broader", "parent_id", "above")
 SEVERAL = "|"
 _LANGUAGE = re.compile(r"(?:label|title|name|description)[_@ :.-]([a-z]{2})", re.IGNORECASE)
@@ -32,7 +43,9 @@ def read_table(path: str | Path, *, name: str = "") -> Classification:
     separator = max(",;\t", key=first.count) if any(mark in first for mark in ",;\t") else ","
     rows = [row for row in csv.reader(text.splitlines(), delimiter=separator) if any(map(str.strip, row))]
     if len(rows) < 2:
-        raise HierarchyError(f"{path} holds no codes. A classification is a table with the columns code, label, parent.")
+        raise HierarchyError(
+            f"{path} holds no codes. A classification is a table with the columns code, label, parent."
+        )
     head = [cell.strip().casefold() for cell in rows[0]]
     code, label, parent = (_column(head, names) for names in (CODE, LABEL, PARENT))
     if code is None:
@@ -48,13 +61,11 @@ def read_table(path: str | Path, *, name: str = "") -> Classification:
     codes = [row[code].strip() for row in body]
     labels = [row[label].strip() if label is not None else "" for row in body]
     given = [_parents(row[parent]) for row in body] if parent is not None else parents_by_beginning(codes)
-    made = Classification.from_rows(
-        zip(codes, labels, given, strict=True), name=name or path.stem, where=str(path)
-    )
+    made = Classification.from_rows(zip(codes, labels, given, strict=True), name=name or path.stem, where=str(path))
     more = {found[1].lower(): at for at, cell in enumerate(head) if (found := _LANGUAGE.fullmatch(cell))}
     if not more:
         return made
-    row_of = {own: row for own, row in zip(codes, body, strict=True)}
+    row_of = dict(zip(codes, body, strict=True))
     spelled = {
         language: [row_of[own][at].strip() if len(row_of[own]) > at else own for own in made.codes]
         for language, at in more.items()
@@ -77,7 +88,7 @@ def parents_by_beginning(codes: Sequence[str]) -> list[tuple[str, ...]]:
     [('A',), ('A00',), (), ()]
     """
     known = {bare(code): code for code in codes}
-    found = []
+    found: list[tuple[str, ...]] = []
     for code in codes:
         key = bare(code)
         above = next((known[key[:n]] for n in range(len(key) - 1, 0, -1) if key[:n] in known), None)

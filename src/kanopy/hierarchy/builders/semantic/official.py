@@ -15,7 +15,7 @@ from kanopy._arrays import Ints
 from kanopy._errors import some
 from kanopy.classifications.matching import Matches
 from kanopy.classifications.recognition import covers
-from kanopy.hierarchy.builders.classified import joining
+from kanopy.hierarchy.builders.official.classified import joining
 
 MOST_ROWS = 3
 """So many levels of a classification stand between the values and the top; the broadest are kept."""

@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL, Floats, Ints, Longs
-from kanopy._errors import HierarchyError, MissingDependency
+from kanopy._errors import MissingDependency
 from kanopy._kinds import ListOf, Number, OneOf, Whole
 from kanopy._shown import Drawn
 from kanopy.hierarchy.builders.base import Builder
-from kanopy.hierarchy.builders.classified import joining
+from kanopy.hierarchy.builders.official.classified import joining
 from kanopy.hierarchy.column import Column
 from kanopy.hierarchy.construct import parents_of_table
 from kanopy.hierarchy.hierarchy import Hierarchy
@@ -66,9 +66,7 @@ class PointBuilder(Builder):
         raise NotImplementedError
 
 
-def _of_levels(
-    values: Sequence[str], points: Points, rows: Ints, label: Callable[[int], str], name: str
-) -> Hierarchy:
+def _of_levels(values: Sequence[str], points: Points, rows: Ints, label: Callable[[int], str], name: str) -> Hierarchy:
     """A hierarchy of the levels that join points; what has no place shares a label."""
     known = points.known
     rows = np.where(known[None, :], rows, -1).astype(np.int32)
@@ -205,6 +203,7 @@ class Quadtree(PointBuilder):
 
     method: ClassVar[str] = "quadtree"
     summary: ClassVar[str] = "points on the globe: cells fitted to the data, of at least k people each"
+    k_of_job: ClassVar[bool] = True
     k: Annotated[int, Whole(1), "people in each cell, at least"] = 5
     levels: Annotated[int, Whole(2), "levels at most, the values and the top included"] = 8
 
@@ -265,9 +264,7 @@ def _quarters(
     return [part for half in first for part in _halves(half[0], half[1], axes[1], axes[1] is longitude, held, k)]
 
 
-def _halves(
-    box: Box, members: Longs, values: Floats, across: bool, held: Longs, k: int
-) -> list[tuple[Box, Longs]]:
+def _halves(box: Box, members: Longs, values: Floats, across: bool, held: Longs, k: int) -> list[tuple[Box, Longs]]:
     """A cell in two at a round coordinate, or whole if one part would hold fewer than k people."""
     south, north, west, east = box
     low, high = (west, east) if across else (south, north)
@@ -297,7 +294,7 @@ def _round_cut(own: Floats, held: Longs, low: float, high: float, k: int) -> flo
     extent = high - low
     largest = 10.0 ** np.ceil(np.log10(max(extent, 1e-9)))
     fallback: float | None = None
-    for power in range(0, 10):
+    for power in range(10):
         for step in (largest * part / 10.0 ** (power + 1) for part in STEPS):
             if step < 1e-7 or step > extent:
                 continue

@@ -199,7 +199,11 @@ def suggested(column: Column) -> list[Builder]:
     if max(map(len, labels[:100]), default=0) > LONGEST_SUGGESTED:
         return []
     found = recognize(labels, column.counts.tolist(), name=column.name)
-    return [FromClassification(classification=each.classification) for each in found[:1] if not has_shape(each.classification)]
+    return [
+        FromClassification(classification=each.classification)
+        for each in found[:1]
+        if not has_shape(each.classification)
+    ]
 
 
 def _level_nodes(classification: Classification, nodes: Ints, wanted: Sequence[int]) -> Ints:

@@ -1,4 +1,4 @@
-"""Latitude and longitude as one column: a place, with a hierarchy of cells, in place of two numbers that find people."""
+"""Latitude and longitude as one column: a place with a hierarchy of cells, not two numbers that find people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
 LATITUDE = frozenset({"lat", "latitude", "breite", "breitengrad", "latitud", "latitudine", "ycoord"})
 LONGITUDE = frozenset(
-    {"lon", "long", "lng", "longitude", "laenge", "länge", "laengengrad", "längengrad", "longitud", "longitudine", "xcoord"}
+    {
+        "lon",
+        "long",
+        "lng",
+        "longitude",
+        "laenge",
+        "länge",
+        "laengengrad",
+        "längengrad",
+        "longitud",
+        "longitudine",
+        "xcoord",
+    }
 )
 FEWEST_DIFFERENT = 3
 
@@ -118,16 +130,17 @@ def _degrees(column: pl.Series, most: float) -> bool:
     """Whether a column holds decimal degrees: numbers in their range, some with a fraction, several different."""
     if not column.dtype.is_float():
         return False
-    values = column.drop_nulls().drop_nans()
-    if values.len() == 0 or values.n_unique() < FEWEST_DIFFERENT:
+    values = column.drop_nulls().drop_nans().to_numpy()
+    if len(set(values[:10_000].tolist())) < FEWEST_DIFFERENT:
         return False
-    inside = float((values.abs() <= 180).mean() or 0.0)  # type: ignore[arg-type]
-    return inside > 0.9 and bool((values != values.round(0)).any()) and (most == 180 or float((values.abs() <= 90).mean() or 0) > 0.5)  # type: ignore[arg-type]
+    # Latitudes may stand in the other column: that is an error that says so, not a column of numbers.
+    inside = float((abs(values) <= 180).mean()) > 0.9 and (most == 180 or float((abs(values) <= 90).mean()) > 0.5)
+    return inside and bool((values != values.round()).any())
 
 
 def place_guesses(frame: pl.DataFrame, guesses: list[Guess]) -> tuple[pl.DataFrame, list[Guess], dict[str, Any]]:
     """The frame with places, a guess for each instead of those of its columns, and the setting that makes them."""
-    from kanopy._table.guessing.guess import LIKELY
+    from kanopy._table.guessing.company import LIKELY
     from kanopy._table.guessing.guess import Guess as Made
 
     pairs = guess_places(frame)
@@ -154,7 +167,10 @@ def _of_text(frame: pl.DataFrame, guess: Guess) -> Guess:
     if len(texts) < FEWEST_DIFFERENT or not all(_looks_like_point(text) for text in texts):
         return guess
     return replace(
-        guess, role=Role.QUASI_IDENTIFIER, hierarchy_hint="place", reason="points on the globe: a place, which others may know"
+        guess,
+        role=Role.QUASI_IDENTIFIER,
+        hierarchy_hint="place",
+        reason="points on the globe: a place, which others may know",
     )
 
 

@@ -69,7 +69,9 @@ def search(
     found = find_codes(words, where)
 
     def show(console: Any) -> None:
-        rows = [(each["classification"], each["code"], each["label"], " < ".join(each["above"])) for each in found[:most]]
+        rows = [
+            (each["classification"], each["code"], each["label"], " < ".join(each["above"])) for each in found[:most]
+        ]
         console.print(grid(["classification", "code", "label", "in"], rows))
         if len(found) > most:
             console.print(f"and {len(found) - most:,} more")
@@ -119,7 +121,9 @@ def show_one(
         if code is not None:
             chain = " < ".join(f"{each['code']} {each['label']}" for each in (facts["code"], *facts["above"]))
             console.print(Text(chain))
-        console.print(grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in shown[:MOST_FOUND]]))
+        console.print(
+            grid(["code", "label", "level"], [(e["code"], e["label"], e["level"]) for e in shown[:MOST_FOUND]])
+        )
         if len(shown) > MOST_FOUND:
             console.print(f"and {len(shown) - MOST_FOUND:,} more")
 
