@@ -51,6 +51,7 @@ HOMES = {
     "household": "id",
     **instead("age", zip=QUASI),
 }
+PLACED = {"places": {"home": ["lat", "lon"]}, "columns": {"lat": None, "home": QUASI}}
 CASES: dict[str, Case] = {
     "k": of(k=6),
     "suppress": of(beside={"suppress": "0%"}, suppress="20%"),
@@ -75,6 +76,7 @@ CASES: dict[str, Case] = {
     "neutralize-formulas": of(beside={"columns": column("note", role="insensitive")}, neutralize_formulas=True),
     "known": of("visits.csv", {"columns": column("person", role="unit")}, known="all"),
     "repeats": of("baskets.csv", LISTED, repeats="each"),
+    "places": of("points.csv", instead("age", "sex", lat=QUASI), **PLACED),
     "role quasi-identifier": of(columns={"zip": QUASI}),
     "role sensitive": of(columns=column("ill", role="sensitive")),
     "role identifier": of(columns=column("id", role="identifier")),
@@ -122,6 +124,9 @@ ONLY: dict[tuple[str, str], Case] = {
     ("hierarchy suggest", "column hierarchy"): of(
         beside={"columns": {"ill": QUASI}}, columns=column("ill", hierarchy="trees/ill.csv")
     ),
+    ("hierarchy suggest", "places"): of("points.csv home", instead("age", "sex", lat=QUASI), **PLACED),
+    ("assess", "places"): of("points.csv placed.csv", instead("age", "sex", lat=QUASI), **PLACED),
+    ("mask", "places"): of(places={"kept": ["kept", "legs"]}),
     ("mask", "k"): of(k=7),
     ("mask", "algorithm"): of(algorithm={"name": "fusion", "targets": "any"}),
     ("mask", "missing"): of("gaps.csv", missing="error"),

@@ -61,7 +61,7 @@ def not_large(job: Any) -> str | None:
     if job.neutralize_formulas:
         return "texts are only neutralized there"
     if job.places:
-        return "two columns are only made one place there"
+        return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
         return f"the decimal signs of {some(untouched)} are only read there"
     return None
@@ -221,6 +221,8 @@ def _prepared(
         tell("counting")
         if not job.quasi:
             raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+        if job.places:
+            raise JobError("The places of a job are only made of two columns in memory. Use the engine 'memory'.")
         columns = engine.schema.names()
         absent = [name for name in (*job.roles, *key_columns(job)) if name not in columns]
         if absent:

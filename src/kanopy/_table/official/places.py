@@ -54,7 +54,7 @@ def with_places(frame: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> pl.
             raise DataError(
                 f"The table has no column {some(absent)} for the place {name!r}. {near_miss(absent[0], frame.columns)}"
             )
-        if name in frame.columns and name not in pair:
+        if name in frame.columns:
             raise JobError(f"The place {name!r} has the name of a column of the table. Give it a name of its own.")
         texts = pl.Series(name, _texts(frame[pair[0]], frame[pair[1]]), dtype=pl.String)
         at = min(frame.columns.index(each) for each in pair)
