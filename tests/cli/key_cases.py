@@ -51,6 +51,7 @@ HOMES = {
     "household": "id",
     **instead("age", zip=QUASI),
 }
+PLACED = {"places": {"home": ["lat", "lon"]}, "columns": {"lat": None, "home": QUASI}}
 CASES: dict[str, Case] = {
     "k": of(k=6),
     "suppress": of(beside={"suppress": "0%"}, suppress="20%"),
@@ -79,6 +80,7 @@ CASES: dict[str, Case] = {
     "delimiter": of("cuts.csv", instead("sex"), delimiter=";"),
     "sheet": of(sheet="Data"),
     "header-row": of("heads.csv", instead("age"), header_row=2),
+    "places": of("points.csv", instead("age", "sex", lat=QUASI), **PLACED),
     "role quasi-identifier": of(columns={"zip": QUASI}),
     "role sensitive": of(columns=column("ill", role="sensitive")),
     "role identifier": of(columns=column("id", role="identifier")),
@@ -127,6 +129,9 @@ ONLY: dict[tuple[str, str], Case] = {
     ("hierarchy suggest", "column hierarchy"): of(
         beside={"columns": {"ill": QUASI}}, columns=column("ill", hierarchy="trees/ill.csv")
     ),
+    ("hierarchy suggest", "places"): of("points.csv home", instead("age", "sex", lat=QUASI), **PLACED),
+    ("assess", "places"): of("points.csv placed.csv", instead("age", "sex", lat=QUASI), **PLACED),
+    ("mask", "places"): of(places={"kept": ["kept", "legs"]}),
     ("mask", "k"): of(k=7),
     ("mask", "algorithm"): of(algorithm={"name": "fusion", "targets": "any"}),
     ("mask", "missing"): of("gaps.csv", missing="error"),

@@ -32,6 +32,9 @@ BASE = {
     "hierarchy show": "animal.csv",
     "hierarchy suggest": "people.csv age",
     "hierarchy compare": "animal.csv other.csv",
+    "classifications list": "",
+    "classifications search": "germany",
+    "classifications show": "countries",
     "ontology compile": "words.csv -o words.npz",
     "ontology info": "words.csv",
 }
@@ -169,6 +172,11 @@ VALUES: dict[str | tuple[str, str], str] = {
     "--html": "drawn.html",
     "--max-edits": "1",
     "--levels": "3",
+    "--classification": "us-zip3",
+    "--in": "countries",
+    "--most": "1",
+    "--code": "DE",
+    "--language": "de",
     "--max-fan-out": "2",
     "--style": "taxonomy",
     "--level": "1",
@@ -301,6 +309,7 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("hierarchy build", "--max-fan-out"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy build", "--levels"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy build", "--senses"): ("hierarchy build animals.csv animal --method ontology", ""),
+    ("hierarchy build", "--classification"): ("hierarchy build people.csv zip", ""),
     ("hierarchy build", "--style"): ("hierarchy build animals.csv animal --method ontology", ""),
     ("hierarchy suggest", "--style"): ("hierarchy suggest animals.csv animal", ""),
     ("hierarchy compare", "--data"): ("hierarchy compare animal.csv other.csv", MEASURED),
@@ -309,6 +318,7 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("hierarchy compare", "--delimiter"): (MEASURED, ""),
     ("hierarchy compare", "--sheet"): (MEASURED, ""),
     ("hierarchy compare", "--header-row"): (MEASURED, ""),
+    ("classifications search", "--most"): ("classifications search island --in countries", ""),
     ("ontology compile", "--is-a"): ("ontology compile words.obo -o words.npz", ""),
 }  # fmt: skip
 """Runs of their own where the plain one cannot show it: the run without the option, and with it where more differs."""
@@ -366,6 +376,8 @@ def write_inputs(folder: Path) -> None:
     write("baskets.csv", ["bought,age", *lists])
     write("many.csv", ["zip", *(str(i % 7) for i in range(100_050))])
     write("many-released.csv", ["zip", *(str(i % 7) if i % 7 < 3 else "*" for i in range(100_050))])
+    write("points.csv", ["lat,lon", *(f"{48 + i % 7 / 10},{2 + i % 5 / 10}" for i in range(40))])
+    write("placed.csv", ["home", *('"48–49 N, 2–3 E"' for _ in range(40))])
     write("pay.csv", ["age,pay", *(f'{20 + i % 9},"1.{i % 7}00,5{"0" * (i % 2)}"' for i in range(40))])
     write("paid.csv", ["age,pay", *(f"{20 + i % 9},1{i % 7}00.5" for i in range(40))])
     write("lists/bought.csv", [f"{each};{'drink' if i < 2 else 'food'};*" for i, each in enumerate(goods)])

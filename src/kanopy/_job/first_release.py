@@ -101,9 +101,10 @@ def try_release(frame: pl.DataFrame, job: Job) -> Trial | None:
 
 def _tried(part: pl.DataFrame, job: Job) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
-    from kanopy._job.reading import as_said
+    from kanopy._job.reading import ReadingRules, read_records
 
-    frame = as_said(part, None, job)[0] if job.skip_rows or job.decimals or job.column_tokens else part
+    read = job.skip_rows or job.decimals or job.column_tokens
+    frame = read_records(part, job, rules=ReadingRules.of(job), part=True) if read else part
     hierarchies = resolve_hierarchies(frame, job)
     full = _losses(frame, job, hierarchies, "optimal")
     local = _losses(frame, job, hierarchies, "mondrian")

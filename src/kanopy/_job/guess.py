@@ -15,6 +15,8 @@ from kanopy._job.design import Design
 from kanopy._job.job import DEFAULT_K, Job
 from kanopy._job.toml_text import toml_key, toml_value
 from kanopy._shown import Drawn
+from kanopy._table.official.classified import proposed, with_classified_roles
+from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
 from kanopy.hierarchy.bands import bands_in_order
 from kanopy.hierarchy.scales import in_known_order
@@ -83,7 +85,8 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     frame = to_polars(data, layout)[0]
     skipped = rows_of_no_record(frame)
     frame = frame.slice(skipped)
-    guesses = _with_dependent(frame, guess_roles(frame))
+    frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
+    guesses = _with_dependent(frame, guesses)
     seen = {guess.column: Values(frame[guess.column].rename("")) for guess in guesses}
     reads = {guess.column: _read(guess, seen[guess.column]) for guess in guesses}
     everywhere = sorted(
@@ -96,7 +99,7 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
 
     def text(choice: Choice) -> str:
         head = _settings(source, layout, skipped, everywhere, choice, frame.height, design.settings(choice.local))
-        return "\n".join([*head, *blocks, *design.models(choice.local)]) + "\n"
+        return "\n".join([*head, *_placed(places), *blocks, *design.models(choice.local)]) + "\n"
 
     quasi = [guess.column for guess in guesses if guess.role == Role.QUASI_IDENTIFIER]
     if quasi and not choice.wide and frame.height * len(quasi) <= MOST_CELLS_TRIED:
@@ -107,6 +110,16 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
             choice = replace(choice, better=trial.prefers_local)
             decide += [trial.suggestion] if trial.suggestion else []
     return GuessedJob(text(choice), columns, [*decide, *design.remarks(choice.local)])
+
+
+def _placed(places: dict[str, list[str]]) -> list[str]:
+    """The line of the job that makes places of coordinates."""
+    if not places:
+        return []
+    return [
+        "# Latitude and longitude as one column each: only the cell of a place is published.",
+        f"places = {toml_value(places)}",
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,7 +170,7 @@ def _columns(
             {
                 "column": guess.column,
                 "role": str(guess.role),
-                "hierarchy": None if read.hierarchy is None else read.hierarchy["method"],
+                "hierarchy": None if read.hierarchy is None else read.hierarchy.get("method", "classification"),
                 "certainty": guess.certainty,
                 "reason": guess.reason,
                 "missing": list(read.tokens),
@@ -171,7 +184,9 @@ def _columns(
 def _hidden(reads: dict[str, _Read]) -> list[str]:
     """Columns of which nothing can be published, because nobody knows how their values are written."""
     return [
-        name for name, read in reads.items() if read.hierarchy is not None and read.hierarchy["method"] == "suppress"
+        name
+        for name, read in reads.items()
+        if read.hierarchy is not None and read.hierarchy.get("method") == "suppress"
     ]
 
 
@@ -325,6 +340,11 @@ def _read(guess: Guess, seen: Values) -> _Read:
     if seen.elements:
         told = "known = 2 above the columns protects from whoever knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)
+    if guess.hierarchy_hint == "place":
+        told = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
+        return _Read({"method": "quadtree"}, guess.missing, None, (told,))
+    if (known := proposed(guess, seen)) is not None:
+        return _Read(known.hierarchy, guess.missing, None, (known.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)

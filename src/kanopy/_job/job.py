@@ -179,6 +179,7 @@ class Job(Declared):
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
     _repr_html_ = Drawn._repr_html_
+    places: usage.Places = field(default_factory=dict)
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
     if TYPE_CHECKING:
@@ -225,6 +226,7 @@ class Job(Declared):
             delimiter: str | None = None,
             sheet: str | None = None,
             header_row: int | None = None,
+            places: Mapping[str, Columns] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -49,6 +49,9 @@ def build(
     max_fan_out: Annotated[int | None, typer.Option(help="For ontology: the most children a node may have.")] = None,
     senses: Annotated[str | None, typer.Option(help="For ontology methods: a file that says what values mean.")] = None,
     style: Style = None,
+    classification: Annotated[
+        str | None, typer.Option(help="Take the levels of this classification; see `kanopy classifications list`.")
+    ] = None,
     layout: o.Form = None,
     **given: Any,
 ) -> None:
@@ -57,13 +60,18 @@ def build(
     The method auto takes a readable one for groups of k rows (5 unless said).
     """
     from kanopy._parameters import pairs, parse
+    from kanopy.hierarchy.builders.official.classified import FromClassification
     from kanopy.hierarchy.builders.registry import BUILDERS, make_builder
     from kanopy.hierarchy.builders.semantic.builders import SemanticBuilder
     from kanopy.hierarchy.files.files import write_hierarchy
 
+    notes: tuple[str, ...] = ()
     param, output, k = given["param"] or (), given["output"], given["k"]
     check_outputs(inputs_of(data), output)
+    if classification is not None:
+        method = _classified(method)
     own = {"levels": levels, "max_fan_out": max_fan_out, "senses": senses, "style": style}
+    own["classification"] = classification
     named = {name: value for name, value in own.items() if value is not None}
     proposal: Proposal | None = None
     if method == "auto":
@@ -88,6 +96,9 @@ def build(
         if isinstance(builder, SemanticBuilder):
             proposal = builder.propose_column(reduced)
             built = proposal.hierarchy
+        elif isinstance(builder, FromClassification):
+            classified = builder.classify_column(reduced)
+            built, notes = classified.hierarchy, classified.notes
         else:
             built = builder.build_column(reduced)
     if output is not None:
@@ -101,11 +112,20 @@ def build(
         console.print(Text(_tree_or_levels(built)))
         if proposal is not None:
             semantics.show_proposal(console, proposal)
+        for note in notes:
+            console.print(Text(note))
         if output is not None:
             console.print(Text(f"Written to {output}"))
 
-    result = build_json(builder, built, reduced)
+    result = build_json(builder, built, reduced) | ({"notes": list(notes)} if notes else {})
     emit(result | (semantics.proposal_json(proposal) if wants_json() and proposal is not None else {}), show)
+
+
+def _classified(method: str) -> str:
+    """The method of a classification, unless another one was named beside it."""
+    if method not in ("auto", "classification"):
+        raise InputError(f"--classification is for the method classification, not {method}. Leave one of them out.")
+    return "classification"
 
 
 def _column(data: str, column: str, tokens: list[str] | None, layout: Any) -> Column:

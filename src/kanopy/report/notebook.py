@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kanopy._job.guess import GuessedJob
-from kanopy._job.job import Job
-from kanopy._job.job_file import job_to_dict
 from kanopy.hierarchy.builders.semantic.builders import Proposal
 from kanopy.hierarchy.compare import Comparison
 from kanopy.hierarchy.edit import Editor
@@ -59,26 +56,26 @@ def drawn(thing: Any) -> str:
         note = f"VghGSL {figure(thing.before)}, now {figure(thing.after)}; {plural(len(thing.edits), 'edit')}"
         edits = bullets(_cut(edit.message) for edit in thing.edits[:MOST_LINES])
         return snippet("Improved hierarchy", note, edits, tree(thing.hierarchy))
-    if isinstance(thing, (Job, MaskJob)):
-        return _job(thing)
-    if isinstance(thing, GuessedJob):
+    if isinstance(thing, MaskJob) or hasattr(thing, "to_toml"):
+        return _job(thing)  # jobs and guesses are above this module, which sees only what they say of themselves
+    if hasattr(thing, "decide"):
         return _guessed(thing)
     assert isinstance(thing, Proposal), type(thing)
     note = f"VghGSL {figure(thing.score)}"
     return snippet("Proposed hierarchy", note, bullets(map(_cut, thing.notes[:MOST_LINES])), tree(thing.hierarchy))
 
 
-def _job(job: Job | MaskJob) -> str:
+def _job(job: Any) -> str:
     """A job: what it promises, the role and levels of each column, and every other setting that it says."""
     said: dict[str, Any] = (
-        job_to_dict(job) if isinstance(job, Job) else {"columns": {n: {"role": r} for n, r in job.roles.items()}}
+        job.to_dict() if not isinstance(job, MaskJob) else {"columns": {n: {"role": r} for n, r in job.roles.items()}}
     )
     columns, models = said.pop("columns"), said.pop("models", [])
     keys = [key for key in ("hierarchy", "min-level", "max-level", "weight", "missing-tokens", "decimal", "separator")
             if any(key in own for own in columns.values())]  # fmt: skip
     rows = [[_cut(name), own.get("role", ""), *(_value(own.get(key, "")) for key in keys)]
             for name, own in list(columns.items())[:MOST_LINES]]  # fmt: skip
-    limit = f", at most {percent(job.suppress)} of rows suppressed" if isinstance(job, Job) else ""
+    limit = f", at most {percent(job.suppress)} of rows suppressed" if not isinstance(job, MaskJob) else ""
     rest = [f"{key}: {_value(value)}" for key, value in said.items() if key not in ("k", "suppress")]
     note = f"{plural(len(columns), 'column')}, algorithm {job.algorithm}"
     heads = ["Column", "Role", *(key.replace("-", " ").capitalize() for key in keys)]
@@ -91,7 +88,7 @@ def _job(job: Job | MaskJob) -> str:
     )  # fmt: skip
 
 
-def _guessed(found: GuessedJob) -> str:
+def _guessed(found: Any) -> str:
     """A guessed job: what is left to decide, and each column with the reason for its role, undecided ones first."""
     columns = sorted(found.columns, key=lambda own: own["role"] != "undecided")
     keys = ("column", "role", "hierarchy", "certainty", "reason")

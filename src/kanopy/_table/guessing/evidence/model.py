@@ -80,7 +80,7 @@ def evidence() -> tuple[Evidence, ...]:
             each["points"],
             tuple(each["example"]),
             each.get("fixed", False),
-        )  # fmt: skip
+        )
         for each in plain
     )
 

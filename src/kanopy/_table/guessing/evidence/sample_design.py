@@ -77,4 +77,4 @@ def _household(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
 
 
 def _whole_numbers(numbers: object) -> bool:
-    return bool((numbers == numbers.floor()).all())  # type: ignore[attr-defined, union-attr]
+    return bool((numbers == numbers.floor()).all())  # type: ignore[attr-defined]
