@@ -110,3 +110,29 @@ def test_a_delimiter_is_one_character() -> None:
     with pytest.raises(InputError, match="delimiter must be"):
         kanopy.Job(quasi=["age"], delimiter="ab")
     assert kanopy.Job(quasi=["age"], delimiter="tab").delimiter == "\t"
+
+
+def test_the_app_reads_as_its_job_says(book: Shell) -> None:
+    from kanopy.app.bench.bench import Bench, job_of
+
+    bench, place = Bench(), str(book.folder / "book.xlsx")
+    assert bench.frame(place).columns == ["age", "sex"]
+    job = job_of(JOB, str(book.folder))
+    assert bench.frame(place, job).columns == ["Alter", "age"] == bench.frame(place).columns
+    assert sorted(set(bench.prepared(place, job).frame["age"])) == [40, 41, 42, 43]
+
+
+def test_a_table_read_piece_by_piece_is_read_as_said_or_refused(shell: Shell) -> None:
+    shell.write("two.csv", "age;a,b\n" + "31;1,2\n32;1,2\n" * 3)
+    stream = "anonymize two.csv -q age -k 3 -o out.csv --engine stream"
+    assert "may be cut at" in shell(*stream.split()).words
+    assert shell(*stream.split(), "--delimiter", ";").status == 0
+    assert "read piece by piece" in shell(*stream.split(), "--delimiter", ";", "--header-row", "2").words
+    text = "age,town\n" + "31,Rome\n32,Rome\n" * 40_000 + "31,Köln\n31,Zürich\n32,Nîmes\n32,Málaga\n"
+    (shell.folder / "late.csv").write_bytes(text.encode("cp1252"))
+    run = "anonymize late.csv -q age -k 3 --rest publish -o late-out.csv"
+    late = shell(*f"{run} --engine stream".split())
+    assert late.status == 2 and "UTF-8" in late.words and not (shell.folder / "late-out.csv").exists(), late.words
+    whole = shell(*f"{run} --engine memory".split())
+    assert whole.status == 0 and "cp1252" in whole.words
+    assert "Málaga" in (shell.folder / "late-out.csv").read_text(encoding="utf-8")

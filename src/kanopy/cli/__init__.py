@@ -62,6 +62,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "algorithms": lists.algorithms,
     "models": lists.models,
+    "schema": lists.schema,
     "app": release.app,
 }
 for name, command in COMMANDS.items():

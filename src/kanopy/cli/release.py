@@ -321,6 +321,7 @@ def init(
     from kanopy._errors import JobError, some
     from kanopy._files import private_folder, write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
+    from kanopy._job.schema import COMMENT, FILE
 
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
@@ -344,7 +345,10 @@ def init(
             write_hierarchy(hierarchy, hierarchies / file)
         _keep_inside(*(hierarchies / file for file in files))
         written = [str(hierarchies / file) for file in files]
-    write_whole(output, guessed.text.encode("utf-8"), private=True)
+    text = guessed.text
+    if (output.parent / FILE).exists() and output.suffix == ".toml":
+        text = f"{COMMENT} ./{FILE}\n{text}"
+    write_whole(output, text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
         from rich.text import Text

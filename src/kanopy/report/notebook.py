@@ -67,10 +67,9 @@ def drawn(thing: Any) -> str:
 
 def _job(job: Any) -> str:
     """A job: what it promises, the role and levels of each column, and every other setting that it says."""
-    said: dict[str, Any] = (
-        job.to_dict() if not isinstance(job, MaskJob) else {"columns": {n: {"role": r} for n, r in job.roles.items()}}
-    )
-    columns, models = said.pop("columns"), said.pop("models", [])
+    said: dict[str, Any] = {} if isinstance(job, MaskJob) else job.to_dict()
+    columns: dict[str, Any] = said.pop("columns", {name: {"role": role} for name, role in job.roles.items()})
+    models: list[Any] = said.pop("models", [])
     keys = [key for key in ("hierarchy", "min-level", "max-level", "weight", "missing-tokens", "decimal", "separator")
             if any(key in own for own in columns.values())]  # fmt: skip
     rows = [[_cut(name), own.get("role", ""), *(_value(own.get(key, "")) for key in keys)]
