@@ -134,7 +134,8 @@ def job_file_page() -> str:
             "the job file.\n",
             "Editors complete and check a job by its [JSON Schema](job.schema.json): `kanopy schema -o "
             "job.schema.json` writes it, and the line `#:schema ./job.schema.json` at the top of the job "
-            "names it (VS Code with Even Better TOML, Taplo). `kanopy init` writes that line where the file is beside the job.\n",
+            "names it (VS Code with Even Better TOML, Taplo). `kanopy init` writes that line where the file is "
+            "beside the job.\n",
             "The last column says what a key has no effect without; a job that gives it in vain is refused. Not every "
             "command reads all keys: see [commands](commands.md).\n",
             table(TITLES, rows),
