@@ -209,4 +209,3 @@ def _weaker(guess: Guess, other: Guess) -> bool:
     """Whether a column is thought more harmless than another that says the same."""
     harmless = (Role.INSENSITIVE, Role.UNDECIDED)
     return guess.role in harmless and other.role not in (*harmless, Role.WITHHELD)
-

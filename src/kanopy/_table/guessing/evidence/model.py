@@ -74,9 +74,13 @@ def evidence() -> tuple[Evidence, ...]:
     plain = tomllib.loads((DATA / "evidence.toml").read_text(encoding="utf-8"))["evidence"]
     return tuple(
         Evidence(
-            each["when"], Condition.read(each["when"]), each["because"], each["points"], tuple(each["example"]),
+            each["when"],
+            Condition.read(each["when"]),
+            each["because"],
+            each["points"],
+            tuple(each["example"]),
             each.get("fixed", False),
-        )  # fmt: skip
+        )
         for each in plain
     )
 
