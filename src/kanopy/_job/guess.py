@@ -39,6 +39,8 @@ NO_QUASI = (
     "No quasi-identifier was found: the job cannot run yet. Give the columns that others may know the role "
     "quasi-identifier."
 )
+MOST_MEANT = 12
+"""So many columns of words are looked up in the ontology: each takes a second."""
 MOST_IN_A_FILE = 20_000
 """Nobody looks through a hierarchy of more values."""
 
@@ -88,7 +90,10 @@ def guess_job(data: Any, source: str = "", *, layout: Layout | None = None) -> G
     frame, guesses, places = place_guesses(frame, with_classified_roles(frame, guess_roles(frame)))
     guesses = _with_dependent(frame, guesses)
     seen = {guess.column: Values(frame[guess.column].rename("")) for guess in guesses}
-    reads = {guess.column: _read(guess, seen[guess.column]) for guess in guesses}
+    reads = {}
+    known: dict[frozenset[str], bool] = {}
+    for guess in guesses:
+        reads[guess.column] = _read(guess, seen[guess.column], known)
     everywhere = sorted(
         {token for read in reads.values() for token in read.tokens if token.strip().lower() in MISSING_WORDS}
     )
@@ -333,7 +338,7 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
         )
 
 
-def _read(guess: Guess, seen: Values) -> _Read:
+def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read(tokens=guess.missing if guess.role == Role.SENSITIVE else ())
@@ -355,7 +360,7 @@ def _read(guess: Guess, seen: Values) -> _Read:
         return _Read({"method": "auto"}, guess.missing, seen.decimal, (f"numbers written with a decimal {sign}",))
     if guess.hierarchy_hint == "mask" or seen.leading_zeros:
         return _Read(_shortened(guess, seen), guess.missing, None, ("codes, shortened from the right",))
-    if seen.text and _means_something(guess, seen):
+    if seen.text and _means_something(guess, seen, known):
         return _Read({"method": "ontology"}, guess.missing, None, ("words, grouped by what they mean",))
     return _Read({"method": "auto"}, guess.missing)
 
@@ -376,7 +381,7 @@ def _shortened(guess: Guess, seen: Values) -> dict[str, Any]:
     return {"method": "redact", "joining": True}
 
 
-def _means_something(guess: Guess, seen: Values) -> bool:
+def _means_something(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> bool:
     """Whether a column's words are better grouped by meaning than by how often they occur."""
     from kanopy._table.column import typed_column
     from kanopy._table.guessing.evidence.value_facts import meaning_of_values
@@ -386,9 +391,13 @@ def _means_something(guess: Guess, seen: Values) -> bool:
     meaning = meaning_of_values(seen)
     if meaning is not None and meaning.says == ORIGIN:
         return False  # words for peoples are words for languages, too: a thesaurus puts them under "tongue"
+    texts = frozenset(seen.texts)
+    if texts in known or len(known) >= MOST_MEANT:
+        return known.get(texts, False)
 
     column = typed_column(seen.column, missing_tokens=guess.missing, name=guess.column)
-    return column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
+    known[texts] = column is not None and by_meaning(column, min(DEFAULT_K, column.rows)) is not None
+    return known[texts]
 
 
 def _dates(guess: Guess, texts: list[str]) -> _Read:

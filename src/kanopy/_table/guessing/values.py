@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from kanopy._arrays import Ints
 from kanopy._table.column import as_labels
 from kanopy._table.guessing.written import decimal_of, reader_of
 
@@ -173,6 +174,13 @@ class Values:
         return self.numbers.filter(~self.numbers.is_in([float(each) for each in self.missing_codes if _is_plain(each)]))
 
     @cached_property
+    def ranks(self) -> Ints:
+        """The values of the first rows as numbers from 1 on, 0 where there is none: for comparing columns quickly."""
+        part = self.column.head(10 * SAMPLE).to_physical()
+        found: Ints = part.rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+        return found
+
+    @cached_property
     def numeric(self) -> bool:
         """Whether (nearly) all values are numbers."""
         if self.column.dtype.is_numeric():
@@ -264,7 +272,10 @@ class Values:
         """Texts and numbers that stand for a missing value."""
         if self.nested:
             return ()
-        values = as_labels(self.column.drop_nulls().unique()).drop_nulls()
+        different = self.column.drop_nulls().unique()
+        if self.column.dtype.is_numeric():  # of numbers only those that may be codes need labels
+            different = different.filter(different.cast(pl.Float64).is_in(list(MISSING_NUMBERS)))
+        values = as_labels(different).drop_nulls()
         words = MISSING_WORDS | (MISSING_BESIDE_NUMBERS if self.numeric else frozenset())
         found = values.filter(values.str.strip_chars().str.to_lowercase().is_in(list(words))).to_list()
         if self.numeric and self.decimal is None and self.rows >= FEWEST_ROWS_TO_JUDGE:
