@@ -15,7 +15,7 @@ from kanopy.cli.files import check_outputs, inputs_of
 @o.command(
     "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
     reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
-           "household", "skip_rows"),
+           "household", "skip_rows", "places"),
 )  # fmt: skip
 def count(
     data: o.Data,
@@ -39,6 +39,8 @@ def count(
     wanted = o.job_of({"hierarchies": None, **given})
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
+    if wanted.places:
+        raise JobError("The places of a job are only made of two columns in memory. Count their columns themselves.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     name = "database" if is_database(data) else "stream"
