@@ -379,7 +379,7 @@ def write_inputs(folder: Path) -> None:
     write("many.csv", ["zip", *(str(i % 7) for i in range(100_050))])
     write("many-released.csv", ["zip", *(str(i % 7) if i % 7 < 3 else "*" for i in range(100_050))])
     write("points.csv", ["lat,lon", *(f"{48 + i % 7 / 10},{2 + i % 5 / 10}" for i in range(40))])
-    write("placed.csv", ["home", *('"48–49 N, 2–3 E"' for _ in range(40))])
+    write("placed.csv", ["home", *("*" for _ in range(40))])
     write("pay.csv", ["age,pay", *(f'{20 + i % 9},"1.{i % 7}00,5{"0" * (i % 2)}"' for i in range(40))])
     write("paid.csv", ["age,pay", *(f"{20 + i % 9},1{i % 7}00.5" for i in range(40))])
     write("lists/bought.csv", [f"{each};{'drink' if i < 2 else 'food'};*" for i, each in enumerate(goods)])

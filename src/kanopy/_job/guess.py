@@ -340,8 +340,11 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
 
 def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
+    if guess.role == Role.SENSITIVE:
+        known = proposed(guess, seen)
+        return _Read(tokens=guess.missing, remarks=() if known is None else (known.remark,))
     if guess.role != Role.QUASI_IDENTIFIER:
-        return _Read(tokens=guess.missing if guess.role == Role.SENSITIVE else ())
+        return _Read()
     if seen.elements:
         told = "known = 2 above the columns protects from whoever knows two elements of a list"
         return _Read({"method": "auto"}, guess.missing, None, (told,), seen.separator)

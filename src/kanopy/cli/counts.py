@@ -16,7 +16,7 @@ from kanopy.cli.files import check_outputs, inputs_of
 @o.command(
     "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
     reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
-           "household", "skip_rows", *FORM),
+           "household", "skip_rows", "places", *FORM),
 )  # fmt: skip
 def count(
     data: o.Data,
@@ -40,6 +40,8 @@ def count(
     wanted = o.job_of({"hierarchies": None, **given})
     if not wanted.quasi:
         raise JobError("Name the columns to count: -q age,sex, or a job file.")
+    if wanted.places:
+        raise JobError("The places of a job are only made of two columns in memory. Count their columns themselves.")
     columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):
