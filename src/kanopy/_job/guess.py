@@ -341,8 +341,8 @@ def _decide(guesses: list[Guess], rows: int, hidden: list[str]) -> Iterator[str]
 def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Read:
     """What the job says of a column besides its role: words for missing values, and how to generalize it."""
     if guess.role == Role.SENSITIVE:
-        known = proposed(guess, seen)
-        return _Read(tokens=guess.missing, remarks=() if known is None else (known.remark,))
+        official = proposed(guess, seen)
+        return _Read(tokens=guess.missing, remarks=() if official is None else (official.remark,))
     if guess.role != Role.QUASI_IDENTIFIER:
         return _Read()
     if seen.elements:
@@ -351,8 +351,8 @@ def _read(guess: Guess, seen: Values, known: dict[frozenset[str], bool]) -> _Rea
     if guess.hierarchy_hint == "place":
         told = 'cells of at least k people, cut at round degrees; { method = "cells" } is a fixed grid'
         return _Read({"method": "quadtree"}, guess.missing, None, (told,))
-    if (known := proposed(guess, seen)) is not None:
-        return _Read(known.hierarchy, guess.missing, None, (known.remark,))
+    if (official := proposed(guess, seen)) is not None:
+        return _Read(official.hierarchy, guess.missing, None, (official.remark,))
     texts = [text for text in seen.texts if text not in guess.missing]
     if guess.hierarchy_hint == "date" and not seen.column.dtype.is_temporal():
         return _dates(guess, texts)
