@@ -35,6 +35,7 @@ from kanopy.cli import (
     sweeps,
 )
 from kanopy.cli.console import fail, plain_streams
+from kanopy.cli.official.classifications import classifications
 
 
 class Commands(TyperGroup):
@@ -77,12 +78,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evidence": evidence.evidence,
     "algorithms": lists.algorithms,
     "models": lists.models,
+    "schema": lists.schema,
     "app": release.app,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(hierarchies.hierarchy, name="hierarchy")
 app.add_typer(ontologies.ontology, name="ontology")
+app.add_typer(classifications, name="classifications")
 
 
 def _version(wanted: bool) -> None:

@@ -8,20 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from kanopy._errors import DataError, JobError, shown_address
-from kanopy._job.usage import ATTACKED
+from kanopy._job.usage import ATTACKED, FORM
 from kanopy._usage import Needs
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, grid, note, progress_bar, worked_out
 from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
-ATTACKED_AND_K = (*ATTACKED, "k")
+ATTACKED_AND_K = (*ATTACKED, *FORM, "k")
 POLICIES = ("hipaa-safe-harbor", "hipaa-expert", "ema-0070", "gdpr-wp216", "cms-11", "nist-800-188")
 """Written out, so that help needs no library; a test compares them with the profiles."""
 BY = Annotated[list[str] | None, typer.Option("--by", help=f"Columns to count by, {o.SEVERAL} [default: all].")]
 TABLE = Needs("a table of counts to publish (-o FILE)", lambda given: given.output is not None)
 
 
-@o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=ATTACKED)
+@o.command("job", "quasi", "sensitive", "unit", "report", seed=0, reads=(*ATTACKED, *FORM))
 def attack(
     original: o.Data,
     released: Annotated[
@@ -45,7 +45,7 @@ def attack(
     ] = None,
     guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
     learn: Annotated[bool, typer.Option(help="Train a guesser as well (needs scikit-learn).")] = True,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Attack a release: singling out, linkability, inference, membership, beside a control group of other people.
@@ -66,10 +66,10 @@ def attack(
     wanted = _job(given, held)
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        table = read_data(original, encoding).frame
-        release = None if released is None else read_data(released, encoding).frame
-        people = control if held else None if others is None else read_data(others, encoding).frame
-        earlier = None if beside is None else read_data(beside, encoding).frame
+        table = read_data(original, layout.over(wanted)).frame
+        release = None if released is None else read_data(released, layout.of_others).frame
+        people = control if held else None if others is None else read_data(others, layout.of_others).frame
+        earlier = None if beside is None else read_data(beside, layout.of_others).frame
         described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
         found = run(
             table, release, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), control=people,
@@ -134,12 +134,12 @@ def _show(out: Any, found: Any, report: Path | None) -> None:
         out.print(Text(f"Report: {report}"), soft_wrap=True)
 
 
-@o.command("unit", "report", "output", needs={"encoding": o.TEXT_INPUT})
+@o.command("unit", "report", "output")
 def cells(
     released: o.Data,
     by: BY = None,
     least: Annotated[int, typer.Option(help="Counts of fewer people than this are small.")] = 11,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Which small counts can be made from a release: all crosses of up to three columns, and by subtraction.
@@ -163,7 +163,7 @@ def cells(
         raise JobError("Which columns does the table of counts have? Name up to three (--by).")
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        frame = read_data(released, encoding).frame
+        frame = read_data(released, layout).frame
         found = small_cells(frame, columns, least=least, unit=unit, progress=Progress(show))
         if output is not None:
             from dataclasses import replace
@@ -223,7 +223,7 @@ def evidence(
         float | None, typer.Option(help="The risk that a record may have, where one is named.")
     ] = None,
     guesses: Annotated[int, typer.Option(help="Guesses per attack.")] = 1000,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Check what an authority asks of a release, and write the document that is filed.
@@ -243,11 +243,14 @@ def evidence(
     wanted = o.job_of(given)
     with progress_bar() as show:
         show(Step("reading", None, ""))
-        before, others = (None if each is None else read_data(each, encoding).frame for each in (original, control))
+        own = layout.over(wanted)
+        before = None if original is None else read_data(original, own).frame
+        others = None if control is None else read_data(control, layout.of_others).frame
+        rows = read_data(released, layout.of_others if original is not None else own).frame
         manifest, checksum = manifest_beside(released)
         found = report_policy(
             Evidence(
-                asked, read_data(released, encoding).frame, before, others,
+                asked, rows, before, others,
                 wanted if given["job"] is not None else None, manifest, wanted.quasi, wanted.sensitive, wanted.unit,
                 threshold, guesses, given["seed"], show,
             ),

@@ -50,6 +50,29 @@ def algorithms(name: Name = None) -> None:
     emit({"algorithms": listed}, show)
 
 
+@o.command("output")
+def schema(**given: Any) -> None:
+    """Print the JSON Schema of job files, with which editors complete and check them.
+
+    `kanopy schema -o job.schema.json`, and `#:schema ./job.schema.json` in the first line of the job: the extensions
+    of VS Code for TOML (Taplo) then know its keys. `kanopy init` writes that line where the file is beside the job.
+    """
+    import json
+
+    from kanopy._files import write_whole
+    from kanopy._job.schema import job_schema
+    from kanopy.cli.files import check_outputs
+
+    text = json.dumps(job_schema(), indent=1, ensure_ascii=False)
+    output = given["output"]
+    if output is None:
+        emit(job_schema(), lambda out: out.print(text, markup=False, highlight=False, soft_wrap=True))
+        return
+    check_outputs([], output, suffixes=(".json",))
+    write_whole(output, f"{text}\n")
+    emit({"schema": str(output)}, lambda out: out.print(f"Wrote {output}."))
+
+
 @o.command()
 def models(name: Name = None) -> None:
     """List the privacy models, each with one sentence and an example."""

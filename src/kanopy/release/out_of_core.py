@@ -54,6 +54,8 @@ def why_in_memory(job: Any) -> str | None:
         return "lists are only taken apart there"
     if job.neutralize_formulas:
         return "texts are only neutralized there"
+    if job.places:
+        return "places are only made of two columns there"
     if untouched := [name for name in job.decimals if name not in job.quasi]:
         return f"the decimal signs of {some(untouched)} are only read there"
     return None
