@@ -119,6 +119,12 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
+def shown_by(view: str, *plain: Any) -> str:
+    """What a notebook shows of plain data by a view of the room that draws, which is looked up when asked for."""
+    drawn: str = getattr(import_module("kanopy.report.notebook"), view)(*plain)
+    return drawn
+
+
 class Drawn(Short):
     """The base of objects below the room that draws: a notebook shows the drawing, which is looked up when asked for.
 

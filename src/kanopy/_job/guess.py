@@ -14,7 +14,7 @@ from kanopy._errors import shown_address, some
 from kanopy._job.design import Design
 from kanopy._job.job import DEFAULT_K, Job
 from kanopy._job.toml_text import toml_key, toml_value
-from kanopy._shown import Drawn
+from kanopy._shown import Short, shown_by
 from kanopy._table.official.classified import proposed, with_classified_roles
 from kanopy._table.official.places import place_guesses
 from kanopy._table.roles import Role
@@ -46,7 +46,7 @@ MOST_IN_A_FILE = 20_000
 
 
 @dataclass(frozen=True)
-class GuessedJob(Drawn):
+class GuessedJob(Short):
     """The text of a commented job file, per column what was guessed and why, and what is left to decide."""
 
     text: str
@@ -57,6 +57,9 @@ class GuessedJob(Drawn):
     def job(self) -> Job:
         """The job that the text describes."""
         return Job.from_toml(self.text)
+
+    def _repr_html_(self) -> str:
+        return shown_by("guessed_job", self.columns, self.decide)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from kanopy._kinds import (
     taken,
 )
 from kanopy._parameters import Declared, parameters_of
-from kanopy._shown import Drawn
+from kanopy._shown import shown_by
 from kanopy._table import policies
 from kanopy._table.policies import ONCE
 from kanopy._table.roles import AT_HOME, LEAVE_OUT, ROLES, settle_roles
@@ -178,7 +178,6 @@ class Job(Declared):
     delimiter: policies.Delimited = None
     sheet: policies.Sheet = None
     header_row: policies.HeaderRow = None
-    _repr_html_ = Drawn._repr_html_
     places: usage.Places = field(default_factory=dict)
     _said: frozenset[str] = field(init=False, repr=False, default=frozenset())
 
@@ -254,6 +253,9 @@ class Job(Declared):
             if not wrong.keys() & set(needs):
                 mistakes += check()
         refuse(mistakes)
+
+    def _repr_html_(self) -> str:
+        return shown_by("job", {"k": self.k, "algorithm": self.algorithm, **self.to_dict()})
 
     def _wrong_models(self) -> Iterator[str]:
         """The k that models ask for becomes the job's, the columns they name sensitive."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from kanopy._errors import JobError, near_miss, short, some
 from kanopy._kinds import Anything, Either, Instance, MapOf, Maybe, Names, Number, OneOf, Text, Whole, collected
 from kanopy._parameters import Declared, parameters_of
-from kanopy._shown import Drawn
+from kanopy._shown import shown_by
 from kanopy._table import policies
 from kanopy._table.guessing.personal import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
@@ -67,7 +67,6 @@ class MaskJob(Declared):
     'fusion'
     """
 
-    _repr_html_ = Drawn._repr_html_
     masks: ClassVar[bool] = True
     recoding: ClassVar[str] = SUBSTITUTION
     text: Annotated[tuple[str, ...], Names(), "columns with free text, compared by meaning"] = ()
@@ -160,6 +159,10 @@ class MaskJob(Declared):
             withheld: str | Iterable[str] = (),
             shuffle: bool | None = None,
         ) -> None: ...
+
+    def _repr_html_(self) -> str:
+        columns = {name: {"role": role} for name, role in self.roles.items()}
+        return shown_by("job", {"k": self.k, "algorithm": self.algorithm, "columns": columns})
 
     def contradictions(self) -> Iterable[str]:
         mistakes: list[str] = []
