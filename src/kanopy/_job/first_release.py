@@ -103,7 +103,7 @@ def _tried(part: pl.DataFrame, job: Job) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
     from kanopy._job.reading import as_said
 
-    frame = as_said(part, None, job)[0] if job.skip_rows or job.decimals or job.column_tokens else part
+    frame = as_said(part, lambda records, _=None: records, job)[0]
     hierarchies = resolve_hierarchies(frame, job)
     full = _losses(frame, job, hierarchies, "optimal")
     local = _losses(frame, job, hierarchies, "mondrian")
