@@ -11,7 +11,6 @@ from kanopy._table.guessing.guess import guess_roles
 from kanopy._table.sources import read_source
 from tests.shared_input import figures, needs_shared
 
-
 ENCODINGS = {"maven_patients": "latin-1"}
 
 
