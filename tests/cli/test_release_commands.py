@@ -314,7 +314,7 @@ def test_init_writes_the_hierarchies_it_chose(shell: Shell) -> None:
     made, job = shell.folder / "made.csv", shell.folder / "job.toml"
     written = job.read_text(encoding="utf-8")  # a town and its region lose the same: say that regions are wanted
     job.write_text(written.replace('town.csv"\n', 'town.csv"\nmin-level = 1\n'), encoding="utf-8")
-    assert shell("anonymize", table, "--job", job, "-k", "30", "-o", made).status == 0
+    assert shell("anonymize", table, "--job", job, "--algorithm", "optimal", "-k", "30", "-o", made).status == 0
     assert "Rhine" in made.read_text(encoding="utf-8") and "Bonn" not in made.read_text(encoding="utf-8")
     (shell.folder / "job.toml").unlink()
     assert shell(*init).status == 2 and "Rhine" in (shell.folder / "levels/town.csv").read_text(encoding="utf-8")

@@ -103,8 +103,7 @@ def _tried(part: pl.DataFrame, job: Job) -> Trial | None:
     from kanopy._job.inputs import resolve_hierarchies
     from kanopy._job.reading import ReadingRules, read_records
 
-    read = job.skip_rows or job.decimals or job.column_tokens
-    frame = read_records(part, job, rules=ReadingRules.of(job), part=True) if read else part
+    frame = read_records(part, job, rules=ReadingRules.of(job), part=True)
     hierarchies = resolve_hierarchies(frame, job)
     full = _losses(frame, job, hierarchies, "optimal")
     local = _losses(frame, job, hierarchies, "mondrian")

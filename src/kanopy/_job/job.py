@@ -64,9 +64,8 @@ class Job(Declared):
     >>> job.suppress, Job.from_toml(job.to_toml()) == job
     (0.02, True)
 
-    `quasi` columns are generalized; `identifiers` and `withheld` columns never leave, `undecided` ones not yet;
-    `sensitive` and `insensitive` columns are published as they are. Columns without a role are left out, unless `rest`
-    is "publish".
+    `quasi` columns are generalized; `identifiers`, `withheld` and (for now) `undecided` ones stay out; `sensitive` and
+    `insensitive` ones are published as they are. Columns without a role are left out, unless `rest` is "publish".
 
     `min_levels`, `max_levels` and `weights` are per quasi-identifier. `missing` says what a missing value is
     (`as-value`, `suppress`, `error`), `unknown` what a value is that its hierarchy does not know (`error`, `suppress`,

@@ -198,7 +198,7 @@ def unit_among(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
         and table.values[name].rows == table.frame.height
         and not HOUSEHOLD_WORDS & set(columns[name].words)
         and not columns[name].has("about places")
-        and hangs_on(table.frame, name, table.values)
+        and (guess.kind == "unit" or hangs_on(table.frame, name, table.values))
     ]
     # What a standard calls the unit comes first, then the key with most values.
     return max(keys, key=lambda name: (found[name].kind == "unit", table.values[name].distinct), default=None)

@@ -93,10 +93,8 @@ def told_of_hidden(frame: pl.DataFrame, published: Iterable[str], generalized: S
     """Per column that would tell something of generalized columns, were these hidden altogether, what it tells most."""
     published = list(published)
     # Each pair of columns is compared: of very many columns on fewer rows.
-    compared_rows = max(
-        FEWEST_ROWS_COMPARED, min(MOST_ROWS, MOST_COMPARED // max(len(published) * len(generalized), 1))
-    )
-    found = find_dependences(frame, published, generalized, compared_rows)
+    compared = max(FEWEST_ROWS_COMPARED, min(MOST_ROWS, MOST_COMPARED // max(len(published) * len(generalized), 1)))
+    found = find_dependences(frame, published, generalized, compared)
     if not found:
         return {}
     rows = frame[drawn(frame.height)]

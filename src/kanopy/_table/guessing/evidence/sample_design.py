@@ -13,6 +13,7 @@ from kanopy._table.roles import HOUSEHOLD_WORDS, Role
 if TYPE_CHECKING:
     from kanopy._table.guessing.guess import Guess
 
+NUMBER_WORDS, HALF = frozenset({"id", "ids", "no", "nr", "num", "number", "key", "code", "cod", "ident"}), 0.2
 OUT = (Role.IDENTIFIER, Role.WITHHELD, Role.UNDECIDED)
 FEWEST_HOUSEHOLDS, LARGEST_HOUSEHOLD, SMALLEST_MEAN = 10, 60, 1.02
 PERSON_WORDS = frozenset({"person", "pers", "p", "pop", "population", "final", "fin", "sampling", "an", "analysis"})
@@ -67,7 +68,9 @@ def _household(table: TableView, columns: Mapping[str, ColumnView], found: Mappi
         seen, entry = table.values[name], table.standards.get(name)
         standard = entry is not None and entry.kind == "household"
         column = columns[name]
-        named = bool(HOUSEHOLD_WORDS & set(column.words)) and guess.role in OUT
+        words = set(column.words)
+        numbered = bool(words & NUMBER_WORDS) and seen.distinct > HALF * seen.rows
+        named = bool(HOUSEHOLD_WORDS & words) and (guess.role in OUT or numbered)
         if not (standard or named) or seen.nested or (seen.fractions and not _whole_numbers(seen.numbers)):
             continue
         many = seen.distinct >= FEWEST_HOUSEHOLDS and seen.rows <= LARGEST_HOUSEHOLD * seen.distinct
