@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._errors import JobError
 from kanopy._job.guess import guess_job
 from kanopy._table.datasets import adult
 from kanopy.classifications.recognition import covers, recognize
@@ -181,3 +182,8 @@ def test_a_column_of_diagnoses_as_a_quasi_identifier_is_generalized_by_chapters(
     released = kanopy.anonymize({"dx": codes * 5}, job)
     assert set(released.data["dx"]) <= set(released.report.columns[0].published_labels)
     assert all(label[0] in "AEIJ1234567890*" for label in released.data["dx"]) and released.smallest_class >= 10
+
+
+def test_a_wrong_setting_of_a_classification_is_told_when_the_job_is_made():
+    with pytest.raises(JobError, match="label"):
+        kanopy.Job(quasi=["c"], hierarchies={"c": {"classification": "countries", "label": "code"}})
