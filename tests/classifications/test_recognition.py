@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import kanopy
+from kanopy._errors import JobError
 from kanopy._job.guess import guess_job
 from kanopy._table.datasets import adult
 from kanopy.classifications.recognition import covers, recognize
@@ -166,3 +167,23 @@ def test_integer_columns_of_codes():
     frame = pl.DataFrame({"county_fips": [1001, 6037, 19001, 36061] * 5, "sex": ["m", "f"] * 10})
     guessed = guess_job(frame)
     assert guessed.job.hierarchies.get("county_fips") == {"classification": "us-counties"}
+
+
+def test_codes_of_diagnoses_are_sensitive_and_named():
+    codes = ["A00.0", "E11.9", "I10", "J45.20", "C50.111", "F32.1", "K21.9", "M54.50", "N39.0", "G43.909", "L40.0"]
+    guessed = guess_job({"xq": codes * 20, "age": list(range(20, 75)) * 4})
+    assert {each["column"]: each["role"] for each in guessed.columns}["xq"] == "sensitive"
+    assert "codes or names of icd-10-cm (icd-10-cm-2026): 100 % of the values match" in guessed.text
+
+
+def test_a_column_of_diagnoses_as_a_quasi_identifier_is_generalized_by_chapters():
+    codes = ["A00.0", "A01.0", "E11.9", "E10.9", "I10", "I11.0", "J45.20", "J44.9"]
+    job = kanopy.Job(quasi=["dx"], k=10, hierarchies={"dx": {"classification": "icd-10-cm"}})
+    released = kanopy.anonymize({"dx": codes * 5}, job)
+    assert set(released.data["dx"]) <= set(released.report.columns[0].published_labels)
+    assert all(label[0] in "AEIJ1234567890*" for label in released.data["dx"]) and released.smallest_class >= 10
+
+
+def test_a_wrong_setting_of_a_classification_is_told_when_the_job_is_made():
+    with pytest.raises(JobError, match="label"):
+        kanopy.Job(quasi=["c"], hierarchies={"c": {"classification": "countries", "label": "code"}})

@@ -123,15 +123,18 @@ class AtLeastTwo(Kind):
 class HierarchyGiven(Kind):
     """Whatever a job may give for the hierarchy of a column."""
 
-    words = "a Hierarchy, a file or a method like {'method': 'iotf'}"
+    words = "a Hierarchy, a file or a method like {'method': 'iotf'} or {'classification': 'icd-10-cm'}"
 
     def take(self, value: Any, label: str, mistakes: list[str]) -> Any:
-        if isinstance(value, Mapping) and isinstance(value.get("method"), str) and value["method"] != "auto":
+        method = None
+        if isinstance(value, Mapping):
+            method = value.get("method", "classification" if "classification" in value else None)
+        if isinstance(value, Mapping) and isinstance(method, str) and method != "auto":
             from kanopy.hierarchy.builders.registry import BUILDERS
 
             with collected(mistakes):
                 given = {name: each for name, each in value.items() if name != "method"}
-                mistakes += check_parameters(BUILDERS.find(value["method"]), given)
+                mistakes += check_parameters(BUILDERS.find(method), given)
         elif isinstance(value, Mapping) and not isinstance(value.get("method", ""), str):
             self.refuse(value, label, mistakes)
         elif not isinstance(value, (Hierarchy, str, Path, Mapping)) and not hasattr(value, "build"):

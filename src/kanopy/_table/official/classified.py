@@ -80,7 +80,8 @@ def with_classified_roles(frame: pl.DataFrame, guesses: list[Guess]) -> list[Gue
     """The guesses with the role of recognised columns, where nothing else was known about them.
 
     Diagnoses and drugs are sensitive, places and occupations are known to others. What was taken for an identifier
-    stays one: a code that is alone in its row could be a number of the person.
+    stays one: a code that is alone in its row could be a number of the person. What was undecided is published as
+    sensitive only where values repeat: otherwise somebody must decide, and the reason says what it is.
     """
     from dataclasses import replace
 
@@ -90,6 +91,9 @@ def with_classified_roles(frame: pl.DataFrame, guesses: list[Guess]) -> list[Gue
             found = recognized(guess.column, frame[guess.column], guess.missing)
             if found is not None and found.role in (Role.SENSITIVE, Role.QUASI_IDENTIFIER):
                 role = Role.SENSITIVE if found.role == Role.SENSITIVE else Role.QUASI_IDENTIFIER
+                often = 2 * frame[guess.column].n_unique() <= frame.height
+                if guess.role == Role.UNDECIDED and role == Role.SENSITIVE and not often:
+                    role = Role.UNDECIDED
                 guess = replace(guess, role=role, reason=f"{found.sentence()}; {guess.reason}")
         changed.append(guess)
     return changed

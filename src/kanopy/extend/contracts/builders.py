@@ -38,9 +38,10 @@ def build(
 
 def fitting(builder: type[Builder], needs: Needs) -> Iterator[tuple[list[Any], Mapping[str, Any]]]:
     """The columns that a builder fits, and its parameters there."""
-    kinds = [kind for kind in COLUMNS if kind in builder.fits]
-    assert kinds, f"it fits none of the kinds {', '.join(COLUMNS)}: say in `fits` which"
-    yield from ((COLUMNS[kind], needs(kind)) for kind in kinds)
+    columns: Mapping[str, list[Any]] = builder.examples or COLUMNS
+    kinds = [kind for kind in columns if kind in builder.fits]
+    assert kinds, f"it fits none of the kinds {', '.join(columns)}: say in `fits` which"
+    yield from ((columns[kind], needs(kind)) for kind in kinds)
 
 
 def says_what_it_is(builder: type[Builder], needs: Needs) -> None:

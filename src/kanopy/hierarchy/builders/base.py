@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,8 @@ class Builder(Declared):
     summary: ClassVar[str] = ""
     fits: ClassVar[frozenset[str]] = frozenset({"integer", "decimal", "real", "date", "datetime", "time", "duration"})
     """The kinds of column this method can work on."""
+    examples: ClassVar[Mapping[str, list[Any]]] = MappingProxyType({})
+    """Per kind a column of twelve values to try the method on, where it does not take any words or numbers."""
     k_of_job: ClassVar[bool] = False
     """Whether the parameter `k` is that of the job unless it is said."""
 

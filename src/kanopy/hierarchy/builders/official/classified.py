@@ -8,9 +8,9 @@ classification that join some of them, and `*` above all. Values that the classi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -63,6 +63,9 @@ class FromClassification(Builder):
     method: ClassVar[str] = "classification"
     summary: ClassVar[str] = "the levels of an official classification (ICD, NACE, countries)"
     fits: ClassVar[frozenset[str]] = frozenset({"text", "integer", "decimal", "real"})
+    examples: ClassVar[Mapping[str, list[Any]]] = {
+        "text": ["DEU", "FRA", "ITA", "ESP", "POL", "JPN", "CHN", "IND", "BRA", "CHL", "KEN", "EGY"]
+    }
     classification: Annotated[str, Text(), "a name of `kanopy classifications`, or a file"] = "countries"
     file: Annotated[str, Text(empty=True), "the file of a classification that does not come with Kanopy"] = ""
     labels: Annotated[str, OneOf(*LABELS), "what nodes are called"] = "auto"

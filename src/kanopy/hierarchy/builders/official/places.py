@@ -6,7 +6,7 @@ north and east of them, and both sides are written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -48,6 +48,9 @@ class PointBuilder(Builder):
     """What builders over points share: how points are read, and the label of what has no place."""
 
     fits: ClassVar[frozenset[str]] = frozenset({"text"})
+    examples: ClassVar[Mapping[str, list[Any]]] = {
+        "text": [f"{48 + i % 4}.{i % 3}1, {2 + i % 5}.{i % 7}2" for i in range(12)]
+    }
     order: Annotated[str, OneOf(*ORDERS), "which coordinate comes first in a pair"] = "lat lon"
 
     def build_column(self, column: Column) -> Hierarchy:
