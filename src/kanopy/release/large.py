@@ -242,9 +242,10 @@ def _prepared(
             alone = without_unit(frame, job.unit, job.missing_tokens)
             kind = np.repeat(kind, np.where(alone, rows_of, 1))
             frame, rows_of = frame[kind], np.where(alone, 1, rows_of)[kind]
-        units, about = units_for(frame, job, rows_of)
+        read = as_said(head, _nothing, job.replaced(skip_rows=0))[0]
+        units, about = units_for(frame, job, rows_of, looked_at=read)
         table = generalizable(frame, job, population, units, rows_of)
-        people = about_people(as_said(head, _nothing, job.replaced(skip_rows=0))[0], job)
+        people = about_people(read, job)
     notes = (*engine.notes, *notes, *about, *people)
     known = population if population is not None else job.population
     named = shown_address(source or engine.source)
@@ -327,6 +328,7 @@ def _recoded(
     """What the engine has to do, and what is published piece by piece."""
     import polars as pl
 
+    from kanopy._core.units import ALL
     from kanopy._table.column import emptied
     from kanopy.engine.contract import Recoded
 
@@ -339,6 +341,8 @@ def _recoded(
         place = np.where(kept, np.cumsum(kept) - 1, 0)
         labels = labels[place]
     hashed = set(job.pseudonymize)
+    if prepared.units is not None and prepared.units.known == ALL:
+        empty = [*empty, *job.pseudonymize]  # suppressed rows of one are not to be tied together
     leaving = [name for name in engine.schema.names() if name in hashed or name not in prepared.at_home]
     assert prepared.multiplicity is not None
     recoded = Recoded(

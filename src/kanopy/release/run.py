@@ -14,6 +14,7 @@ from kanopy._job.job import Job
 from kanopy._job.usage import require_used
 from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
+from kanopy.release.people_linked import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
@@ -155,10 +156,13 @@ def run(
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, key, kept)
+        link = link_of(prepared, job)
+        published = untied(prepared, job, found, published, link)
     with clock.stage("verify"):
         progress("verifying")
         background = background_of(prepared, job, found)
         verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
+        verification, about_link = with_traces(verification, prepared, job, found, published, kept, link)
     result = Result(
         records=PublishedRows(published, kept, prepared.lists),
         job=job,
@@ -171,6 +175,7 @@ def run(
             *why_not,
             *remarks,
             *told,
+            *about_link,
             *about_order(prepared, job, kept),
         ),
         about_suppressed=told,

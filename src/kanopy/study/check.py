@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
+from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
 from kanopy._shown import Plain, Short
 from kanopy.metrics.risk.class_sizes import risk
@@ -154,7 +155,7 @@ def check(
     require_columns(subject.frame, [*wanted.quasi, *wanted.sensitive, *survey])
     subject.require_unit()
     frame, units, lists = opened(
-        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known, part=as_release
+        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, part=as_release
     )
     if lists is not None and (survey or subject.population is not None):
         raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")

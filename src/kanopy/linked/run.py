@@ -1,0 +1,484 @@
+"""The release of several linked tables: one search over their union, one verification, all tables or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._arrays import Mask
+from kanopy._core.classes import full_domain_recoding
+from kanopy._core.units import too_many_known
+from kanopy._errors import DataError, JobError, NoSolution, some
+from kanopy._job.job import Job
+from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy.linked.job import At, LinkedJob
+from kanopy.linked.keys import Related, relate
+from kanopy.linked.publish import keys_for, shifted, with_keys
+from kanopy.linked.union import TableCodes, Union, unite
+from kanopy.release.prepare import Generalizable, Prepared, prepare
+from kanopy.release.run import run
+from kanopy.search.solution import Solution
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy.linked.result import LinkedResult
+
+MOST_TIES = 2_000
+"""Combinations of levels of shared domains that are searched one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of a linked job, prepared: `None` where it has too few people to publish any row."""
+
+    name: str
+    job: Job
+    frame: pl.DataFrame
+    prepared: Prepared | None
+    unit: str
+    repeated: tuple[str, ...] = ()
+    """Columns of the person that its rows repeat: they get the person's labels."""
+    marker: str | None = None
+    """A column that was added because the table has no quasi-identifier of its own."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def anonymize_tables(
+    job: LinkedJob | Mapping[str, Any] | str,
+    *,
+    key: bytes | None = None,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    encoding: str | None = None,
+) -> LinkedResult:
+    """Publish several linked tables so that the promise holds for everything that can be joined.
+
+    For a person u let p(u) be the published tuple of the person and E(u) the multiset of published tuples of the other
+    tables, each with the name of its table. For every u and every S ⊆ E(u) of at most `known` elements, at least k
+    people v have p(v) = p(u) and S ⊆ E(v); with known = "all", p(v) = p(u) and E(v) = E(u).
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"id": [1, 2, 3, 4], "sex": list("ffmm")})
+    >>> visits = pl.DataFrame({"id": [1, 2, 3, 4, 4], "ward": list("aabbb")})
+    >>> column = {"role": "quasi-identifier"}
+    >>> job = {"unit": "people.id", "k": 2, "known": 1, "tables": {
+    ...     "people": {"data": people, "columns": {"sex": column}},
+    ...     "visits": {"data": visits, "columns": {"ward": column}}},
+    ...     "links": [{"from": "visits.id", "to": "people.id"}]}
+    >>> anonymize_tables(job).frames["visits"]["ward"].to_list()
+    ['a', 'a', 'b', 'b', 'b']
+    """
+    from kanopy.linked.result import LinkedResult
+    from kanopy.linked.verified import verify_tables
+
+    if isinstance(job, str):
+        job = LinkedJob.read(job)
+    job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
+    clock, tell = clock or Clock(), Progress(progress)
+    if job.keys != "hash" and key is not None and job.shift_dates is None:
+        raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
+    if job.keys == "hash":
+        from kanopy._table.pseudonyms import check_key
+
+        check_key(key)
+    with clock.stage("read"):
+        tell("reading")
+        frames, sources = read_tables(job, encoding)
+        related = relate(job, frames)
+    with clock.stage("encode"):
+        tell("encoding")
+        domains = shared_domains(job, related)
+        tables = {name: prepared_table(job, related, name, domains, sources[name], tell) for name in related.order}
+    known = job.known_rows
+    longest = _longest(related)
+    if known is not None and known > max(longest, 1):
+        raise too_many_known(known, longest, str(job.unit))
+    whole = solve(job, related, tables, domains, tell, clock)
+    with clock.stage("apply"):
+        tell("applying")
+        published, kept, results, notes = apply_levels(job, related, tables, whole, tell)
+        keys = keys_for(job, related, published, kept, key)
+        frames_out = {
+            name: with_keys(shifted(job, related, name, published[name], kept[name], key), tables[name], name, job, related, kept, keys, published)
+            for name in related.order
+        }
+    with clock.stage("verify"):
+        tell("verifying")
+        verification = verify_tables(job, related, tables, frames_out, kept, whole.levels)
+    return LinkedResult(
+        job=job, related=related, tables=tables, frames=frames_out, kept=kept, levels=whole.levels, solution=whole,
+        results=results, verification=verification, notes=(*related.notes, *notes), clock=clock, sources=sources,
+    )  # fmt: skip
+
+
+def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
+    """The records of every table, keys that are empty texts as missing, and where each came from."""
+    import polars as pl
+
+    from kanopy._job.reading import read_records
+    from kanopy._table.sources import is_source, read_source
+
+    frames, sources = {}, {}
+    for name in job.tables:
+        source = job.source_of(name)
+        read = read_source(source, encoding=encoding) if is_source(source) else None
+        frame = read_records(source if read is None else read.frame, job.job_of(name))
+        blank = [column for column in job.key_columns(name) if column in frame.columns and frame[column].dtype == pl.String]
+        frames[name] = frame.with_columns(pl.when(pl.col(blank) != "").then(pl.col(blank)).name.keep()) if blank else frame
+        sources[name] = read
+    return frames, sources
+
+
+def shared_domains(job: LinkedJob, related: Related) -> list[tuple[At, ...]]:
+    """Columns that share labels: those that the job names, and quasi-identifiers of one name in tables of events."""
+    found = [tuple(own) for own in job.domains]
+    taken = {at for own in found for at in own}
+    for at in taken:
+        if at.column not in job.job_of(at.table).quasi:
+            raise JobError(f"{at} shares labels with other columns, and is no quasi-identifier. Give it that role.")
+    by_name: dict[str, list[At]] = {}
+    for name in related.order:
+        if name != related.people:
+            for column in job.job_of(name).quasi:
+                if At(name, column) not in taken:
+                    by_name.setdefault(column, []).append(At(name, column))
+    return found + [tuple(own) for own in by_name.values() if len(own) > 1]
+
+
+def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]]) -> tuple[str, ...]:
+    """Quasi-identifiers of the person that a table repeats; raises where they disagree with the person's."""
+    people = related.people
+    if people is None or name == people:
+        return ()
+    own, theirs = job.job_of(name), job.job_of(people)
+    together = [{at for at in domain} for domain in domains]
+    found = []
+    for column in theirs.quasi:
+        role = own.roles.get(column)
+        shares = any({At(name, column), At(people, column)} <= domain for domain in together)
+        if role is None or role == "identifier" or shares:
+            continue
+        ours = related.frames[name][column]
+        person = related.frames[people][column][related.unit_of_row[name].astype(np.int64)]
+        from kanopy.verify.regroup import labels_of_values
+
+        differ = int((labels_of_values(ours).rename("") != labels_of_values(person).rename("")).sum())
+        if differ:
+            raise DataError(
+                f"{At(name, column)} repeats {At(people, column)} and differs from it in {differ:,} of {len(ours):,} "
+                "rows. Correct one of them; if they are different things, rename the column, or say that they share "
+                f"labels: [[domains]] columns = [\"{At(people, column)}\", \"{At(name, column)}\"]."
+            )
+        found.append(column)
+    return tuple(found)
+
+
+def prepared_table(
+    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, tell: Progress
+) -> Table:
+    """One table, encoded, with whose rows they are in a column of its own."""
+    import polars as pl
+
+    frame, own = related.frames[name], job.job_of(name)
+    repeated = _repeated(job, related, name, domains)
+    for column in repeated:
+        own = own.with_role(column, "identifier")
+    unit = job.unit.column if job.unit.column not in frame.columns else f"{job.unit.column} of the unit"
+    marker = None
+    if not own.quasi:
+        marker = "\0table"
+        from kanopy.hierarchy.hierarchy import Hierarchy
+
+        frame = frame.with_columns(pl.lit(name).alias(marker))
+        own = own.replaced(quasi=[marker], hierarchies={**own.hierarchies, marker: Hierarchy.flat([name], name=marker)})
+    own = own.replaced(skip_rows=0, column_tokens={}, decimals={})
+    if name != related.people:
+        frame = frame.with_columns(pl.Series(unit, related.unit_of_row[name]))
+        own = own.replaced(unit=[unit], known=1)
+    own = own.replaced(hierarchies={**own.hierarchies, **_hierarchies_of_domains(job, related, own, name, domains)})
+    people = len(np.unique(related.unit_of_row[name]))
+    if people < job.k:
+        return Table(name, own, frame, None, unit, repeated, marker)
+    if people == frame.height and own.unit:
+        own = own.replaced(unit=[], known=None, identifiers=[*own.identifiers, unit])
+    ready = prepare(frame, own, source=None if source is None else _named(source), progress=tell)
+    if ready.lists is not None or not isinstance(ready.table, Generalizable):
+        raise JobError(f"The table {name!r} holds lists, which are not published together with other tables. Make a table of them.")
+    assert isinstance(ready.job, Job)
+    notes = tuple(note for note in ready.all_notes if "changes nothing" not in note and "has no role" not in note)
+    return Table(name, ready.job, frame, ready, unit, repeated, marker, tuple(f"{name}: {note}" for note in _cleaned(notes, marker, unit)))
+
+
+def _named(source: Any) -> str | None:
+    return None if source.path is None else str(source.path)
+
+
+def _cleaned(notes: Sequence[str], *hidden: str | None) -> list[str]:
+    """Notes that do not speak of columns that were added here."""
+    return [note for note in notes if not any(name is not None and f"'{name}'" in note for name in hidden)]
+
+
+def _hierarchies_of_domains(
+    job: LinkedJob, related: Related, own: Job, name: str, domains: Sequence[Sequence[At]]
+) -> dict[str, Any]:
+    """The hierarchy of every column of a shared domain: built from the values of all its columns together."""
+    import polars as pl
+
+    from kanopy._job.inputs import resolve_hierarchies
+
+    found: dict[str, Any] = {}
+    for domain in domains:
+        mine = [at for at in domain if at.table == name]
+        if not mine:
+            continue
+        series = [related.frames[at.table][at.column].alias("value") for at in domain]
+        if len({each.dtype for each in series}) > 1:
+            series = [each.cast(pl.String) for each in series]
+        jobs = {at: job.job_of(at.table) for at in domain}
+        given = next((jobs[at].hierarchies[at.column] for at in domain if at.column in jobs[at].hierarchies), None)
+        stacked = pl.DataFrame({"value": pl.concat(series)})
+        first = jobs[domain[0]]
+        units = np.concatenate([related.unit_of_row[at.table] for at in domain]).astype(np.int32)
+        asked = Job(
+            quasi=["value"], k=job.k, hierarchies={} if given is None else {"value": given},
+            missing_tokens=first.missing_tokens, metric=job.metric, max_levels={"value": 99} if given is None else {},
+        ).replaced(max_levels={})  # fmt: skip
+        tree = resolve_hierarchies(stacked, asked, unit_of_row=units)["value"]
+        found |= {at.column: tree.renamed(at.column) for at in mine}
+    return found
+
+
+def _longest(related: Related) -> int:
+    """The most rows besides their own that a person has."""
+    counts = np.zeros(related.count, np.int64)
+    for name in related.order:
+        if name != related.people:
+            counts += np.bincount(related.unit_of_row[name], minlength=related.count)
+    return int(counts.max(initial=0))
+
+
+# ---- search -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What was found for all tables: levels and suppressed rows per table, the loss, and how it was found."""
+
+    levels: Mapping[str, Mapping[str, int]]
+    gone: Mapping[str, Mask]
+    score: float
+    optimal: bool
+    judged: int
+    candidates: int
+    algorithm: str
+    notes: tuple[str, ...]
+
+
+def solve(
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], domains: Sequence[Sequence[At]], tell: Progress,
+    clock: Clock,
+) -> Whole:  # fmt: skip
+    """The best levels for all tables together, proved where the algorithm proves."""
+    from kanopy._table.roles import called
+    from kanopy.metrics.full_domain import metric_named
+    from kanopy.privacy.models import KAnonymity
+    from kanopy.search.algorithms import make_algorithm
+    from kanopy.search.problem import Problem
+
+    coded = {name: _codes(table) for name, table in tables.items() if table.prepared is not None}
+    forced = {name: np.full(related.frames[name].height, name not in coded) for name in related.order}
+    forced = related.orphaned(forced)
+    if related.people is not None and related.people not in coded:
+        raise JobError(f"The table {related.people!r} has fewer than k = {job.k:,} people: nothing can be published.")
+    context = {name: _context(job, related, name) for name in coded}
+    with clock.stage("search"):
+        metric = metric_named(job.metric)
+        known = job.known_rows
+        union = unite(related, coded, context, domains, known, metric, called([job.unit.column]))  # type: ignore[arg-type]
+        lost = sum(int(own.sum()) for own in forced.values())
+        limit = job.suppress
+        if lost > job.suppress * related.rows:
+            raise NoSolution(
+                f"{lost:,} rows are in tables with rows of fewer than k = {job.k:,} people, or refer to these: "
+                f"{some([name for name in tables if name not in coded])}. They cannot be published, and the job allows "
+                f"{int(job.suppress * related.rows):,} suppressed rows.",
+                advice=["leave these tables out of the job", "allow more rows to be suppressed (suppress)", "choose a smaller k"],
+            )
+        problem = Problem(
+            union.domain, [KAnonymity(job.k), *union.models], union.metric,
+            weights=[0.0, *(column.weight for column in union.columns)] if union.columns else [1.0],
+            suppression_limit=limit,
+            lowest_levels=[0, *(column.lowest for column in union.columns)],
+            highest_levels=[0, *(column.highest for column in union.columns)],
+        )  # fmt: skip
+        algorithm = make_algorithm(job.algorithm, **job.parameters)
+        found = _tied_search(problem, algorithm, union, tell)
+    assert found.levels is not None
+    levels = _levels(job, tables, coded, union, found, domains)
+    gone = union.gone(found.recoding.group_of_row < 0, {name: related.frames[name].height for name in related.order})
+    for name in related.order:
+        gone[name] |= forced[name]
+        if name in coded and name not in union.tables:
+            gone[name] |= coded[name].domain.tuple_of_row < 0
+    gone = related.orphaned(gone)
+    return Whole(
+        levels, gone, found.score, found.optimal, found.judged, found.candidates, found.algorithm, tuple(found.notes)
+    )
+
+
+def _tied_search(problem: Any, algorithm: Any, union: Union, tell: Progress) -> Solution:
+    """The best candidate whose tied columns have one level: a search per choice of these levels, pruned by bounds."""
+    if not union.tied:
+        return algorithm.solve(problem, tell)  # type: ignore[no-any-return]
+    lattice = problem.lattice
+    ranges = []
+    for group in union.tied:
+        low, high = max(lattice.lowest[j] for j in group), min(lattice.highest[j] for j in group)
+        if low > high:
+            raise JobError(f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other.")
+        ranges.append(range(low, high + 1))
+    choices = list(product(*ranges))
+    if len(choices) > MOST_TIES:
+        raise JobError(f"The shared domains have {len(choices):,} combinations of levels: too many. Limit their levels.")
+    best: Solution | None = None
+    reason: NoSolution | None = None
+    judged, candidates, optimal = 0, 0, True
+    parts = []
+    for choice in choices:
+        lowest, highest = list(lattice.lowest), list(lattice.highest)
+        for group, level in zip(union.tied, choice, strict=True):
+            for j in group:
+                lowest[j] = highest[j] = level
+        part = problem.changed(lowest_levels=lowest, highest_levels=highest)
+        parts.append((float(part.lower_bounds().min()), choice, part))
+    for bound, _, part in sorted(parts, key=lambda each: each[:2]):
+        candidates += part.lattice.size
+        if best is not None and bound > best.score:
+            continue
+        try:
+            found = algorithm.solve(part, tell)
+        except NoSolution as error:
+            reason = error
+            continue
+        judged, optimal = judged + found.judged, optimal and found.optimal
+        if best is None or found.score < best.score:
+            best = found
+    if best is None:
+        assert reason is not None
+        raise reason
+    return replace(best, judged=judged, candidates=candidates, optimal=optimal, floor=None)
+
+
+def _codes(table: Table) -> TableCodes:
+    assert table.prepared is not None
+    domain, job = table.prepared.domain, table.job
+    return TableCodes(
+        table.name, domain,
+        tuple(job.min_levels.get(name, 0) for name in domain.names),
+        tuple(job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)),
+        tuple(0.0 if name == table.marker else job.weights.get(name, 1.0) for name in domain.names),
+        tuple(job.models),
+    )  # fmt: skip
+
+
+def _context(job: LinkedJob, related: Related, name: str) -> list[str]:
+    """The tables whose tuple a row of a table carries: the person's, and those of parents known together with it."""
+    found = [] if related.people in (None, name) else [str(related.people)]
+    above = [name]
+    while above:
+        current = above.pop()
+        for each in related.parents[current]:
+            if each.link.together and each.link.parent.table not in (*found, name):
+                found.append(each.link.parent.table)
+                above.append(each.link.parent.table)
+    return found
+
+
+def _levels(
+    job: LinkedJob, tables: Mapping[str, Table], coded: Mapping[str, TableCodes], union: Union, found: Solution,
+    domains: Sequence[Sequence[At]],
+) -> dict[str, dict[str, int]]:  # fmt: skip
+    """The level of every quasi-identifier of every table; of tables that were not searched, the lowest allowed."""
+    assert found.levels is not None
+    levels: dict[str, dict[str, int]] = {name: {} for name in tables}
+    chosen = {at: level for column, level in zip(union.columns, found.levels[1:], strict=True) for at in column.members}
+    for name, table in coded.items():
+        for j, column in enumerate(table.domain.names):
+            at = At(name, column)
+            level = chosen.get(at)
+            if level is None:  # nothing of the table is known: at the level of its domain, or as low as allowed
+                shared = [own for own in domains if at in own]
+                level = max([table.lowest[j], *(chosen[other] for own in shared for other in own if other in chosen)])
+                lows = [coded[o.table].lowest[coded[o.table].domain.names.index(o.column)] for own in shared for o in own if o.table in coded]
+                level = max([level, *lows])
+            levels[name][column] = level
+    return levels
+
+
+# ---- apply --------------------------------------------------------------------------------------------------
+
+
+def apply_levels(
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], whole: Whole, tell: Progress
+) -> tuple[dict[str, pl.DataFrame], dict[str, Mask], dict[str, Any], list[str]]:
+    """Every table at its levels without its suppressed rows, verified by itself; which rows are left; notes."""
+    from kanopy.metrics.release import release_losses
+
+    published: dict[str, pl.DataFrame] = {}
+    kept: dict[str, Mask] = {}
+    results: dict[str, Any] = {}
+    notes: list[str] = list(whole.notes)
+    for name in related.order:
+        table = tables[name]
+        notes += table.notes
+        gone = whole.gone[name]
+        kept[name] = ~gone
+        if table.prepared is None or gone.all():
+            published[name] = _nothing(table)
+            notes.append(f"{name}: no row can be published, the table is empty.")
+            continue
+        domain = table.prepared.domain
+        levels = tuple(whole.levels[name][column] for column in domain.names)
+        recoding = full_domain_recoding(domain, levels, np.zeros(len(domain.tuples), np.bool_))
+        recoding = replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
+        weights = [table.job.weights.get(column, 1.0) for column in domain.names]
+        losses = release_losses(domain, recoding, weights, levels)
+        found = Solution(whole.algorithm, recoding, losses[job.metric], levels)
+        own = table.job.replaced(suppress=1.0, models=[])  # models judge classes of what is known together
+        if job.known_rows == 0 and name != related.people:
+            published[name] = _unsearched(table, found, own)
+            continue
+        result = run(replace(table.prepared, job=own), own, found=found, progress=tell)
+        published[name], results[name] = result.published, result
+        notes += [f"{name}: {note}" for note in _cleaned(result.notes, table.marker, table.unit)
+                  if note not in table.prepared.all_notes and not note.startswith("The whole trace of")]  # fmt: skip
+    return published, kept, results, list(dict.fromkeys(notes))
+
+
+def _nothing(table: Table) -> pl.DataFrame:
+    """The columns that leave, without rows."""
+    import polars as pl
+
+    quasi = [name for name in table.job.quasi if name != table.marker]
+    leaving = {*quasi, *table.job.sensitive, *table.job.insensitive}
+    frame = table.frame.select(name for name in table.frame.columns if name in leaving).clear()
+    return frame.with_columns(pl.col(quasi).cast(pl.String)) if quasi else frame
+
+
+def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
+    """A table of which no row is assumed to be known: its lowest labels, read again whether they are true."""
+    from kanopy.release.opinion import verified_labels
+    from kanopy.release.prepare import without_dependent
+    from kanopy.release.run import apply_found
+
+    assert table.prepared is not None and isinstance(table.prepared.table, Generalizable)
+    ready = replace(table.prepared, job=job)
+    frame, kept = apply_found(ready, job, found)
+    ready, after, frame, _ = without_dependent(ready, job, frame, kept)
+    verified_labels(ready, ready.table, after, frame, kept, ready.names)  # type: ignore[arg-type]
+    return frame
