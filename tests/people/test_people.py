@@ -146,7 +146,7 @@ def test_the_unit_is_in_job_file_manifest_report_script_and_solution(tmp_path: P
 
 def test_a_unit_can_be_pseudonymized() -> None:
     table = visits()
-    result = kanopy.anonymize(table, job(pseudonymize="patient", suppress=0.2), key=b"sixteen bytes are enough")
+    result = kanopy.anonymize(table, job(pseudonymize="patient", known=1, suppress=0.2), key=b"sixteen bytes are enough")
     assert result.data["patient"].n_unique() == 80
     assert not set(result.data["patient"]) & set(table["patient"])
 

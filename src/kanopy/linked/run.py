@@ -127,7 +127,11 @@ def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, 
     for name in job.tables:
         source = job.source_of(name)
         read = read_source(source, encoding=encoding) if is_source(source) else None
-        frame = read_records(source if read is None else read.frame, job.job_of(name))
+        given = source if read is None else read.frame
+        if isinstance(given, pl.DataFrame) and given.width and not given.height:
+            frame = given  # a table without rows is published without rows
+        else:
+            frame = read_records(given, job.job_of(name))
         blank = [column for column in job.key_columns(name) if column in frame.columns and frame[column].dtype == pl.String]
         frames[name] = frame.with_columns(pl.when(pl.col(blank) != "").then(pl.col(blank)).name.keep()) if blank else frame
         sources[name] = read
