@@ -33,6 +33,14 @@ Data = Annotated[
         help="The table: a CSV, Parquet, Excel or Arrow file, a database, an address, or - for standard input."
     ),
 ]
+DataOrJob = Annotated[
+    str | None,
+    typer.Argument(
+        help="The table: a CSV, Parquet, Excel or Arrow file, a database, an address, or - for standard input. A job "
+        "file may name several tables instead.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str,
     typer.Option(
@@ -151,11 +159,13 @@ def is_text(place: Any) -> bool:
 
 def _reads_text(given: Any) -> bool:
     names = ("data", "original", "released", "beside", "population")
-    return any(is_text(getattr(given, name, None)) for name in names)
+    several = getattr(given, "data", "") is None and getattr(given, "job", None) is not None  # the job names its tables
+    return several or any(is_text(getattr(given, name, None)) for name in names)
 
 
 def _writes_text(given: Any) -> bool:
-    return is_text(given.output) or getattr(given, "mapping", None) is not None
+    several = getattr(given, "data", "") is None  # a folder of tables, or a database
+    return several or is_text(given.output) or getattr(given, "mapping", None) is not None
 
 
 def _has_hierarchies(given: Any) -> bool:
@@ -309,6 +319,12 @@ def _refuse_options_in_vain(context: typer.Context, values: dict[str, Any], want
     about = SimpleNamespace(**values, wanted=wanted)
     found |= in_vain(given, context.obj.needs, about, "" if wanted is None else "job")
     refuse_in_vain(found, label)
+
+
+def on_command_line() -> list[str]:
+    """The parameters of the running command that were given on its command line."""
+    context = None if _asked is None else _asked[0]
+    return [] if context is None else [name for name in context.params if _on_command_line(context, name)]
 
 
 def _on_command_line(context: typer.Context, name: str) -> bool:

@@ -25,8 +25,8 @@ PASSWORD = "KANOPY_APP_PASSWORD"
     *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
-    data: o.Data,
     output: o.Output,
+    data: o.DataOrJob = None,
     algorithm: Annotated[str | None, typer.Option(help=o.ALGORITHM_HELP)] = None,
     local: Annotated[
         bool, typer.Option("--local", help="Rows with equal values may be published differently: loses far less.")
@@ -53,7 +53,17 @@ def anonymize(
     **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
+    from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
+    from kanopy.cli.linked import anonymize_linked, is_linked_job
+
+    if is_linked_job(given["job"]):
+        if data is not None:
+            raise JobError(f"The job {str(given['job'])!r} names its tables. Leave {data!r} out.")
+        anonymize_linked(given["job"], output, given | {"encoding": encoding})
+        return
+    if data is None:
+        raise JobError("Name the table, or a job file that names several tables (tables.NAME).")
     from kanopy.release.catalogue import parameters_for
 
     settings: dict[str, Any] = {
@@ -294,7 +304,10 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
 
 @o.command()
 def init(
-    data: o.Data,
+    data: Annotated[
+        list[str],
+        typer.Argument(help="The table, as every command takes it; or several tables: files, a folder, or a database."),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
     hierarchies: Annotated[
@@ -310,7 +323,15 @@ def init(
     from kanopy._errors import JobError, some
     from kanopy._files import private_folder, write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
+    from kanopy.linked.guess import holds_tables
 
+    sources = data
+    if len(sources) > 1 or holds_tables(sources[0]):
+        from kanopy.cli.linked import init_linked
+
+        init_linked(sources, output, force, {})
+        return
+    data = sources[0]
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
