@@ -22,6 +22,7 @@ from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
 from kanopy.cli import assess, check, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
 from kanopy.cli.console import fail, plain_streams
+from kanopy.cli.linked.ledger import ledger
 
 
 class Commands(TyperGroup):
@@ -67,6 +68,7 @@ for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(hierarchies.hierarchy, name="hierarchy")
 app.add_typer(ontologies.ontology, name="ontology")
+app.add_typer(ledger, name="ledger")
 
 
 def _version(wanted: bool) -> None:

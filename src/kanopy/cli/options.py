@@ -53,6 +53,14 @@ Output = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(help="The encoding of delimited text, if it is not found right: cp1252, …")
 ]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        help="A folder for internal use that records what each release says of everybody: the promise then holds for "
+        "all of its releases together.",
+    ),
+]
 SolutionFile = Annotated[
     Path | None,
     typer.Option(help="Write the solution, for `kanopy apply` to new rows. It holds original values: keep it inside."),
@@ -196,7 +204,9 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS)", lambda given: given.wanted.pseudonymize, "job"
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), or a ledger (--ledger FOLDER)",
+    lambda given: given.wanted.pseudonymize or getattr(given, "ledger", None),
+    "job",
 )
 HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")
 TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)

@@ -50,12 +50,13 @@ def anonymize(
     emit_sql: Annotated[
         str | None, typer.Option(help="Write the release as a statement for duckdb, postgres, snowflake, … instead.")
     ] = None,
+    ledger: o.LedgerFolder = None,
     **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
     from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
-    from kanopy.cli.linked import anonymize_linked, is_linked_job
+    from kanopy.cli.linked.tables import anonymize_linked, is_linked_job
 
     if is_linked_job(given["job"]):
         if data is not None:
@@ -83,6 +84,11 @@ def anonymize(
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
     where = {"engine": engine, "overwrite": overwrite, "master": master, "counts": counts or ()}
+    if ledger is not None:
+        from kanopy.cli.linked.over_time import publish_with_ledger
+
+        publish_with_ledger(data, output, wanted, ledger, encoding, given, [given["job"]], solution, show=_show)
+        return
     if emit_sql is not None:
         from kanopy.cli.large import emit_statement
 
@@ -97,6 +103,7 @@ def apply(
     data: o.Data,
     output: o.Output,
     encoding: o.Encoding = None,
+    ledger: o.LedgerFolder = None,
     **given: Any,
 ) -> None:
     """Publish new rows at the levels of an earlier solution.
@@ -113,6 +120,11 @@ def apply(
         **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
     )
     o.settle(wanted)
+    if ledger is not None:
+        from kanopy.cli.linked.over_time import publish_with_ledger
+
+        publish_with_ledger(data, output, wanted, ledger, encoding, given, [solution], None, show=_show)
+        return
     publish(data, output, wanted, encoding, given, read=[solution])
 
 
@@ -327,7 +339,7 @@ def init(
 
     sources = data
     if len(sources) > 1 or holds_tables(sources[0]):
-        from kanopy.cli.linked import init_linked
+        from kanopy.cli.linked.tables import init_linked
 
         init_linked(sources, output, force, {})
         return
