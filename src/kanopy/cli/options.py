@@ -69,7 +69,11 @@ JoiningColumn = Annotated[
     str | None, typer.Option("--on", help="A column that tells which rows of both tables belong together.")
 ]
 EarlierRelease = Annotated[
-    str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away together?")
+    list[str] | None,
+    typer.Option(
+        "--beside",
+        help="An earlier release of the same people, or another table of them: what do all give away together? Repeatable.",
+    ),
 ]
 EarlierQuasi = Annotated[
     list[str] | None,
@@ -168,7 +172,8 @@ def is_text(place: Any) -> bool:
 def _reads_text(given: Any) -> bool:
     names = ("data", "original", "released", "beside", "population")
     several = getattr(given, "data", "") is None and getattr(given, "job", None) is not None  # the job names its tables
-    return several or any(is_text(getattr(given, name, None)) for name in names)
+    found = [getattr(given, name, None) for name in names]
+    return several or any(is_text(one) for each in found for one in (each if isinstance(each, list) else [each]))
 
 
 def _writes_text(given: Any) -> bool:
@@ -212,10 +217,10 @@ HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has
 TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)
 TEXT_INPUT = Needs("a table in delimited text", _reads_text)
 THREADS = Needs("an algorithm that uses threads, such as 'optimal' or 'best'", _has_threads, "job")
-EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside is not None)
+EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside)
 OTHER_RELEASE = Needs(
     "an earlier release (--beside FILE) or a release of the table (--released FILE)",
-    lambda given: given.beside is not None or getattr(given, "released", None) is not None,
+    lambda given: given.beside or getattr(given, "released", None) is not None,
 )
 RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
 WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)

@@ -10,7 +10,7 @@ import typer
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
-from kanopy.cli.check import about_both, show_beside
+from kanopy.cli.check import about_both, earlier_tables, show_beside
 from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
@@ -66,7 +66,7 @@ def risk(
         raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
-    inputs = inputs_of(data, given["job"], wanted.population, released, beside)
+    inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
     check_outputs(inputs, report)
     for place in (row_risks, combinations):
         check_outputs([*inputs, *([report] if report else [])], table=place)
@@ -91,8 +91,8 @@ def risk(
         described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
         found = assess_risk(
             table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
-            released=release, beside=beside and read_data(beside, encoding).frame, settings=settings,
-            as_release=beside is not None, **{"on": on, **both},
+            released=release, beside=earlier_tables(beside, encoding), settings=settings,
+            as_release=bool(beside), **{"on": on, **both},
         )  # fmt: skip
         if row_risks is not None:
             write_table(row_table(found), row_risks, private=True)

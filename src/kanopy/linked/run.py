@@ -305,12 +305,13 @@ def solve(
         known = job.known_rows
         union = unite(related, coded, context, domains, known, metric, called([job.unit.column]))  # type: ignore[arg-type]
         lost = sum(int(own.sum()) for own in forced.values())
-        limit = job.suppress
-        if lost > job.suppress * related.rows:
+        allowed = int(job.suppress * related.rows + 1e-9)
+        limit = job.suppress if known == 0 else max(0, allowed - lost) / union.domain.rows
+        if lost > allowed:
             raise NoSolution(
                 f"{lost:,} rows are in tables with rows of fewer than k = {job.k:,} people, or refer to these: "
                 f"{some([name for name in tables if name not in coded])}. They cannot be published, and the job allows "
-                f"{int(job.suppress * related.rows):,} suppressed rows.",
+                f"{allowed:,} suppressed rows.",
                 advice=["leave these tables out of the job", "allow more rows to be suppressed (suppress)", "choose a smaller k"],
             )
         problem = Problem(

@@ -48,6 +48,10 @@ class Beside(Plain, Short):
     added: int = 0
     removed: int = 0
     exposed_changes: int = 0
+    counted: str = "rows"
+    """What is counted: rows, or people where several rows are about one, or several tables are joined."""
+    releases: int = 1
+    """Other releases or tables that were joined."""
 
     @property
     def holds(self) -> bool:
