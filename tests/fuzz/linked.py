@@ -1,4 +1,4 @@
-"""Random jobs of two to four linked tables, and of two to five releases, judged by code written from the definitions."""
+"""Random jobs of several linked tables, and of several releases, judged by code written from the definitions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def judge_releases(seed: int) -> str:
     trees = {"zip": tree_over(values, rng), "sex": kanopy.Hierarchy.flat("fm")}
     k, several = rng.choice([2, 2, 3]), rng.random() < 0.25
     model = rng.random() < 0.3 and not several
-    people = {f"p{n}": {"zip": rng.choice(values), "sex": rng.choice("fm"), "ill": rng.choice("xyz")} for n in range(30)}
+    people = {
+        f"p{n}": {"zip": rng.choice(values), "sex": rng.choice("fm"), "ill": rng.choice("xyz")} for n in range(30)
+    }
     folder = Path(tempfile.mkdtemp())
     shown: list[dict[str, Any]] = []
     present: list[set[str]] = []
@@ -86,7 +88,9 @@ def judge_releases(seed: int) -> str:
             hierarchies=trees, **more,
         )  # fmt: skip
         try:
-            result, _ = publish_over_time(pl.DataFrame(rows), job, Files(str(folder / f"m{month}.csv")), folder / "ledger", KEY)
+            result, _ = publish_over_time(
+                pl.DataFrame(rows), job, Files(str(folder / f"m{month}.csv")), folder / "ledger", KEY
+            )
         except NoSolution:
             ends.append("no solution")
             continue
@@ -122,7 +126,9 @@ def judge_releases(seed: int) -> str:
                 for who in shown[-1]:
                     if who in own:
                         groups.setdefault(_history(who, shown, present), set()).add(own[who])
-                assert all(len(found) >= 2 for found in groups.values()), f"the values of release {release} tell too much"
+                assert all(len(found) >= 2 for found in groups.values()), (
+                    f"the values of release {release} tell too much"
+                )
     return "published" if "published" in ends else ends[0]
 
 

@@ -41,7 +41,9 @@ class Drawn:
         self.quasi: dict[str, list[str]] = {"person": ["zip", *(["sex"] if rng.random() < 0.7 else [])]}
         self.trees["person", "zip"] = place
         self.trees["person", "sex"] = Hierarchy.flat("fm")
-        self.rows["person"] = [{"id": f"p{n}", "zip": rng.choice(values), "sex": rng.choice("fm")} for n in range(people)]
+        self.rows["person"] = [
+            {"id": f"p{n}", "zip": rng.choice(values), "sex": rng.choice("fm")} for n in range(people)
+        ]
         chained = rng.random() < 0.6
         for name in ["visit", "drug", "lab"][: rng.randint(1, 3)]:
             own = LETTERS[: rng.randint(1, 4)]
@@ -54,7 +56,9 @@ class Drawn:
             if chain:
                 for n in range(rng.randint(0, 2 * len(self.rows["visit"]) + 1) if self.rows["visit"] else 0):
                     visit = rng.choice(self.rows["visit"])
-                    rows.append({"key": f"{name}{n}", "visit": visit["key"], "code": rng.choice(own), "owner": visit["owner"]})
+                    rows.append(
+                        {"key": f"{name}{n}", "visit": visit["key"], "code": rng.choice(own), "owner": visit["owner"]}
+                    )
                 self.links.append({"from": f"{name}.visit", "to": "visit.key", "together": self.together})
             else:
                 for n in range(rng.randint(0, 3 * people)):
@@ -84,10 +88,20 @@ class Drawn:
         """The job as plain data."""
         tables = {}
         for name, rows in self.rows.items():
-            keys = {"person": ["id"]}.get(name, ["key", *(["visit"] if any(link["from"] == f"{name}.visit" for link in self.links) else ["person"])])
+            keys = {"person": ["id"]}.get(
+                name,
+                ["key", *(["visit"] if any(link["from"] == f"{name}.visit" for link in self.links) else ["person"])],
+            )
             columns = [*keys, *self.quasi[name]]
-            frame = pl.DataFrame([[row[c] for c in columns] for row in rows], schema={c: pl.String for c in columns}, orient="row")
-            tables[name] = {"data": frame, "columns": {c: {"role": "quasi-identifier", "hierarchy": self.trees[name, c]} for c in self.quasi[name]}}
+            frame = pl.DataFrame(
+                [[row[c] for c in columns] for row in rows], schema=dict.fromkeys(columns, pl.String), orient="row"
+            )
+            tables[name] = {
+                "data": frame,
+                "columns": {
+                    c: {"role": "quasi-identifier", "hierarchy": self.trees[name, c]} for c in self.quasi[name]
+                },
+            }
         domains = [{"columns": ["person.zip", "visit.ward"]}] if self.shared else []
         return {"unit": "person.id", "k": self.k, "known": self.known, "suppress": self.suppress, "tables": tables,
                 "links": self.links, "domains": domains}  # fmt: skip
@@ -105,8 +119,11 @@ class Drawn:
             if all(len({chosen[c] for c in own if c in chosen}) <= 1 for own in self.domains):
                 yield chosen
 
-    def events(self, levels: Mapping[tuple[str, str], int]) -> tuple[dict[str, Any], list[tuple[str, str, Any, str | None]]]:
+    def events(
+        self, levels: Mapping[tuple[str, str], int]
+    ) -> tuple[dict[str, Any], list[tuple[str, str, Any, str | None]]]:
         """The label of every person, and per event its table, key, person, label and the event it belongs to."""
+
         def label(name: str, row: Mapping[str, Any]) -> Any:
             return tuple(self.trees[name, c].generalize(row[c], levels[name, c]) for c in self.quasi[name])
 
@@ -134,10 +151,14 @@ class Drawn:
             people -= gone_people
             left -= gone
             left -= {key for key, owner, *_ in events if owner not in people}
-            while orphans := {key for key, _, _, above in events if key in left and above is not None and above not in left}:
+            while orphans := {
+                key for key, _, _, above in events if key in left and above is not None and above not in left
+            }:
                 left -= orphans
 
-    def _breaking(self, person: Mapping[str, Any], events: Sequence[Any], people: set[str]) -> tuple[set[str], set[str]]:
+    def _breaking(
+        self, person: Mapping[str, Any], events: Sequence[Any], people: set[str]
+    ) -> tuple[set[str], set[str]]:
         held: dict[str, list[Any]] = defaultdict(list)
         for _, owner, own, _ in events:
             held[owner].append(own)
@@ -167,7 +188,9 @@ class Drawn:
     def score(self, levels: Mapping[tuple[str, str], int]) -> float | None:
         """The loss of a candidate, or nothing if it suppresses too much."""
         people, gone = self.largest_safe(levels)
-        rows = len(self.rows["person"]) + (0 if self.known == 0 else sum(len(r) for n, r in self.rows.items() if n != "person"))
+        rows = len(self.rows["person"]) + (
+            0 if self.known == 0 else sum(len(r) for n, r in self.rows.items() if n != "person")
+        )
         if len(people) + len(gone) > int(self.suppress * rows + 1e-9):
             return None
         losses = []
@@ -192,7 +215,7 @@ class Drawn:
 
 def breaches(frames: Mapping[str, pl.DataFrame], quasi: Mapping[str, Sequence[str]], links: Sequence[Mapping[str, Any]],
              k: int, known: int | str, together: bool = False) -> int:  # fmt: skip
-    """Published people whose published data, with what may be known of them, fits fewer than k: from the frames alone."""
+    """Published people whose data, with what may be known of them, fits fewer than k: from the frames alone."""
     owner: dict[str, dict[Any, Any]] = {"person": {key: key for key in frames["person"]["id"].to_list()}}
     person = {row["id"]: tuple(str(row[c]) for c in quasi["person"]) for row in frames["person"].iter_rows(named=True)}
     held: dict[Any, list[Any]] = {u: [] for u in person}
@@ -216,6 +239,10 @@ def breaches(frames: Mapping[str, pl.DataFrame], quasi: Mapping[str, Sequence[st
         if known == "all":
             count += sum(sorted(held[v]) == sorted(held[u]) for v in same) < k
             continue
-        parts = {p for size in range(int(known) + 1) for p in itertools.combinations(sorted(held[u]), min(size, len(held[u])))}
+        parts = {
+            p
+            for size in range(int(known) + 1)
+            for p in itertools.combinations(sorted(held[u]), min(size, len(held[u])))
+        }
         count += any(sum(not (Counter(p) - Counter(held[v])) for v in same) < k for p in parts)
     return count

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.linked.definition import Drawn, breaches
 
 from kanopy._errors import JobError, NoSolution
 from kanopy.linked.run import anonymize_tables
+from tests.linked.definition import Drawn, breaches
 
 
 def check(seed: int) -> bool:
@@ -20,7 +20,9 @@ def check(seed: int) -> bool:
         return False
     except NoSolution:
         found = None
-    small = [name for name, rows in drawn.rows.items() if len({row.get("owner", row.get("id")) for row in rows}) < drawn.k]
+    small = [
+        name for name, rows in drawn.rows.items() if len({row.get("owner", row.get("id")) for row in rows}) < drawn.k
+    ]
     if any(small):  # tables that nothing can be published of are left out of the search: not comparable
         if found is None:
             return False

@@ -41,9 +41,21 @@ def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any)
     present: list[set[int]] = []
     results = []
     for month, table in enumerate(tables):
-        histories = {who: tuple((who in there, own.get(who)) for there, own in zip(present, shown, strict=True)) for who in table["who"].to_list()}
+        histories = {
+            who: tuple((who in there, own.get(who)) for there, own in zip(present, shown, strict=True))
+            for who in table["who"].to_list()
+        }
         shared = Counter(histories.values())
-        job = kanopy.Job(quasi=QUASI, unit="who", k=5, suppress=suppress, suppressed_rows="drop", insensitive=["copy"], allow_dependent="copy", **more)
+        job = kanopy.Job(
+            quasi=QUASI,
+            unit="who",
+            k=5,
+            suppress=suppress,
+            suppressed_rows="drop",
+            insensitive=["copy"],
+            allow_dependent="copy",
+            **more,
+        )
         out = folder / f"m{month}.csv"
         table = table.with_columns(copy=pl.col("who") * 7)
         result, _ = publish_over_time(table, job, Files(str(out)), folder / "ledger", KEY)
@@ -59,6 +71,10 @@ def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any)
         shown.append(labels)
         present.append(set(table["who"].to_list()))
     return results
+
+
+def _texts(result: kanopy.Result) -> pl.Series:
+    return result.published.select(pl.concat_str(pl.col("age", "sex").cast(pl.String))).to_series()
 
 
 def test_two_months_together_keep_k(tmp_path: Path) -> None:
@@ -87,7 +103,7 @@ def test_later_k_other_columns_and_local_algorithms_are_kept(tmp_path: Path) -> 
     labels = [r.published.select(pl.struct(r.prepared.names).rank("dense")).to_series().to_list() for r in (first,)]
     assert second.rows < first.rows and third.rows > 0 and labels
     both = pl.DataFrame({"first": pl.Series(labels[0]), "who": first.prepared.frame["who"]}).join(
-        pl.DataFrame({"who": second.prepared.frame["who"], "now": second.published.select(pl.concat_str(pl.col("age", "sex").cast(pl.String))).to_series()}),
+        pl.DataFrame({"who": second.prepared.frame["who"], "now": _texts(second)}),
         on="who",
     )  # fmt: skip
     sizes = both.filter(pl.col("now") != "**").group_by("first", "now").len()["len"]
@@ -100,7 +116,9 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
     job = kanopy.Job(quasi="sex", unit="who", k=2, models="l-distinct:ill:2", suppress="50%")
     publish_over_time(first, job, Files(str(tmp_path / "a.csv")), tmp_path / "ledger", KEY)
     # Those who had x in May are women in June: their group would tell what they had in May.
-    second = pl.DataFrame({"who": who, "sex": ["f", "f", "m", "m"] * 10, "ill": ["x", "y", "x", "y", "y", "x", "y", "x"] * 5})
+    second = pl.DataFrame(
+        {"who": who, "sex": ["f", "f", "m", "m"] * 10, "ill": ["x", "y", "x", "y", "y", "x", "y", "x"] * 5}
+    )
     found, _ = publish_over_time(second, job, Files(str(tmp_path / "b.csv")), tmp_path / "ledger", KEY)
     frame = found.published.with_columns(who=found.prepared.frame["who"])
     may = dict(zip(first["who"], zip(first["sex"], first["ill"], strict=True), strict=True))
@@ -114,4 +132,10 @@ def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: P
     paid = first.with_columns(pay=pl.int_range(40) % 4)
     publish_over_time(paid, ordered, Files(str(tmp_path / "c.csv")), tmp_path / "other", KEY)
     with pytest.raises(kanopy.JobError if hasattr(kanopy, "JobError") else Exception, match="keyed hashes only"):
-        publish_over_time(paid.with_columns(pay=pl.col("pay").reverse()), ordered, Files(str(tmp_path / "d.csv")), tmp_path / "other", KEY)
+        publish_over_time(
+            paid.with_columns(pay=pl.col("pay").reverse()),
+            ordered,
+            Files(str(tmp_path / "d.csv")),
+            tmp_path / "other",
+            KEY,
+        )

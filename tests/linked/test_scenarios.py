@@ -1,4 +1,4 @@
-"""Three ways in which releases that pass alone give people away together: counted by DuckDB over the published files."""
+"""Three ways in which releases that pass alone give people away together: counted by DuckDB over published files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.shared_input import needs_shared
 
 import kanopy
 from kanopy.linked.over_time import publish_over_time
 from kanopy.linked.run import anonymize_tables
 from kanopy.release.writing import Files
+from tests.shared_input import needs_shared
 
 duckdb = pytest.importorskip("duckdb")
 KEY = b"0123456789abcdef0123456789abcdef"
@@ -23,11 +23,20 @@ ROLE = {"role": "quasi-identifier"}
 def patients() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """79 patients, their visits, and both as one flat table."""
     rng = random.Random(1)
-    people = [(f"p{p}", rng.randint(20, 80), rng.choice(["1010", "1020", "1030", "1040"]), rng.choice("fm")) for p in range(79)]
-    visits = [(p[0], f"{rng.choice('ABCDEJKM')}{rng.randint(10, 14)}") for p in people for _ in range(rng.randint(2, 7))]
+    people = [
+        (f"p{p}", rng.randint(20, 80), rng.choice(["1010", "1020", "1030", "1040"]), rng.choice("fm"))
+        for p in range(79)
+    ]
+    visits = [
+        (p[0], f"{rng.choice('ABCDEJKM')}{rng.randint(10, 14)}") for p in people for _ in range(rng.randint(2, 7))
+    ]
     one = pl.DataFrame(people, schema=["patient", "age", "zip", "sex"], orient="row")
     two = pl.DataFrame(visits, schema=["patient", "icd"], orient="row")
-    return one, two, two.join(one, on="patient", how="left", maintain_order="left").select("patient", "age", "zip", "sex", "icd")
+    return (
+        one,
+        two,
+        two.join(one, on="patient", how="left", maintain_order="left").select("patient", "age", "zip", "sex", "icd"),
+    )
 
 
 def rare(query: str, **files: Path) -> int:
@@ -71,7 +80,9 @@ def test_without_all_a_local_algorithm_is_refused_where_a_pseudonym_is_published
 def test_untouched_columns_and_rows_that_stand_together_tie_rows_too() -> None:
     *_, flat = patients()
     flat = flat.with_columns(first=pl.col("patient").str.slice(1).cast(pl.Int64) * 3)
-    job = kanopy.Job(quasi=["sex", "zip"], unit="patient", insensitive=["first"], allow_dependent="first", k=5, suppress="50%")
+    job = kanopy.Job(
+        quasi=["sex", "zip"], unit="patient", insensitive=["first"], allow_dependent="first", k=5, suppress="50%"
+    )
     result = kanopy.anonymize(flat, job)
     assert result.prepared.units is not None and result.prepared.units.known == 0
     assert result.verification.rare_traces == 0
@@ -89,9 +100,11 @@ JOINED = """
     one AS (SELECT DISTINCT patient, p, e.icd AS s FROM person JOIN event e USING (patient)),
     two AS (SELECT DISTINCT patient, p, a.icd || ' ' || b.icd AS s FROM person JOIN event a USING (patient)
             JOIN event b USING (patient) WHERE a.at < b.at),
-    every AS (SELECT patient, p, list_sort(list(icd)) ::VARCHAR AS s FROM person LEFT JOIN visits USING (patient) GROUP BY ALL),
+    every AS (SELECT patient, p, list_sort(list(icd)) ::VARCHAR AS s FROM person LEFT JOIN visits USING (patient)
+              GROUP BY ALL),
     known AS ({known})
-    SELECT count(DISTINCT patient) FROM known JOIN (SELECT p, s FROM known GROUP BY p, s HAVING count(DISTINCT patient) < 5)
+    SELECT count(DISTINCT patient) FROM known
+    JOIN (SELECT p, s FROM known GROUP BY p, s HAVING count(DISTINCT patient) < 5)
     USING (p, s)"""
 KNOWN = {
     0: "SELECT patient, p, '' AS s FROM person",
@@ -118,7 +131,15 @@ def test_two_tables_with_a_common_key_keep_k_over_their_join(known: Any, tmp_pat
     assert rare("SELECT count(*) FROM visits ANTI JOIN people USING (patient)", **files) == 0
     # Each table safe alone: the losses are lower, and joined nearly everybody is told from fewer than k.
     alone = kanopy.anonymize(one, kanopy.Job(quasi=list(columns), pseudonymize="patient", k=5, suppress=0.1), key=KEY)
-    job = kanopy.Job(quasi=["icd"], unit="patient", pseudonymize="patient", known=1, k=5, suppress=0.1, hierarchies={"icd": icd["hierarchy"]})
+    job = kanopy.Job(
+        quasi=["icd"],
+        unit="patient",
+        pseudonymize="patient",
+        known=1,
+        k=5,
+        suppress=0.1,
+        hierarchies={"icd": icd["hierarchy"]},
+    )
     events = kanopy.anonymize(two, job, key=KEY)
     alone.write(tmp_path / "a.csv")
     events.write(tmp_path / "b.csv")
@@ -138,7 +159,8 @@ def test_two_months_joined_by_the_pseudonym_keep_k(tmp_path: Path) -> None:
         SELECT coalesce(sum(n), 0) FROM (
             SELECT count(*) AS n FROM one a JOIN two b USING (patient)
             WHERE NOT (a.age = '*' AND a.sex = '*') AND NOT (b.age = '*' AND b.sex = '*')
-            GROUP BY a.age, a.sex, a.race, a."marital-status", a.education, b.age, b.sex, b.race, b."marital-status", b.education)
+            GROUP BY a.age, a.sex, a.race, a."marital-status", a.education, b.age, b.sex, b.race, b."marital-status",
+                     b.education)
         WHERE n < 5"""
     counted = {}
     for ledger in (False, True):
@@ -149,7 +171,9 @@ def test_two_months_joined_by_the_pseudonym_keep_k(tmp_path: Path) -> None:
             if ledger:
                 publish_over_time(table, job, files, tmp_path / "ledger", KEY)
             else:
-                kanopy.anonymize(table, job.replaced(algorithm="mondrian", suppress=0), key=KEY).write(tmp_path / f"{month}.csv")
+                kanopy.anonymize(table, job.replaced(algorithm="mondrian", suppress=0), key=KEY).write(
+                    tmp_path / f"{month}.csv"
+                )
         counted[ledger] = rare(query, one=tmp_path / "one.csv", two=tmp_path / "two.csv")
     assert counted[True] == 0 and counted[False] > 500
 
@@ -160,13 +184,15 @@ def test_the_oracle_tables_keep_k_for_what_is_known(known: int, tmp_path: Path) 
     plain = {
         "unit": "person.person_id", "k": 5, "known": known, "suppress": "5%",
         "tables": {
-            "person": {"data": str(folder / "rel_person.csv"), "columns": {"year_of_birth": ROLE, "gender": ROLE, "zip": ROLE}},
+            "person": {"data": str(folder / "rel_person.csv"),
+                       "columns": {"year_of_birth": ROLE, "gender": ROLE, "zip": ROLE}},
             "visit": {"data": str(folder / "rel_visit.csv"), "columns": {
                 "visit_type": ROLE, "visit_start": {"role": "insensitive"}, "visit_end": {"role": "insensitive"}}},
             "condition": {"data": str(folder / "rel_condition.csv"), "columns": {"icd10": ROLE}},
         },
         "links": [
-            {"from": "visit.person_id", "to": "person.person_id"}, {"from": "condition.person_id", "to": "person.person_id"},
+            {"from": "visit.person_id", "to": "person.person_id"},
+            {"from": "condition.person_id", "to": "person.person_id"},
             {"from": "condition.visit_id", "to": "visit.visit_id"},
         ],
         "shift-dates": {"days": 182, "columns": ["visit.visit_start", "visit.visit_end"]},
@@ -175,13 +201,20 @@ def test_the_oracle_tables_keep_k_for_what_is_known(known: int, tmp_path: Path) 
     assert found.clock.total()["total"] < 300 and found.solution.optimal
     found.write(tmp_path / "out")
     place = {name: tmp_path / "out" / f"{name}.csv" for name in ("person", "visit", "condition")}
-    for child, key, parent in (("visit", "person_id", "person"), ("condition", "person_id", "person"), ("condition", "visit_id", "visit")):
+    for child, key, parent in (
+        ("visit", "person_id", "person"),
+        ("condition", "person_id", "person"),
+        ("condition", "visit_id", "visit"),
+    ):
         assert rare(f"SELECT count(*) FROM {child} ANTI JOIN {parent} USING ({key})", **place) == 0
     events = " UNION ALL ".join(
-        f"SELECT person_id AS patient, '{name} ' || {column} AS icd FROM {name}" for name, column in (("visit", "visit_type"), ("condition", "icd10"))
+        f"SELECT person_id AS patient, '{name} ' || {column} AS icd FROM {name}"
+        for name, column in (("visit", "visit_type"), ("condition", "icd10"))
     )
     people = "SELECT person_id AS patient, year_of_birth AS age, zip, gender AS sex FROM person"
-    query = JOINED.format(known=KNOWN[known]).replace("WITH person", f"WITH people AS ({people}), visits AS ({events}), person", 1)
+    query = JOINED.format(known=KNOWN[known]).replace(
+        "WITH person", f"WITH people AS ({people}), visits AS ({events}), person", 1
+    )
     assert rare(query, **place) == 0
     # Differences of dates within a person stay as they were.
     before = pl.read_csv(folder / "rel_visit.csv", try_parse_dates=True)

@@ -133,7 +133,8 @@ class Units:
     def orphaned(self, gone: Mask) -> Mask:
         """Which rows leave with these, because a row leaves that they cannot be published without.
 
-        >>> Units(np.array([0, 0, 0]), parents=(np.array([-1, 0, 1]),)).orphaned(np.array([True, False, False])).tolist()
+        >>> chain = Units(np.array([0, 0, 0]), parents=(np.array([-1, 0, 1]),))
+        >>> chain.orphaned(np.array([True, False, False])).tolist()
         [True, True, True]
         """
         gone, before = gone.copy(), -1

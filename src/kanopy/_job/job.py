@@ -87,8 +87,8 @@ class Job(Declared):
     text that Kanopy writes, not about `Result.data`.
 
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
-    then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all". Without
-    it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
+    then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
+    Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
     their elements: then `known` is how many elements of a list others may know.

@@ -118,7 +118,8 @@ def show_beside(out: Any, both: Any) -> None:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
         out.print(Text(f"  Since then {of_units(both.added, both.counted)} came and {both.removed:,} went{few}."))
     if not both.holds:
-        below = f"{of_units(both.rows_below, both.counted)} in {counted(both.classes_below, 'class')} of fewer than {both.k}"
+        below = of_units(both.rows_below, both.counted)
+        below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
         out.print(
             Text(f"  {below}; {more} Publish one of the two, or make the new one with the same job as the first.")

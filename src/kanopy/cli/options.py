@@ -72,7 +72,7 @@ EarlierRelease = Annotated[
     list[str] | None,
     typer.Option(
         "--beside",
-        help="An earlier release of the same people, or another table of them: what do all give away together? Repeatable.",
+        help="An earlier release of the same people, or another table: what do all give away together? Repeatable.",
     ),
 ]
 EarlierQuasi = Annotated[
@@ -98,7 +98,11 @@ SHARED: dict[str, tuple[Any, ...]] = {
         "--shuffle/--keep-order",
     ),
     "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
-    "known": (TEXT, "Rows of one person that others may know: 1, 2, …, or all [default: 1, or all where rows of one are tied together]."),
+    "known": (
+        TEXT,
+        "Rows of one person that others may know: 1, 2, …, or all [default: 1, or all where rows of one are "
+        "tied together].",
+    ),
     "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
     "repeats": (TEXT, "Equal labels of one list are published once (the default) or each."),
     "k": (int | None, "Rows that must share each published combination.", "--k", "-k"),

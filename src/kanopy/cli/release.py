@@ -316,9 +316,12 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
 
 @o.command()
 def init(
-    data: Annotated[
+    tables: Annotated[
         list[str],
-        typer.Argument(help="The table, as every command takes it; or several tables: files, a folder, or a database."),
+        typer.Argument(
+            metavar="DATA...",
+            help="The table, as every command takes it; or several tables: files, a folder, or a database.",
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
@@ -337,13 +340,12 @@ def init(
     from kanopy._job.guess import guess_job, with_hierarchies
     from kanopy.linked.guess import holds_tables
 
-    sources = data
-    if len(sources) > 1 or holds_tables(sources[0]):
+    if len(tables) > 1 or holds_tables(tables[0]):
         from kanopy.cli.linked.tables import init_linked
 
-        init_linked(sources, output, force, {})
+        init_linked(tables, output, force)
         return
-    data = sources[0]
+    data = tables[0]
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")

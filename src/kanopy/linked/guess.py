@@ -65,7 +65,11 @@ def tables_in(sources: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for source in sources:
         place = Path(source)
-        if place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db") and place.is_file() and "::" not in source:
+        if (
+            place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+            and place.is_file()
+            and "::" not in source
+        ):
             found |= {name: f"{source}::{name}" for name in _tables_of_database(place)}
         elif place.is_dir():
             files = sorted(file for file in place.iterdir() if _is_table(file))
@@ -73,14 +77,20 @@ def tables_in(sources: list[str]) -> dict[str, str]:
         else:
             found[source.rpartition("::")[2] if "::" in source else _name(usable(place, DataError))] = source
     if len(found) < 2:
-        raise DataError(f"{', '.join(sources)} holds {len(found)} tables. Give a folder, or several files, with at least two.")
+        raise DataError(
+            f"{', '.join(sources)} holds {len(found)} tables. Give a folder, or several files, with at least two."
+        )
     return found
 
 
 def holds_tables(source: str) -> bool:
     """Whether a place holds several tables with different columns: a folder of parts of one table does not."""
     place = Path(source)
-    if place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db") and place.is_file() and "::" not in source:
+    if (
+        place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+        and place.is_file()
+        and "::" not in source
+    ):
         return len(_tables_of_database(place)) > 1
     if not place.is_dir():
         return False
@@ -142,7 +152,11 @@ def _words(name: str) -> str:
 def _stem(table: str) -> set[str]:
     """What keys of a table may be called after: its name, its singular, its parts."""
     words = {_words(table), *(_words(part) for part in re.split(r"[_\W]+", table))}
-    return words | {word[:-1] for word in words if word.endswith("s")} | {word[:-3] + "y" for word in words if word.endswith("ies")}
+    return (
+        words
+        | {word[:-1] for word in words if word.endswith("s")}
+        | {word[:-3] + "y" for word in words if word.endswith("ies")}
+    )
 
 
 def _named_after(column: str, table: str) -> bool:
@@ -160,15 +174,12 @@ def find_links(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]]
     >>> [(str(link.child), str(link.parent), link.certainty) for link in found]
     [('visit.person_id', 'person.id', 'sure')]
     """
-    links = []
+    links: list[FoundLink] = []
     for child, frame in frames.items():
         for column in frame.columns:
-            best: FoundLink | None = None
-            for parent, candidates in keys.items():
-                for key in candidates[:3]:
-                    if parent != child and (made := _link(frames, At(child, column), At(parent, key))) is not None:
-                        if best is None or (made.certainty, made.reason) > (best.certainty, best.reason):
-                            best = made
+            ends = [At(parent, key) for parent, own in keys.items() if parent != child for key in own[:3]]
+            made = [link for end in ends if (link := _link(frames, At(child, column), end)) is not None]
+            best = max(made, key=lambda link: (link.certainty == SURE, link.reason), default=None)
             if best is not None and not _other_way(best, links):
                 links.append(best)
     return links
@@ -179,14 +190,16 @@ def _link(frames: Mapping[str, pl.DataFrame], child: At, parent: At) -> FoundLin
 
     ours, theirs = frames[child.table][child.column], frames[parent.table][parent.column]
     same = _words(child.column) == _words(parent.column) and _named_after(parent.column, parent.table)
-    called = _named_after(child.column, parent.table) and bool(re.sub(r"(id|key|no|nr|num|number|code)$", "", _words(child.column)))
+    called = _named_after(child.column, parent.table) and bool(
+        re.sub(r"(id|key|no|nr|num|number|code)$", "", _words(child.column))
+    )
     if not (same or called) or not KEY_NAME.search(child.column) or ours.dtype.is_nested():
         return None
     values = ours.drop_nulls().cast(pl.String).unique()
     values = values.filter(values != "")
     if not len(values):
         return None
-    share = float(values.is_in(theirs.cast(pl.String).implode()).mean() or 0.0)
+    share = int(values.is_in(theirs.cast(pl.String).implode()).sum()) / len(values)
     if share < NEARLY:
         return None
     names = "the names are the same" if same else f"it is called after {parent.table!r}"
@@ -201,7 +214,10 @@ def _other_way(link: FoundLink, links: list[FoundLink]) -> bool:
 
 def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]], links: list[FoundLink]) -> At:
     """The key that most tables lead to, one of people where names say so."""
-    parents = {link.child.table: {each.parent.table for each in links if each.child.table == link.child.table} for link in links}
+    parents = {
+        link.child.table: {each.parent.table for each in links if each.child.table == link.child.table}
+        for link in links
+    }
 
     def below(table: str) -> int:
         reached = {table}
@@ -212,8 +228,14 @@ def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]],
     candidates = [name for name in frames if keys[name]]
     roots = [name for name in candidates if name not in parents] or candidates
     if not roots:
-        raise DataError("No table has a column that is different in every row: nothing tells what rows are about. Name the unit yourself.")
-    people = lambda name: any(word in _words(name) or word in _words(keys[name][0]) for word in PEOPLE)  # noqa: E731
+        raise DataError(
+            "No table has a column that is different in every row: nothing tells what rows are about. Name the "
+            "unit yourself."
+        )
+
+    def people(name: str) -> bool:
+        return any(word in _words(name) or word in _words(keys[name][0]) for word in PEOPLE)
+
     root = max(roots, key=lambda name: (below(name) > 0, people(name), below(name)))
     to = {link.parent.column for link in links if link.parent.table == root}
     return At(root, next((key for key in keys[root] if key in to), keys[root][0]))
@@ -243,12 +265,15 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
         "# How many rows besides their own an attacker may know of a person: 0, 1, 2, … or all.",
         "known = 1",
         'suppress = "5%"',
-        "# Keys leave as fresh numbers; hash: as keyed hashes (--key-file), the same in every release; none: not at all.",
+        "# Keys leave as fresh numbers; hash: as keyed hashes (--key-file), the same in every release; none: "
+        "not at all.",
         'keys = "numbers"',
     ]
     columns: dict[str, list[dict[str, Any]]] = {}
     decide: list[str] = [f"{name} leads to no {unit}: it is left out of the job." for name in left_out]
-    ends = {(end.table, end.column) for link in links for end in (link.child, link.parent)} | {(unit.table, unit.column)}
+    ends = {(end.table, end.column) for link in links for end in (link.child, link.parent)} | {
+        (unit.table, unit.column)
+    }
     for name in kept:
         source = sources[name]
         place = str(source) if is_source(source) else f"{name}.csv"

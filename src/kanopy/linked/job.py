@@ -1,17 +1,17 @@
 """`LinkedJob`: several tables that keys link, a unit that they are about, and how safe all of them must be together.
 
-    unit = "person.person_id"
-    k = 5
-    known = 1
-    [tables.person]
-    data = "person.csv"
-    [tables.person.columns.zip]
-    role = "quasi-identifier"
-    [tables.visit]
-    data = "visit.csv"
-    [[links]]
-    from = "visit.person_id"
-    to = "person.person_id"
+unit = "person.person_id"
+k = 5
+known = 1
+[tables.person]
+data = "person.csv"
+[tables.person.columns.zip]
+role = "quasi-identifier"
+[tables.visit]
+data = "visit.csv"
+[[links]]
+from = "visit.person_id"
+to = "person.person_id"
 """
 
 from __future__ import annotations
@@ -129,8 +129,12 @@ class LinkedJob:
             if key not in SETTINGS and key not in PARTS
         ]
         tables = plain.get("tables")
-        if not isinstance(tables, Mapping) or not tables or not all(isinstance(own, Mapping) for own in tables.values()):
-            raise JobError("tables must hold a part per table: [tables.person] with data = \"person.csv\".")
+        if (
+            not isinstance(tables, Mapping)
+            or not tables
+            or not all(isinstance(own, Mapping) for own in tables.values())
+        ):
+            raise JobError('tables must hold a part per table: [tables.person] with data = "person.csv".')
         options: dict[str, Any] = {"tables": {str(name): dict(own) for name, own in tables.items()}, "folder": folder}
         options["plain"] = dict(plain)
         for name, own in options["tables"].items():
@@ -140,12 +144,16 @@ class LinkedJob:
                 if key not in TABLE_SETTINGS
             ]
             if "data" not in own:
-                mistakes.append(f"The table {name!r} names no data. Write data = \"FILE\" below [tables.{name}].")
+                mistakes.append(f'The table {name!r} names no data. Write data = "FILE" below [tables.{name}].')
             if "." in name:
-                mistakes.append(f"The name of the table {name!r} contains a full stop, which separates table and column.")
+                mistakes.append(
+                    f"The name of the table {name!r} contains a full stop, which separates table and column."
+                )
         with collected(mistakes):
             if "unit" not in plain:
-                raise JobError('The job names no unit: the column that says whose row it is (unit = "person.person_id").')
+                raise JobError(
+                    'The job names no unit: the column that says whose row it is (unit = "person.person_id").'
+                )
             options["unit"] = At.read(plain["unit"])
         with collected(mistakes):
             options["links"] = tuple(_link(each) for each in _listed(plain.get("links", ()), "links"))
@@ -170,7 +178,8 @@ class LinkedJob:
     def check(self) -> None:
         """Refuse what names no table."""
         named = [self.unit, *(end for link in self.links for end in (link.child, link.parent)),
-                 *(at for own in self.domains for at in own), *(self.shift_dates.columns if self.shift_dates else ())]  # fmt: skip
+                 *(at for own in self.domains for at in own),
+                 *(self.shift_dates.columns if self.shift_dates else ())]  # fmt: skip
         refuse([
             f"{each} names the table {each.table!r}, which the job does not have. {near_miss(each.table, self.tables)}"
             for each in dict.fromkeys(named)
@@ -199,7 +208,9 @@ class LinkedJob:
     def job_of(self, table: str) -> Job:
         """The job of one table: its roles, hierarchies and models, and what holds for all tables."""
         plain = {key: value for key, value in self.tables[table].items() if key != "data"}
-        columns = {name: dict(own) if isinstance(own, Mapping) else own for name, own in plain.get("columns", {}).items()}
+        columns = {
+            name: dict(own) if isinstance(own, Mapping) else own for name, own in plain.get("columns", {}).items()
+        }
         mistakes = []
         for name in self.key_columns(table):
             if columns.setdefault(name, {"role": "identifier"}).get("role") not in ("identifier", "unit"):
@@ -256,7 +267,9 @@ def linked_toml(plain: Mapping[str, Any]) -> str:
         lines += ["", "[shift-dates]", *(f"{key} = {toml_value(value)}" for key, value in shift.items())]
     for name, own in plain.get("tables", {}).items():
         lines += ["", f"[tables.{toml_key(name)}]"]
-        lines += [f"{key} = {toml_value(_written(value))}" for key, value in own.items() if key not in ("columns", "models")]
+        lines += [
+            f"{key} = {toml_value(_written(value))}" for key, value in own.items() if key not in ("columns", "models")
+        ]
         for column, settings in own.get("columns", {}).items():
             lines += ["", f"[tables.{toml_key(name)}.columns.{toml_key(column)}]"]
             lines += [f"{key} = {toml_value(value)}" for key, value in settings.items()]
@@ -349,7 +362,9 @@ def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:
             )
     found["metric"] = plain.get("metric", "loss")
     if found["metric"] not in LINKED_METRICS:
-        mistakes.append(f"metric must be one of {', '.join(LINKED_METRICS)} for several tables, not {short(found['metric'])}.")
+        mistakes.append(
+            f"metric must be one of {', '.join(LINKED_METRICS)} for several tables, not {short(found['metric'])}."
+        )
     refuse(mistakes)
     return found
 

@@ -70,7 +70,6 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
     >>> relate(job, tables).unit_of_row["visit"].tolist()
     [1, 1, 0]
     """
-    import polars as pl
 
     _require_columns(job, frames)
     order = _ordered(job)
@@ -122,7 +121,8 @@ def relate(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> Related:
 
 def _require_columns(job: LinkedJob, frames: Mapping[str, pl.DataFrame]) -> None:
     named = [job.unit, *(end for link in job.links for end in (link.child, link.parent)),
-             *(at for own in job.domains for at in own), *(job.shift_dates.columns if job.shift_dates else ())]  # fmt: skip
+             *(at for own in job.domains for at in own),
+                 *(job.shift_dates.columns if job.shift_dates else ())]  # fmt: skip
     for at in dict.fromkeys(named):
         if at.column not in frames[at.table].columns:
             raise DataError(
@@ -200,9 +200,9 @@ def _alike(link: Link, ours: pl.Series, theirs: pl.Series) -> tuple[pl.Series, p
     for series in (ours, theirs):
         if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
             series = series.cast(pl.String)
-        elif series.dtype.is_float() and (series.drop_nulls() == series.drop_nulls().round()).all():
-            series = series.cast(pl.Int64)
-        elif series.dtype.is_integer():
+        elif series.dtype.is_integer() or (
+            series.dtype.is_float() and (series.drop_nulls() == series.drop_nulls().round()).all()
+        ):
             series = series.cast(pl.Int64)
         made.append(series)
     if not len(ours) or not len(theirs):
@@ -236,9 +236,11 @@ def _about_orphans(
 ) -> str:
     count, ends = int(lost.sum()), [each.link for each in rows]
     through = f" ({', '.join(f'{link.child} → {link.parent}' for link in ends)})" if ends else f" ({job.unit})"
-    who = f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or not there."
+    who = (
+        f"{count:,} of {frame.height:,} rows of {name!r} belong to nobody{through}: their key is missing or not there."
+    )
     if job.orphans == "drop":
-        return f"{who} They are left out (orphans = \"drop\")."
+        return f'{who} They are left out (orphans = "drop").'
     hint = ""
     for each in rows:
         own = frame[each.link.child.column]
@@ -248,6 +250,4 @@ def _about_orphans(
             known = theirs.cast(own.dtype).str.strip_chars().str.strip_chars_start("0")
             if near := int(stripped.is_in(known.implode()).sum()):
                 hint = f" Without leading zeros and spaces {near:,} of them would match."
-    raise DataError(
-        f"{who}{hint} Correct the keys, add the missing rows, or leave such rows out (orphans = \"drop\")."
-    )
+    raise DataError(f'{who}{hint} Correct the keys, add the missing rows, or leave such rows out (orphans = "drop").')

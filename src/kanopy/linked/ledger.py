@@ -34,6 +34,8 @@ UNIT, STATE, HISTORY = "unit", "class", "history"
 NEW = "new"
 """The history of people whom no earlier release is about."""
 DIGITS = 32
+SHOWN = ("release", "date", "k", "rows", "people", "present", "suppressed_people", "output_sha256")
+"""What is shown of a release."""
 
 
 def keyed(key: bytes, purpose: str, text: str) -> str:
@@ -78,8 +80,7 @@ class Ledger:
         return {
             "folder": str(self.folder),
             "releases": [
-                {name: event[name] for name in ("release", "date", "k", "rows", "people", "present", "suppressed_people", "output_sha256")}
-                for event in self.releases
+                {name: event[name] for name in SHOWN} for event in self.releases
             ],
             "forgotten": sum(len(event["units"]) for event in self.events if event["event"] == "forget"),
         }  # fmt: skip
@@ -104,7 +105,9 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
     listed = place / RELEASES
     if not listed.exists():
         if place.is_dir() and any(file.name != LOCK for file in place.iterdir()):
-            raise DataError(f"The folder {str(place)!r} holds other files and no {RELEASES}. Name an empty folder, or a ledger.")
+            raise DataError(
+                f"The folder {str(place)!r} holds other files and no {RELEASES}. Name an empty folder, or a ledger."
+            )
         return Ledger(place)
     try:
         lines = listed.read_bytes().decode("utf-8").splitlines()
@@ -135,7 +138,8 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
             raise _altered(place, f"{file.name} is missing or changed")
     if key is not None and events[0]["key"] != keyed(key, "key", "check"):
         raise DataError(
-            f"The ledger {str(place)!r} was written with another key: people would not be recognized. Give the key that "
+            f"The ledger {str(place)!r} was written with another key: people would not be recognized. Give the "
+            "key that "
             "the earlier releases were made with (--key-file)."
         )
     return ledger
@@ -143,7 +147,8 @@ def read_ledger(folder: str | os.PathLike[str], key: bytes | None = None) -> Led
 
 def _altered(place: Path, what: str) -> DataError:
     return DataError(
-        f"The ledger {str(place)!r} is not whole: {what}. Nothing was written. Restore it from a copy; a ledger with gaps "
+        f"The ledger {str(place)!r} is not whole: {what}. Nothing was written. Restore it from a copy; a ledger "
+        "with gaps "
         "cannot say what earlier releases gave away."
     )
 
@@ -190,7 +195,11 @@ def with_event(ledger: Ledger, event: Mapping[str, Any], files: Mapping[int, byt
     """The files of a ledger after one more event: to be staged together with the release."""
     lines = [_line(each) for each in ledger.events]
     before = _digest(lines[-1].encode("utf-8")) if lines else ""
-    whole = {**event, "files": {f"{release:04d}": _digest(content) for release, content in files.items()}, "previous": before}
+    whole = {
+        **event,
+        "files": {f"{release:04d}": _digest(content) for release, content in files.items()},
+        "previous": before,
+    }
     lines.append(_line(whole))
     content = {ledger.folder / _file_of(release): data for release, data in files.items()}
     content[ledger.folder / RELEASES] = ("\n".join(lines) + "\n").encode("utf-8")
@@ -224,7 +233,9 @@ def forget(folder: str | os.PathLike[str], values: Sequence[str], key: bytes) ->
         last = ledger.people(ledger.last)
         known = [unit for unit in units if unit in set(last[UNIT].to_list())]
         if not known:
-            raise JobError(f"Nobody of {some([f'{len(values)} named'])} is in the ledger. Check the values and the key.")
+            raise JobError(
+                f"Nobody of {some([f'{len(values)} named'])} is in the ledger. Check the values and the key."
+            )
         files = {}
         for release in range(1, ledger.last + 1):
             frame = ledger.people(release)

@@ -120,7 +120,8 @@ def unit_columns(job: Job) -> tuple[str, ...]:
     if len(job.pseudonymize) == 1:
         return tuple(job.pseudonymize)
     raise JobError(
-        "A ledger recognizes people from release to release. Name the column that says who a row is about (unit, --unit), "
+        "A ledger recognizes people from release to release. Name the column that says who a row is about "
+        "(unit, --unit), "
         "or publish one column as a pseudonym."
     )
 
@@ -144,7 +145,10 @@ def anonymize_over_time(
     from kanopy.metrics.release import release_losses
 
     if not isinstance(job, Job) or job.masks:
-        raise JobError("A ledger keeps a promise about classes of labels; the algorithm substitutes answers. Use 'optimal' or 'best'.")
+        raise JobError(
+            "A ledger keeps a promise about classes of labels; the algorithm substitutes answers. Use "
+            "'optimal' or 'best'."
+        )
     if job.separators or population is not None or any(model.needs_population for model in job.models):
         raise JobError("A ledger cannot be combined with lists or with a population. Leave one of them out.")
     clock = clock or Clock()
@@ -189,7 +193,9 @@ def anonymize_over_time(
         found = search(prepared, prepared.job, progress)
     assert isinstance(found, Solution) and isinstance(prepared.table, Generalizable)
     trees = {name: tree for name, tree in prepared.table.hierarchies.items() if name != COLUMN}
-    plain = prepare(frame, job.replaced(hierarchies={**job.hierarchies, **trees}), source=source, clock=clock, progress=progress)
+    plain = prepare(
+        frame, job.replaced(hierarchies={**job.hierarchies, **trees}), source=source, clock=clock, progress=progress
+    )
     plain = replace(plain, job=job)
     at = prepared.domain.names.index(COLUMN)
     recoding = _without(found.recoding, at)
@@ -207,6 +213,7 @@ def anonymize_over_time(
 
 def _without(recoding: Recoding, at: int) -> Recoding:
     """A recoding without one of its columns."""
+
     def rest(own: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(each for j, each in enumerate(own) if j != at)
 
@@ -234,7 +241,8 @@ def present_people(
         expected = ledger.releases[0]["unit_sha256"]
         if expected != _unit_digest(unit, key):
             raise DataError(
-                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(unit))}. Name the unit of the "
+                f"The ledger {str(ledger.folder)!r} is about another unit than {some(list(unit))}. Name the "
+                "unit of the "
                 "earlier releases, or another ledger."
             )
         last = ledger.people(ledger.last)
@@ -270,15 +278,19 @@ def left_out(present: Present, ledger: Ledger, k: int, key: bytes) -> tuple[Mask
         return np.zeros(len(lost), np.bool_), ()
     lines = [f"Earlier releases in the ledger: {ledger.last:,}. The promise holds for all of them together."]
     if lost.any():
-        newcomers = sum(history == NEW and bool(away) for history, away in zip(present.history, few.tolist(), strict=True))
+        newcomers = sum(
+            history == NEW and bool(away) for history, away in zip(present.history, few.tolist(), strict=True)
+        )
         lines.append(
-            f"{int(lost.sum()):,} rows of {int(few.sum()):,} people are left out: fewer than k = {k:,} of those present "
+            f"{int(lost.sum()):,} rows of {int(few.sum()):,} people are left out: fewer than k = {k:,} of those "
+            "present "
             f"share what earlier releases said of each, so no release of them is safe ({newcomers:,} are newcomers)."
         )
     away, below = already_told(ledger, k)
     if below:
         lines.append(
-            f"The earlier releases alone tell {below:,} of {away:,} people from fewer than k = {k:,}: this cannot be undone."
+            f"The earlier releases alone tell {below:,} of {away:,} people from fewer than k = {k:,}: this "
+            "cannot be undone."
         )
     return lost, tuple(lines)
 
@@ -288,7 +300,10 @@ def already_told(ledger: Ledger, k: int) -> tuple[int, int]:
     import polars as pl
 
     last = ledger.people(ledger.last)
-    states = [ledger.people(release).rename({STATE: f"s{release}"}).select(UNIT, f"s{release}") for release in range(1, ledger.last + 1)]
+    states = [
+        ledger.people(release).rename({STATE: f"s{release}"}).select(UNIT, f"s{release}")
+        for release in range(1, ledger.last + 1)
+    ]
     whole = last.select(UNIT)
     for each in states:
         whole = whole.join(each, on=UNIT, how="left")
@@ -312,8 +327,12 @@ def states_of(made: OverTime, key: bytes) -> list[str]:
     shown = shown if result.kept is None else shown[result.kept]
     import polars as pl
 
-    rows = published.select(pl.struct([labels_of_values(published[name]).alias(str(j)) for j, name in enumerate(names)]).rank("dense")).to_series()
-    texts = published.select(pl.concat_str([labels_of_values(published[name]) for name in names], separator="\0")).to_series()
+    rows = published.select(
+        pl.struct([labels_of_values(published[name]).alias(str(j)) for j, name in enumerate(names)]).rank("dense")
+    ).to_series()
+    texts = published.select(
+        pl.concat_str([labels_of_values(published[name]) for name in names], separator="\0")
+    ).to_series()
     first = pl.DataFrame({"rank": rows, "text": texts}).unique("rank")
     classes = {rank: keyed(key, "class", text) for rank, text in first.iter_rows()}
     held: dict[int, list[str]] = {}
@@ -336,7 +355,9 @@ def _next(
     """The people of the ledger after a release: those of earlier ones, and newcomers."""
     import polars as pl
 
-    now_here = pl.DataFrame({UNIT: list(states), STATE: list(states.values())}, schema={UNIT: pl.String, STATE: pl.String})
+    now_here = pl.DataFrame(
+        {UNIT: list(states), STATE: list(states.values())}, schema={UNIT: pl.String, STATE: pl.String}
+    )
     if ledger.releases:
         before = ledger.people(ledger.last).select(UNIT, pl.col(HISTORY).alias("before"))
     else:
@@ -381,14 +402,17 @@ def _earlier_values(
                     continue
                 if model.name not in EQUALITY:
                     raise JobError(
-                        f"The values of {name!r} changed since release {release}, and the model {model.name!r} looks at more "
-                        "than which values are equal: the ledger keeps keyed hashes only. Use a model such as l-distinct, "
+                        f"The values of {name!r} changed since release {release}, and the model {model.name!r} "
+                        "looks at more "
+                        "than which values are equal: the ledger keeps keyed hashes only. Use a model such as "
+                        "l-distinct, "
                         "or leave the model out."
                     )
                 title = f"{name} in release {release}"
                 if all(column.name != title for column in columns):
                     columns.append(pl.Series(title, then, dtype=pl.String))
-                models.append(replace(model, column=title))
+                changes: dict[str, Any] = {"column": title}
+                models.append(replace(model, **changes))
     return (columns, models) if columns else None
 
 
@@ -410,7 +434,8 @@ def verify_over_time(made: OverTime, key: bytes) -> None:
     fewest = int(shared.min()) if len(shared) else job.k  # type: ignore[arg-type]
     if fewest < job.k:
         raise VerificationFailed(
-            f"What all releases together say of a person is shared by {fewest} people only, k is {job.k:,}. Nothing was "
+            f"What all releases together say of a person is shared by {fewest} people only, k is {job.k:,}. "
+            "Nothing was "
             "written. This is an error in Kanopy: please report it."
         )
 

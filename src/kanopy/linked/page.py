@@ -37,8 +37,10 @@ def page(result: LinkedResult) -> str:
         f"<p><strong>{html.escape(result.promise)}</strong> Counted again on the published labels, joined by the "
         f"published keys: {found.people:,} people, smallest group {found.smallest:,}, {found.orphans:,} keys without "
         f"their row. {html.escape(job.metric)} {result.solution.score:.4f}, {proved}.</p>"
-        "<h2>Joins</h2>" + (f"<ul>{remarks}</ul>" if remarks else "<p>Nothing further is known to be told by joins.</p>")
-        + f"<h2>Tables</h2><table><tr><th>table</th><th>rows</th><th>published</th><th>suppressed</th><th>levels</th></tr>{rows}</table>"
+        "<h2>Joins</h2>"
+        + (f"<ul>{remarks}</ul>" if remarks else "<p>Nothing further is known to be told by joins.</p>")
+        + "<h2>Tables</h2><table><tr><th>table</th><th>rows</th><th>published</th><th>suppressed</th>"
+        f"<th>levels</th></tr>{rows}</table>"
         f"<h2>Links</h2><ul>{links}</ul><h2>Notes</h2><ul>{notes}</ul></body></html>\n"
     )
 

@@ -19,7 +19,7 @@ from kanopy.linked.keys import Related
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy.linked.run import Table
+    from kanopy.linked.prepared import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,9 @@ def keys_for(
     for name in related.order:
         for column in job.key_columns(name):
             own = related.frames[name][column].filter(kept[name]).drop_nulls().unique()
-            values.setdefault(key_domain(job, At(name, column)), []).extend(canonical_label(each) for each in own.to_list())
+            values.setdefault(key_domain(job, At(name, column)), []).extend(
+                canonical_label(each) for each in own.to_list()
+            )
     made: dict[At, dict[str, Any]] = {}
     chance = np.random.default_rng()  # nobody is to be able to draw the same numbers again
     for domain, labels in values.items():
@@ -125,7 +127,9 @@ def shifted(
                 "insensitive, or leave it out of [shift-dates]."
             )
         if column not in frame.columns:
-            raise JobError(f"{name}.{column} is not published, so its dates cannot be shifted. Leave it out, or give it a role.")
+            raise JobError(
+                f"{name}.{column} is not published, so its dates cannot be shifted. Leave it out, or give it a role."
+            )
         frame = frame.with_columns(_moved(frame[column], pl.Series(days), f"{name}.{column}"))
     return frame
 

@@ -19,7 +19,8 @@ from kanopy.linked.verified import TablesVerified
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy.linked.run import Table, Whole
+    from kanopy.linked.prepared import Table
+    from kanopy.linked.run import Whole
     from kanopy.release.result import Result
 
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
@@ -67,7 +68,7 @@ class LinkedResult:
         if self.job.known_rows is not None:
             lines.append(
                 f"The whole trace of {found.rare_traces:,} of {found.people:,} people is shared by fewer than {k:,}: "
-                f"this promise is about {self.job.known_rows:,} known rows. To protect all: known = \"all\"."
+                f'this promise is about {self.job.known_rows:,} known rows. To protect all: known = "all".'
             )
             lines.append(
                 f"{found.rare_numbers:,} of {found.people:,} people have a number of rows per table that fewer than "
@@ -87,7 +88,10 @@ class LinkedResult:
             "metric": self.job.metric, "score": self.solution.score, "optimal": self.solution.optimal,
             "algorithm": self.solution.algorithm, "judged": self.solution.judged,
             "candidates": self.solution.candidates, "keys": self.job.keys,
-            "levels": {name: {c: level for c, level in own.items() if not c.startswith("\0")} for name, own in self.levels.items()},
+            "levels": {
+                name: {column: level for column, level in own.items() if not column.startswith("\0")}
+                for name, own in self.levels.items()
+            },
             "column_losses": {name: own.column_losses for name, own in self.results.items()},
             "rows": {name: frame.height for name, frame in self.related.frames.items()},
             "suppressed": dict(self.verification.suppressed), "verified": self.verification.to_dict(),
@@ -109,7 +113,8 @@ class LinkedResult:
         from kanopy.release.manifest import MANIFEST_FORMAT, checksum
 
         content = {
-            "format": f"{MANIFEST_FORMAT}-tables", "version": 1, "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "format": f"{MANIFEST_FORMAT}-tables", "version": 1,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "kanopy": __version__, "unit": str(self.job.unit),
             "links": [{"from": str(link.child), "to": str(link.parent)} for link in self.job.links],
             "files": {name: {"name": path.name, "sha256": checksum(path)} for name, path in files.items()},
@@ -134,7 +139,10 @@ class LinkedResult:
         from kanopy.linked.page import report_text
 
         place = Path(folder)
-        forbidden = [*inputs, *(read.path for read in self.sources.values() if read is not None and read.path is not None)]
+        forbidden = [
+            *inputs,
+            *(read.path for read in self.sources.values() if read is not None and read.path is not None),
+        ]
         frames = {name: self.written(name) for name in self.related.order}
         check_report_name(report)
         with staged(forbidden=forbidden) as release:

@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kanopy._arrays import Mask
-from kanopy._core.classes import full_domain_recoding
 from kanopy._core.units import too_many_known
-from kanopy._errors import DataError, JobError, NoSolution, some
-from kanopy._job.job import Job
-from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy._errors import JobError, NoSolution, some
+from kanopy._progress import Callback, Clock, Progress
+from kanopy.linked.applied import apply_levels
 from kanopy.linked.job import At, LinkedJob
 from kanopy.linked.keys import Related, relate
+from kanopy.linked.prepared import Table, prepared_table, read_tables, shared_domains
 from kanopy.linked.publish import keys_for, shifted, with_keys
 from kanopy.linked.union import TableCodes, Union, unite
-from kanopy.release.prepare import Generalizable, Prepared, prepare
-from kanopy.release.run import run
 from kanopy.search.solution import Solution
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from kanopy.linked.result import LinkedResult
 
 MOST_TIES = 2_000
 """Combinations of levels of shared domains that are searched one by one."""
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A table of a linked job, prepared: `None` where it has too few people to publish any row."""
-
-    name: str
-    job: Job
-    frame: pl.DataFrame
-    prepared: Prepared | None
-    unit: str
-    repeated: tuple[str, ...] = ()
-    """Columns of the person that its rows repeat: they get the person's labels."""
-    marker: str | None = None
-    """A column that was added because the table has no quasi-identifier of its own."""
-    notes: tuple[str, ...] = field(default=())
 
 
 def anonymize_tables(
@@ -104,7 +84,16 @@ def anonymize_tables(
         published, kept, results, notes = apply_levels(job, related, tables, whole, tell)
         keys = keys_for(job, related, published, kept, key)
         frames_out = {
-            name: with_keys(shifted(job, related, name, published[name], kept[name], key), tables[name], name, job, related, kept, keys, published)
+            name: with_keys(
+                shifted(job, related, name, published[name], kept[name], key),
+                tables[name],
+                name,
+                job,
+                related,
+                kept,
+                keys,
+                published,
+            )
             for name in related.order
         }
     with clock.stage("verify"):
@@ -114,147 +103,6 @@ def anonymize_tables(
         job=job, related=related, tables=tables, frames=frames_out, kept=kept, levels=whole.levels, solution=whole,
         results=results, verification=verification, notes=(*related.notes, *notes), clock=clock, sources=sources,
     )  # fmt: skip
-
-
-def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
-    """The records of every table, keys that are empty texts as missing, and where each came from."""
-    import polars as pl
-
-    from kanopy._job.reading import read_records
-    from kanopy._table.sources import is_source, read_source
-
-    frames, sources = {}, {}
-    for name in job.tables:
-        source = job.source_of(name)
-        read = read_source(source, encoding=encoding) if is_source(source) else None
-        given = source if read is None else read.frame
-        if isinstance(given, pl.DataFrame) and given.width and not given.height:
-            frame = given  # a table without rows is published without rows
-        else:
-            frame = read_records(given, job.job_of(name))
-        blank = [column for column in job.key_columns(name) if column in frame.columns and frame[column].dtype == pl.String]
-        frames[name] = frame.with_columns(pl.when(pl.col(blank) != "").then(pl.col(blank)).name.keep()) if blank else frame
-        sources[name] = read
-    return frames, sources
-
-
-def shared_domains(job: LinkedJob, related: Related) -> list[tuple[At, ...]]:
-    """Columns that share labels: those that the job names, and quasi-identifiers of one name in tables of events."""
-    found = [tuple(own) for own in job.domains]
-    taken = {at for own in found for at in own}
-    for at in taken:
-        if at.column not in job.job_of(at.table).quasi:
-            raise JobError(f"{at} shares labels with other columns, and is no quasi-identifier. Give it that role.")
-    by_name: dict[str, list[At]] = {}
-    for name in related.order:
-        if name != related.people:
-            for column in job.job_of(name).quasi:
-                if At(name, column) not in taken:
-                    by_name.setdefault(column, []).append(At(name, column))
-    return found + [tuple(own) for own in by_name.values() if len(own) > 1]
-
-
-def _repeated(job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]]) -> tuple[str, ...]:
-    """Quasi-identifiers of the person that a table repeats; raises where they disagree with the person's."""
-    people = related.people
-    if people is None or name == people:
-        return ()
-    own, theirs = job.job_of(name), job.job_of(people)
-    together = [{at for at in domain} for domain in domains]
-    found = []
-    for column in theirs.quasi:
-        role = own.roles.get(column)
-        shares = any({At(name, column), At(people, column)} <= domain for domain in together)
-        if role is None or role == "identifier" or shares:
-            continue
-        ours = related.frames[name][column]
-        person = related.frames[people][column][related.unit_of_row[name].astype(np.int64)]
-        from kanopy.verify.regroup import labels_of_values
-
-        differ = int((labels_of_values(ours).rename("") != labels_of_values(person).rename("")).sum())
-        if differ:
-            raise DataError(
-                f"{At(name, column)} repeats {At(people, column)} and differs from it in {differ:,} of {len(ours):,} "
-                "rows. Correct one of them; if they are different things, rename the column, or say that they share "
-                f"labels: [[domains]] columns = [\"{At(people, column)}\", \"{At(name, column)}\"]."
-            )
-        found.append(column)
-    return tuple(found)
-
-
-def prepared_table(
-    job: LinkedJob, related: Related, name: str, domains: Sequence[Sequence[At]], source: Any, tell: Progress
-) -> Table:
-    """One table, encoded, with whose rows they are in a column of its own."""
-    import polars as pl
-
-    frame, own = related.frames[name], job.job_of(name)
-    repeated = _repeated(job, related, name, domains)
-    for column in repeated:
-        own = own.with_role(column, "identifier")
-    unit = job.unit.column if job.unit.column not in frame.columns else f"{job.unit.column} of the unit"
-    marker = None
-    if not own.quasi:
-        marker = "\0table"
-        from kanopy.hierarchy.hierarchy import Hierarchy
-
-        frame = frame.with_columns(pl.lit(name).alias(marker))
-        own = own.replaced(quasi=[marker], hierarchies={**own.hierarchies, marker: Hierarchy.flat([name], name=marker)})
-    own = own.replaced(skip_rows=0, column_tokens={}, decimals={})
-    if name != related.people:
-        frame = frame.with_columns(pl.Series(unit, related.unit_of_row[name]))
-        own = own.replaced(unit=[unit], known=1)
-    own = own.replaced(hierarchies={**own.hierarchies, **_hierarchies_of_domains(job, related, own, name, domains)})
-    people = len(np.unique(related.unit_of_row[name]))
-    if people < job.k:
-        return Table(name, own, frame, None, unit, repeated, marker)
-    if people == frame.height and own.unit:
-        own = own.replaced(unit=[], known=None, identifiers=[*own.identifiers, unit])
-    ready = prepare(frame, own, source=None if source is None else _named(source), progress=tell)
-    if ready.lists is not None or not isinstance(ready.table, Generalizable):
-        raise JobError(f"The table {name!r} holds lists, which are not published together with other tables. Make a table of them.")
-    assert isinstance(ready.job, Job)
-    notes = tuple(note for note in ready.all_notes if "changes nothing" not in note and "has no role" not in note)
-    return Table(name, ready.job, frame, ready, unit, repeated, marker, tuple(f"{name}: {note}" for note in _cleaned(notes, marker, unit)))
-
-
-def _named(source: Any) -> str | None:
-    return None if source.path is None else str(source.path)
-
-
-def _cleaned(notes: Sequence[str], *hidden: str | None) -> list[str]:
-    """Notes that do not speak of columns that were added here."""
-    return [note for note in notes if not any(name is not None and f"'{name}'" in note for name in hidden)]
-
-
-def _hierarchies_of_domains(
-    job: LinkedJob, related: Related, own: Job, name: str, domains: Sequence[Sequence[At]]
-) -> dict[str, Any]:
-    """The hierarchy of every column of a shared domain: built from the values of all its columns together."""
-    import polars as pl
-
-    from kanopy._job.inputs import resolve_hierarchies
-
-    found: dict[str, Any] = {}
-    for domain in domains:
-        mine = [at for at in domain if at.table == name]
-        if not mine:
-            continue
-        series = [related.frames[at.table][at.column].alias("value") for at in domain]
-        if len({each.dtype for each in series}) > 1:
-            series = [each.cast(pl.String) for each in series]
-        jobs = {at: job.job_of(at.table) for at in domain}
-        given = next((jobs[at].hierarchies[at.column] for at in domain if at.column in jobs[at].hierarchies), None)
-        stacked = pl.DataFrame({"value": pl.concat(series)})
-        first = jobs[domain[0]]
-        units = np.concatenate([related.unit_of_row[at.table] for at in domain]).astype(np.int32)
-        asked = Job(
-            quasi=["value"], k=job.k, hierarchies={} if given is None else {"value": given},
-            missing_tokens=first.missing_tokens, metric=job.metric, max_levels={"value": 99} if given is None else {},
-        ).replaced(max_levels={})  # fmt: skip
-        tree = resolve_hierarchies(stacked, asked, unit_of_row=units)["value"]
-        found |= {at.column: tree.renamed(at.column) for at in mine}
-    return found
 
 
 def _longest(related: Related) -> int:
@@ -312,7 +160,11 @@ def solve(
                 f"{lost:,} rows are in tables with rows of fewer than k = {job.k:,} people, or refer to these: "
                 f"{some([name for name in tables if name not in coded])}. They cannot be published, and the job allows "
                 f"{allowed:,} suppressed rows.",
-                advice=["leave these tables out of the job", "allow more rows to be suppressed (suppress)", "choose a smaller k"],
+                advice=[
+                    "leave these tables out of the job",
+                    "allow more rows to be suppressed (suppress)",
+                    "choose a smaller k",
+                ],
             )
         problem = Problem(
             union.domain, [KAnonymity(job.k), *union.models], union.metric,
@@ -345,11 +197,15 @@ def _tied_search(problem: Any, algorithm: Any, union: Union, tell: Progress) -> 
     for group in union.tied:
         low, high = max(lattice.lowest[j] for j in group), min(lattice.highest[j] for j in group)
         if low > high:
-            raise JobError(f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other.")
+            raise JobError(
+                f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other."
+            )
         ranges.append(range(low, high + 1))
     choices = list(product(*ranges))
     if len(choices) > MOST_TIES:
-        raise JobError(f"The shared domains have {len(choices):,} combinations of levels: too many. Limit their levels.")
+        raise JobError(
+            f"The shared domains have {len(choices):,} combinations of levels: too many. Limit their levels."
+        )
     best: Solution | None = None
     reason: NoSolution | None = None
     judged, candidates, optimal = 0, 0, True
@@ -419,71 +275,12 @@ def _levels(
             if level is None:  # nothing of the table is known: at the level of its domain, or as low as allowed
                 shared = [own for own in domains if at in own]
                 level = max([table.lowest[j], *(chosen[other] for own in shared for other in own if other in chosen)])
-                lows = [coded[o.table].lowest[coded[o.table].domain.names.index(o.column)] for own in shared for o in own if o.table in coded]
+                lows = [
+                    coded[o.table].lowest[coded[o.table].domain.names.index(o.column)]
+                    for own in shared
+                    for o in own
+                    if o.table in coded
+                ]
                 level = max([level, *lows])
             levels[name][column] = level
     return levels
-
-
-# ---- apply --------------------------------------------------------------------------------------------------
-
-
-def apply_levels(
-    job: LinkedJob, related: Related, tables: Mapping[str, Table], whole: Whole, tell: Progress
-) -> tuple[dict[str, pl.DataFrame], dict[str, Mask], dict[str, Any], list[str]]:
-    """Every table at its levels without its suppressed rows, verified by itself; which rows are left; notes."""
-    from kanopy.metrics.release import release_losses
-
-    published: dict[str, pl.DataFrame] = {}
-    kept: dict[str, Mask] = {}
-    results: dict[str, Any] = {}
-    notes: list[str] = list(whole.notes)
-    for name in related.order:
-        table = tables[name]
-        notes += table.notes
-        gone = whole.gone[name]
-        kept[name] = ~gone
-        if table.prepared is None or gone.all():
-            published[name] = _nothing(table)
-            notes.append(f"{name}: no row can be published, the table is empty.")
-            continue
-        domain = table.prepared.domain
-        levels = tuple(whole.levels[name][column] for column in domain.names)
-        recoding = full_domain_recoding(domain, levels, np.zeros(len(domain.tuples), np.bool_))
-        recoding = replace(recoding, group_of_row=np.where(gone, np.int32(-1), recoding.group_of_row))
-        weights = [table.job.weights.get(column, 1.0) for column in domain.names]
-        losses = release_losses(domain, recoding, weights, levels)
-        found = Solution(whole.algorithm, recoding, losses[job.metric], levels)
-        own = table.job.replaced(suppress=1.0, models=[])  # models judge classes of what is known together
-        if job.known_rows == 0 and name != related.people:
-            published[name] = _unsearched(table, found, own)
-            continue
-        result = run(replace(table.prepared, job=own), own, found=found, progress=tell)
-        published[name], results[name] = result.published, result
-        notes += [f"{name}: {note}" for note in _cleaned(result.notes, table.marker, table.unit)
-                  if note not in table.prepared.all_notes and not note.startswith("The whole trace of")]  # fmt: skip
-    return published, kept, results, list(dict.fromkeys(notes))
-
-
-def _nothing(table: Table) -> pl.DataFrame:
-    """The columns that leave, without rows."""
-    import polars as pl
-
-    quasi = [name for name in table.job.quasi if name != table.marker]
-    leaving = {*quasi, *table.job.sensitive, *table.job.insensitive}
-    frame = table.frame.select(name for name in table.frame.columns if name in leaving).clear()
-    return frame.with_columns(pl.col(quasi).cast(pl.String)) if quasi else frame
-
-
-def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
-    """A table of which no row is assumed to be known: its lowest labels, read again whether they are true."""
-    from kanopy.release.opinion import verified_labels
-    from kanopy.release.prepare import without_dependent
-    from kanopy.release.run import apply_found
-
-    assert table.prepared is not None and isinstance(table.prepared.table, Generalizable)
-    ready = replace(table.prepared, job=job)
-    frame, kept = apply_found(ready, job, found)
-    ready, after, frame, _ = without_dependent(ready, job, frame, kept)
-    verified_labels(ready, ready.table, after, frame, kept, ready.names)  # type: ignore[arg-type]
-    return frame

@@ -235,9 +235,9 @@ def unite(
         place[moved].astype(np.int32), sensitive, units=units_found,
     )  # fmt: skip
     domain.__dict__["in_order"] = True  # tuples ascend, and rows stand unit by unit: their parents do too
-    costs = ((id(tag), flat), *((id(column.hierarchy), column.costs) for column in columns))
+    priced = ((id(tag), flat), *((id(column.hierarchy), column.costs) for column in columns))
     tied = _tied(groups, domains, anchors)
-    return Union(domain, tuple(columns), tags[order], numbers[order], tuple(names), tied, models, TablesLoss(costs))
+    return Union(domain, tuple(columns), tags[order], numbers[order], tuple(names), tied, models, TablesLoss(priced))
 
 
 def _looked_at(name: str, related: Related, tables: Mapping[str, TableCodes], known: int | None) -> bool:
@@ -327,9 +327,7 @@ def _row_of(related: Related, name: str, other: str) -> Longs:
     return np.full(related.frames[name].height, -1, np.int64)
 
 
-def _parents(
-    related: Related, names: Sequence[str], start: Mapping[str, int], order: Longs
-) -> tuple[Longs, ...]:
+def _parents(related: Related, names: Sequence[str], start: Mapping[str, int], order: Longs) -> tuple[Longs, ...]:
     """Rows of the union that its rows cannot be published without, as rows in their new order."""
     count = len(order)
     place = np.empty(count + 1, np.int64)
@@ -421,7 +419,13 @@ def _sensitive(
     models: list[Model] = []
     for name in names:
         for model in tables[name].models:
-            if len(model.sensitive) != 1 or model.hidden or model.quasi or model.needs_population or model.needs_weights:
+            if (
+                len(model.sensitive) != 1
+                or model.hidden
+                or model.quasi
+                or model.needs_population
+                or model.needs_weights
+            ):
                 raise JobError(
                     f"The model {model.name!r} of the table {name!r} does not judge several tables: models about one "
                     "sensitive column do. Leave it out, or publish this table by itself."
@@ -452,4 +456,3 @@ def _row_above(related: Related, name: str, above: str) -> Longs | None:
         if further is not None:
             return np.append(further, -1)[each.row]
     return None
-

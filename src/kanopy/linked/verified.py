@@ -22,7 +22,7 @@ from kanopy.verify.regroup import Background, published_classes
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy.linked.run import Table
+    from kanopy.linked.prepared import Table
 
 REPORT_IT = "Nothing was written. This is an error in Kanopy: please report it."
 
@@ -69,13 +69,25 @@ def verify_tables(
     _require_one_label(job, tables, related, frames, kept, levels)
     owners = {name: _owner(job, related, name, frames, kept) for name in related.order}
     people = related.people
-    labels = {name: frames[name].select(pl.col(c).cast(pl.String) for c in _quasi(tables[name])) for name in related.order}
+    labels = {
+        name: frames[name].select(pl.col(c).cast(pl.String) for c in _quasi(tables[name])) for name in related.order
+    }
     person: pl.DataFrame | None = None
     if people is not None:
-        person = pl.DataFrame([owners[people].alias("\0unit"), *(labels[people][c].alias(f"\0p{i}") for i, c in enumerate(labels[people].columns))])
+        person = pl.DataFrame(
+            [
+                owners[people].alias("\0unit"),
+                *(labels[people][c].alias(f"\0p{i}") for i, c in enumerate(labels[people].columns)),
+            ]
+        )
     parts, looked = [], {}
     for name in related.order:
-        own = pl.DataFrame([owners[name].alias("\0unit"), *(labels[name][c].alias(f"\0e{i}") for i, c in enumerate(labels[name].columns))])
+        own = pl.DataFrame(
+            [
+                owners[name].alias("\0unit"),
+                *(labels[name][c].alias(f"\0e{i}") for i, c in enumerate(labels[name].columns)),
+            ]
+        )
         if name == people:
             own = own.rename({f"\0e{i}": f"\0p{i}" for i in range(labels[name].width)})
         elif person is not None:
@@ -85,7 +97,11 @@ def verify_tables(
         if job.known_rows == 0 and name != people:
             continue
         keys = sorted(c for c in own.columns if c != "\0unit")
-        number = own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series() if keys else pl.Series([1] * own.height, dtype=pl.Int64)
+        number = (
+            own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+            if keys
+            else pl.Series([1] * own.height, dtype=pl.Int64)
+        )
         parts.append(pl.DataFrame([own["\0unit"], (number.cast(pl.String) + f" {name}").alias("class")]))
     rows = pl.concat([part for part in parts if part.height] or parts[:1])
     known = job.known_rows
@@ -94,7 +110,9 @@ def verify_tables(
     if rows.height:
         smallest = int(people_of(rows, ["class"], whose).min())  # type: ignore[arg-type]
         if smallest < job.k:
-            raise VerificationFailed(f"A published combination belongs to {smallest} people only, k is {job.k:,}. {REPORT_IT}")
+            raise VerificationFailed(
+                f"A published combination belongs to {smallest} people only, k is {job.k:,}. {REPORT_IT}"
+            )
         require_traces(rows, ["class"], whose, job.k)
     _require_models(job, related, tables, frames, kept, looked)
     every, rare, numbers, chains = _measured(job, related, looked, frames, labels, owners)
@@ -103,7 +121,9 @@ def verify_tables(
         if leaked:
             raise VerificationFailed(f"The key {name}.{leaked[0]} would be published. {REPORT_IT}")
     if known is None and rare:
-        raise VerificationFailed(f"The whole trace of {rare:,} people is shared by fewer than k = {job.k:,}. {REPORT_IT}")
+        raise VerificationFailed(
+            f"The whole trace of {rare:,} people is shared by fewer than k = {job.k:,}. {REPORT_IT}"
+        )
     return TablesVerified(
         every, smallest, rare, numbers, orphans,
         {name: frames[name].height for name in related.order},
@@ -115,7 +135,9 @@ def _quasi(table: Table) -> list[str]:
     return [*(c for c in table.job.quasi if c != table.marker), *table.repeated]
 
 
-def _owner(job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], kept: Mapping[str, Mask]) -> pl.Series:
+def _owner(
+    job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], kept: Mapping[str, Mask]
+) -> pl.Series:
     """Whose row each published row is, by published keys where they lead to the person, else beside the release."""
     import polars as pl
 
@@ -123,22 +145,28 @@ def _owner(job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.
         if name == job.unit.table:
             return frames[name][job.unit.column].cast(pl.String).rename("unit")
         for link in job.links:
-            if link.child.table == name and link.parent == job.unit and not frames[name][link.child.column].null_count():
+            if (
+                link.child.table == name
+                and link.parent == job.unit
+                and not frames[name][link.child.column].null_count()
+            ):
                 return frames[name][link.child.column].cast(pl.String).rename("unit")
         for link in job.links:
             if link.child.table == name and not frames[name][link.child.column].null_count():
                 above = _owner(job, related, link.parent.table, frames, kept)
-                theirs = pl.DataFrame({"key": frames[link.parent.table][link.parent.column].cast(pl.String), "unit": above})
+                theirs = pl.DataFrame(
+                    {"key": frames[link.parent.table][link.parent.column].cast(pl.String), "unit": above}
+                )
                 ours = pl.DataFrame({"key": frames[name][link.child.column].cast(pl.String)})
                 found = ours.join(theirs, on="key", how="left", maintain_order="left")["unit"]
                 if not found.null_count():
                     return found
-        published: dict[int, str] = {}
         root = job.unit.table
         key = frames[root][job.unit.column].cast(pl.String).to_list()
-        for unit, value in zip(related.unit_of_row[root][kept[root]].tolist(), key, strict=True):
-            published[unit] = value
-        return pl.Series("unit", [published[unit] for unit in related.unit_of_row[name][kept[name]].tolist()], dtype=pl.String)
+        published = dict(zip(related.unit_of_row[root][kept[root]].tolist(), key, strict=True))
+        return pl.Series(
+            "unit", [published[unit] for unit in related.unit_of_row[name][kept[name]].tolist()], dtype=pl.String
+        )
     return pl.Series("unit", related.unit_of_row[name][kept[name]]).cast(pl.String)
 
 
@@ -147,11 +175,16 @@ def _require_parents(job: LinkedJob, related: Related, frames: Mapping[str, pl.D
     if job.keys == "none":
         return 0
     for link in job.links:
-        theirs, ours = frames[link.parent.table][link.parent.column], frames[link.child.table][link.child.column].drop_nulls()
+        theirs, ours = (
+            frames[link.parent.table][link.parent.column],
+            frames[link.child.table][link.child.column].drop_nulls(),
+        )
         if theirs.n_unique() != len(theirs):
             raise VerificationFailed(f"Published keys of {link.parent} repeat. {REPORT_IT}")
         if len(ours) and (~ours.is_in(theirs.implode())).any():
-            raise VerificationFailed(f"Published keys of {link.child} have no row in {link.parent.table!r}. {REPORT_IT}")
+            raise VerificationFailed(
+                f"Published keys of {link.child} have no row in {link.parent.table!r}. {REPORT_IT}"
+            )
         original = related.frames[link.parent.table][link.parent.column]
         if job.keys == "hash" and set(theirs.to_list()) & set(original.cast(str).to_list()):
             raise VerificationFailed(f"Keys of {link.parent} would be published as they are. {REPORT_IT}")
@@ -165,21 +198,30 @@ def _require_one_label(
     """Refuse two labels for one value of a domain that several tables share."""
     import polars as pl
 
-    from kanopy.linked.run import shared_domains
+    from kanopy.linked.prepared import shared_domains
 
     for domain in shared_domains(job, related):
         pairs = []
         for at in domain:
             if at.column in frames[at.table].columns:
                 before = related.frames[at.table][at.column].filter(pl.Series(kept[at.table])).cast(pl.String)
-                pairs.append(pl.DataFrame({"value": before, "label": frames[at.table][at.column].cast(pl.String)}).unique())
+                pairs.append(
+                    pl.DataFrame({"value": before, "label": frames[at.table][at.column].cast(pl.String)}).unique()
+                )
         together = pl.concat(pairs).unique().drop_nulls("value") if pairs else None
         if together is not None and together.height != together["value"].n_unique():
-            raise VerificationFailed(f"{' and '.join(map(str, domain))} would publish one value under two labels. {REPORT_IT}")
+            raise VerificationFailed(
+                f"{' and '.join(map(str, domain))} would publish one value under two labels. {REPORT_IT}"
+            )
 
 
 def _with_together(
-    job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], labels: Mapping[str, pl.DataFrame], own: pl.DataFrame
+    job: LinkedJob,
+    related: Related,
+    name: str,
+    frames: Mapping[str, pl.DataFrame],
+    labels: Mapping[str, pl.DataFrame],
+    own: pl.DataFrame,
 ) -> pl.DataFrame:
     """The labels of a table with those of parents that are known together with it, by the published keys."""
     import polars as pl
@@ -187,8 +229,8 @@ def _with_together(
     for link in job.links:
         if link.child.table == name and link.together and link.parent.table != related.people and job.keys != "none":
             above = link.parent.table
-            theirs = pl.DataFrame([frames[above][link.parent.column].cast(pl.String).alias("\0key"),
-                                   *(labels[above][c].alias(f"\0t{above}{c}") for c in labels[above].columns)])  # fmt: skip
+            shown = [labels[above][column].alias(f"\0t{above}{column}") for column in labels[above].columns]
+            theirs = pl.DataFrame([frames[above][link.parent.column].cast(pl.String).alias("\0key"), *shown])
             theirs = _with_together(job, related, above, frames, labels, theirs)
             own = own.with_columns(frames[name][link.child.column].cast(pl.String).alias("\0key"))
             own = own.join(theirs, on="\0key", how="left", maintain_order="left").drop("\0key")
@@ -213,10 +255,17 @@ def _require_models(
                 if rows is None or not frames[below].height:
                     continue
                 values = related.frames[name][column][rows.clip(min=0)]
-                values = pl.select(pl.when(pl.Series(rows >= 0)).then(values)).to_series().alias(column) if (rows < 0).any() else values
+                values = (
+                    pl.select(pl.when(pl.Series(rows >= 0)).then(values)).to_series().alias(column)
+                    if (rows < 0).any()
+                    else values
+                )
                 there = pl.Series((rows >= 0)[np.flatnonzero(kept[below])])
-                keys = [c for c in looked[below].columns if c != "\0unit" and (job.known_rows != 0 or c.startswith("\0p"))]
-                frame = pl.DataFrame([*(looked[below][c] for c in keys), pl.Series("\0tag", [""] * looked[below].height, dtype=pl.String),
+                keys = [
+                    c for c in looked[below].columns if c != "\0unit" and (job.known_rows != 0 or c.startswith("\0p"))
+                ]
+                tag = pl.Series("\0tag", [""] * looked[below].height, dtype=pl.String)
+                frame = pl.DataFrame([*(looked[below][c] for c in keys), tag,
                                       values.filter(pl.Series(kept[below])).alias(column)])  # fmt: skip
                 units = looked[below]["\0unit"].filter(there)
                 hierarchies = dict(table.prepared.table.confidential)  # type: ignore[union-attr]
@@ -228,7 +277,8 @@ def _require_models(
                 wrong = int((failing(model, seen) & (seen.sizes > 0)).sum())
                 if wrong:
                     raise VerificationFailed(
-                        f"{wrong:,} classes of {below!r} violate the model {model.name!r} of {name}.{column}. {REPORT_IT}"
+                        f"{wrong:,} classes of {below!r} violate the model {model.name!r} of {name}.{column}. "
+                        f"{REPORT_IT}"
                     )
 
 
@@ -256,7 +306,11 @@ def _measured(
     for name in related.order:
         own = looked[name]
         keys = sorted(c for c in own.columns if c != "\0unit")
-        rank = own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series() if keys else pl.Series([1] * own.height, dtype=pl.Int64)
+        rank = (
+            own.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+            if keys
+            else pl.Series([1] * own.height, dtype=pl.Int64)
+        )
         traces.append(pl.DataFrame([own["\0unit"], (rank.cast(pl.String) + f" {name}").alias("class")]))
         numbers.append(pl.DataFrame([own["\0unit"], pl.Series("class", [name] * own.height, dtype=pl.String)]))
         chains.append(pl.DataFrame([own["\0unit"], _chain(job, related, name, frames, labels, own)]))
@@ -270,7 +324,12 @@ def _measured(
 
 
 def _chain(
-    job: LinkedJob, related: Related, name: str, frames: Mapping[str, pl.DataFrame], labels: Mapping[str, pl.DataFrame], own: pl.DataFrame
+    job: LinkedJob,
+    related: Related,
+    name: str,
+    frames: Mapping[str, pl.DataFrame],
+    labels: Mapping[str, pl.DataFrame],
+    own: pl.DataFrame,
 ) -> pl.Series:
     """What a row says together with all rows that it refers to, as a text."""
     import polars as pl
@@ -279,5 +338,9 @@ def _chain(
                          "links": tuple(type(link)(link.child, link.parent, True) for link in job.links)})  # fmt: skip
     whole = _with_together(every, related, name, frames, labels, own)
     keys = sorted(c for c in whole.columns if c != "\0unit")
-    rank = whole.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series() if keys else pl.Series([1] * own.height, dtype=pl.Int64)
+    rank = (
+        whole.select(pl.struct(keys).rank("dense").cast(pl.Int64)).to_series()
+        if keys
+        else pl.Series([1] * own.height, dtype=pl.Int64)
+    )
     return (rank.cast(pl.String) + f" {name}").alias("class")

@@ -31,7 +31,11 @@ def link_of(prepared: Prepared, job: Job | MaskJob) -> PublishedLink | None:
 
 
 def untied(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame, link: PublishedLink | None
+    prepared: Prepared,
+    job: Job | MaskJob,
+    found: Solution | Masked,
+    published: pl.DataFrame,
+    link: PublishedLink | None,
 ) -> pl.DataFrame:
     """What is about to leave, without the values that tie suppressed rows of one person together, where all rows may
     be known: how many rows a suppressed person has would tell who it is."""

@@ -48,7 +48,9 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
     hashed = [name for name in job.pseudonymize if name in frame.columns]
     if whole := [name for name in job.unit if name in hashed]:
         pseudonyms = "a pseudonym" if len(whole) == 1 else "pseudonyms"
-        return PublishedLink(tuple(whole), f"{some(whole)} {'is' if len(whole) == 1 else 'are'} published as {pseudonyms}")
+        return PublishedLink(
+            tuple(whole), f"{some(whole)} {'is' if len(whole) == 1 else 'are'} published as {pseudonyms}"
+        )
     said = dict(job.roles if roles is None else roles)
     if roles is None and job.rest == "publish":
         said = {name: said.get(name, "insensitive") for name in frame.columns}
@@ -60,7 +62,8 @@ def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | Non
         how = how if len(tied) == 1 else "published"
         its = "its values" if len(tied) == 1 else "their combinations of values"
         return PublishedLink(
-            tuple(tied), f"{some(tied)} {are} {how}, {what} one value per person, and fewer than k people share most of {its}"
+            tuple(tied),
+            f"{some(tied)} {are} {how}, {what} one value per person, and fewer than k people share most of {its}",
         )
     from kanopy.study.row_order import stand_together
 

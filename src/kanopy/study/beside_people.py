@@ -36,12 +36,15 @@ def joined_releases(
     tables = [to_polars(each)[0] for each in (others if isinstance(others, (list, tuple)) else [others])]
     if key is None and len(unit) == 1 and all(unit[0] in each.columns for each in (new, *tables)):
         key = unit[0]
-    repeated = key is not None and any(key in each.columns and each[key].n_unique() < each.height for each in (new, *tables))
+    repeated = key is not None and any(
+        key in each.columns and each[key].n_unique() < each.height for each in (new, *tables)
+    )
     if len(tables) == 1 and not unit and not repeated:
         return beside(new, tables[0], quasi, k=k, key=key, earlier_quasi=earlier_quasi, **how)
     if key is None:
         raise DataError(
-            "Several releases, and releases with several rows per person, are joined by a column that all of them have. "
+            "Several releases, and releases with several rows per person, are joined by a column that all of "
+            "them have. "
             "Name it (on=…, --on)."
         )
     return beside_people(new, tables, quasi, k=k, key=key, earlier_quasi=earlier_quasi, called=called)
@@ -84,7 +87,9 @@ def beside_people(
             if earlier_quasi is not None:
                 own = [name for name in earlier_quasi if name in table.columns]
             if not own:
-                raise DataError(f"One of the tables has none of the columns {some(list(quasi))}: there is nothing to compare.")
+                raise DataError(
+                    f"One of the tables has none of the columns {some(list(quasi))}: there is nothing to compare."
+                )
         require_columns(table, own)
         columns += own
         traces.append(_traces(table, key, own, f"t{number}"))
@@ -97,7 +102,9 @@ def beside_people(
     later = whole.filter(pl.col("t0").is_not_null())
     joined = later.filter(pl.any_horizontal(pl.col(names[1:]).is_not_null()))
     if not joined.height:
-        raise DataError(f"No value of {key!r} is in two of the tables: they are about other people, or have other keys.")
+        raise DataError(
+            f"No value of {key!r} is in two of the tables: they are about other people, or have other keys."
+        )
     # Who is in a table and who is not is told by the key: a missing trace is a trace like any other.
     sizes = joined.group_by(names).len()["len"]
     few = sizes.filter(sizes < k)

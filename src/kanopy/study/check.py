@@ -124,7 +124,8 @@ def check(
     in any class, and is told of at least k of them.
 
     `beside` is an earlier release of the same people, or a list of several releases and tables: what all say together
-    is counted as well, rows (or people, where several rows are about one) joined by the column `on`, else in order, or, where a release was shuffled (`in_order=False`), by what both publish.
+    is counted as well, rows (or people, where several rows are about one) joined by the column `on`, else in order, or,
+    where a release was shuffled (`in_order=False`), by what both publish.
     `beside_quasi` are its quasi-identifiers, if not those of this one and all columns that this one lacks; `one_level`
     says that both have one level per column. With a `unit` people are counted, not rows, and k must hold for what is
     `known` of each. Of a quasi-identifier that holds lists, or texts that `separators` part into such, records are

@@ -218,7 +218,9 @@ def assess_risk(
 
     everyone = None if source is None else read_other(source, subject.job)
     subject.require_unit()
-    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, as_release)
+    frame, units, lists = opened(
+        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, as_release
+    )
     if lists is not None and (survey.asked or everyone is not None or released is not None):
         raise JobError(
             "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "

@@ -10,7 +10,9 @@ import typer
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid
 
-ledger = typer.Typer(help="Releases over time: show, check and edit a ledger (anonymize --ledger FOLDER).", no_args_is_help=True)
+ledger = typer.Typer(
+    help="Releases over time: show, check and edit a ledger (anonymize --ledger FOLDER).", no_args_is_help=True
+)
 Folder = Annotated[Path, typer.Argument(help="The folder of the ledger.")]
 KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The secret key the releases were made with.")]
 
@@ -57,7 +59,10 @@ def check(folder: Folder, key_file: KeyFile = None) -> None:
     people, below = already_told(found, k)
 
     def shown(out: Any) -> None:
-        out.print(f"[bold green]✓[/] The ledger is whole: {counted(len(found.releases), 'release')}, no line is missing or changed.")
+        out.print(
+            f"[bold green]✓[/] The ledger is whole: {counted(len(found.releases), 'release')}, no line is "
+            "missing or changed."
+        )
         out.print(f"{below:,} of {people:,} published people agree with fewer than k = {k:,} in all releases together.")
 
     emit({"whole": True, "releases": len(found.releases), "people": people, "k": k, "people_below_k": below}, shown)
@@ -69,12 +74,15 @@ def forget(
     values: Annotated[list[str], typer.Argument(help="Whom to forget: values of the unit column.")],
     key_file: KeyFile = None,
 ) -> None:
-    """Remove what a ledger knows of people. Later releases leave them out: nothing proves any more what is safe of them."""
+    """Remove what a ledger knows of people. Later releases leave them out: nothing tells what is safe of them."""
     from kanopy._table.pseudonyms import read_key
     from kanopy.linked.ledger import forget as forget_people
 
     removed = forget_people(folder, values, read_key(key_file))
-    emit({"forgotten": removed}, lambda out: out.print(f"{counted(removed, 'person')} forgotten. Later releases leave them out."))
+    emit(
+        {"forgotten": removed},
+        lambda out: out.print(f"{counted(removed, 'person')} forgotten. Later releases leave them out."),
+    )
 
 
 ledger.command("show")(show)

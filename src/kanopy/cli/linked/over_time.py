@@ -34,7 +34,8 @@ def publish_with_ledger(
 
     if strange := [name for name in o.on_command_line() if name in NOT_USED]:
         raise JobError(
-            f"{some(['--' + name.replace('_', '-') for name in strange])} cannot be combined with a ledger, which needs all "
+            f"{some(['--' + name.replace('_', '-') for name in strange])} cannot be combined with a ledger, "
+            "which needs all "
             "rows in memory and no population. Leave it out."
         )
     key_file, mapping, manifest, report, values, fraction, target = (given.get(name) for name in o.OUTPUTS)

@@ -9,7 +9,19 @@ from kanopy._errors import JobError, some
 from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, progress_bar, worked_out
 
-USED = ("job", "output", "k", "known", "suppress", "key_file", "report", "manifest", "encoding", "neutralize_formulas", "json")
+USED = (
+    "job",
+    "output",
+    "k",
+    "known",
+    "suppress",
+    "key_file",
+    "report",
+    "manifest",
+    "encoding",
+    "neutralize_formulas",
+    "json",
+)
 """The options that a job of several tables has a use for."""
 
 
@@ -29,7 +41,8 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
 
     if strange := [name for name in o.on_command_line() if name not in USED]:
         raise JobError(
-            f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on a job of several tables, which "
+            f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on a job of several "
+            "tables, which "
             "says this per table or for all. Write it in the job file."
         )
     plain = read_plain(job)
@@ -50,7 +63,9 @@ def anonymize_linked(job: Path, output: str, given: dict[str, Any]) -> None:
         )  # fmt: skip
     for line in found.notes:
         note(line)
-    shown = worked_out(found.summary() | {"files": [str(file) for file in files]}, lambda out: _show(out, found, output))
+    shown = worked_out(
+        found.summary() | {"files": [str(file) for file in files]}, lambda out: _show(out, found, output)
+    )
     shown()
 
 
@@ -58,11 +73,14 @@ def _show(out: Any, found: Any, output: str) -> None:
     from rich.text import Text
 
     verification = found.verification
-    out.print(Text("✓ ", style="bold green").append(f"{found.promise} Checked again on what is published.", style="default"))
+    out.print(
+        Text("✓ ", style="bold green").append(f"{found.promise} Checked again on what is published.", style="default")
+    )
     for line in found.remarks():
         out.print(Text("! ", style="bold yellow").append(line, style="default"))
     rows = [
-        (name, f"{found.related.frames[name].height:,}", f"{verification.rows[name]:,}", f"{verification.suppressed[name]:,}",
+        (name, f"{found.related.frames[name].height:,}", f"{verification.rows[name]:,}",
+         f"{verification.suppressed[name]:,}",
          ", ".join(f"{c} {level}" for c, level in found.levels[name].items() if not c.startswith("\0")))
         for name in found.related.order
     ]  # fmt: skip
@@ -70,19 +88,23 @@ def _show(out: Any, found: Any, output: str) -> None:
     proved = "proved optimal" if found.solution.optimal else "not proved optimal"
     out.print(
         f"{found.job.metric} {found.solution.score:.4f} · {counted(verification.people, 'person')} · 0 orphan keys · "
-        f"{found.solution.algorithm}, {proved} · {found.solution.judged:,} of {found.solution.candidates:,} candidates judged"
+        f"{found.solution.algorithm}, {proved} · {found.solution.judged:,} of {found.solution.candidates:,} "
+        "candidates judged"
     )
     out.print(Text(f"Release: {output}"), soft_wrap=True)
 
 
-def init_linked(sources: list[str], output: Path, force: bool, given: dict[str, Any]) -> None:
+def init_linked(sources: list[str], output: Path, force: bool) -> None:
     """Write a job for several tables: keys, links, roles, and how sure each is."""
     from kanopy._files import write_whole
     from kanopy.linked.guess import guess_tables, tables_in
 
-    used = ("data", "output", "force", "json", "no_hierarchies")
+    used = ("tables", "output", "force", "json", "no_hierarchies")
     if strange := [name for name in o.on_command_line() if name not in used]:
-        raise JobError(f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on several tables. Leave it out.")
+        raise JobError(
+            f"{some(['--' + name.replace('_', '-') for name in strange])} has no effect on several tables. "
+            "Leave it out."
+        )
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
     places = tables_in(sources)
@@ -93,10 +115,20 @@ def init_linked(sources: list[str], output: Path, force: bool, given: dict[str, 
         from rich.text import Text
 
         out.print(Text(f"The promise counts {guessed.unit}."))
-        out.print(grid(("from", "to", "how sure", "why"), [(str(link.child), str(link.parent), link.certainty, link.reason) for link in guessed.links]))
+        out.print(
+            grid(
+                ("from", "to", "how sure", "why"),
+                [(str(link.child), str(link.parent), link.certainty, link.reason) for link in guessed.links],
+            )
+        )
         for name, columns in guessed.columns.items():
             out.print(Text(name, style="bold"))
-            out.print(grid(("column", "role", "hierarchy", "why"), [(c["column"], c["role"], c["hierarchy"] or "", c["reason"]) for c in columns]))
+            out.print(
+                grid(
+                    ("column", "role", "hierarchy", "why"),
+                    [(c["column"], c["role"], c["hierarchy"] or "", c["reason"]) for c in columns],
+                )
+            )
         for line in guessed.decide:
             out.print(Text(line, style="bold"))
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
@@ -104,8 +136,12 @@ def init_linked(sources: list[str], output: Path, force: bool, given: dict[str, 
 
     emit(
         {
-            "job": str(output), "unit": str(guessed.unit), "decide": list(guessed.decide), "columns": dict(guessed.columns),
-            "links": [{"from": str(link.child), "to": str(link.parent), "certainty": link.certainty, "reason": link.reason} for link in guessed.links],
+            "job": str(output), "unit": str(guessed.unit), "decide": list(guessed.decide),
+            "columns": dict(guessed.columns),
+            "links": [
+                {"from": str(link.child), "to": str(link.parent), "certainty": link.certainty, "reason": link.reason}
+                for link in guessed.links
+            ],
         },
         show,
     )  # fmt: skip
