@@ -15,10 +15,11 @@ from tests.engine.test_contract import fill
 ASKED = ("-q", "age,sex", "-k", "5", "--suppress", "5%", "--insensitive", "pay,note")
 BESIDE = ("--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
 EVERYWHERE = (
-    "kanopy.release.advice.advice", "kanopy.release.result.Result.summary", "kanopy.release.result.Result.mapping",
-    "kanopy.release.mapping.mapping_table", "kanopy.release.manifest.manifest_json",
-    "kanopy.release.solution_file.solution_json", "kanopy.release.opinion._verify", "kanopy.verify.verify.verify",
-    "kanopy.release.opinion.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
+    "kanopy.release.sweeps.advice.advice", "kanopy.release.result.Result.summary",
+    "kanopy.release.result.Result.mapping", "kanopy.release.mapping.mapping_table",
+    "kanopy.release.manifest.manifest_json",
+    "kanopy.release.solution_file.solution_json", "kanopy.release.verification._verify", "kanopy.verify.verify.verify",
+    "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
     "kanopy.metrics.release.release_losses", "kanopy.metrics.release.column_losses", "kanopy.cli.release._show_release",
     "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.words.lost_words",
 )  # fmt: skip
@@ -65,7 +66,7 @@ def test_a_failure_in_any_step_leaves_no_output(
     [
         "kanopy.release.pushdown.result.PushdownResult.summary",
         "kanopy.release.pushdown.result.PushdownResult.mapping",
-        "kanopy.release.pushdown.run.verified", "kanopy.release.pushdown.run.true_labels",
+        "kanopy.release.pushdown.steps.verified", "kanopy.release.pushdown.steps.true_labels",
         "kanopy.release.manifest.manifest_json", "kanopy.release.solution_file.solution_json",
         "kanopy.cli.release._show_pushdown",
     ],
@@ -127,3 +128,28 @@ def test_a_weight_of_zero_beside_a_wiped_column_is_published(shell: Shell) -> No
     run = shell("anonymize", "p.csv", "--job", "job.toml", "-o", "o.csv")
     assert run.status == 0, run.error
     assert (shell.folder / "o.csv").exists()
+
+
+@pytest.mark.parametrize("step", ["_show", "page_or_numbers", "combination_table"])
+def test_a_study_that_fails_leaves_none_of_its_outputs(
+    step: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise DataError("this step fails")
+
+    people().head(200).write_csv(shell.folder / "p.csv")
+    outputs = ("--row-risks", "rows.csv", "--combinations", "few.csv", "--report", "r.html")
+    study = ("risk", "p.csv", "-q", "age,sex", "--every", "1:3", "--suda", "2", *outputs)
+    assert shell(*study).status == 0
+    made = sorted(path.name for path in shell.folder.iterdir())
+    assert made == ["few.csv", "p.csv", "r.html", "rows.csv"]
+    for name in ("few.csv", "r.html", "rows.csv"):
+        (shell.folder / name).unlink()
+    monkeypatch.setattr(f"kanopy.cli.risk.{step}", fails)
+    run = shell(*study)
+    assert run.status == 2 and "this step fails" in run.words, run.error
+    assert [path.name for path in shell.folder.iterdir()] == ["p.csv"]
+    if step != "combination_table":
+        monkeypatch.setattr("kanopy.cli.assess._show", fails)
+        run = shell("assess", "p.csv", "p.csv", "-q", "age", "--no-learn", "--report", "r.html")
+        assert run.status == 2 and [path.name for path in shell.folder.iterdir()] == ["p.csv"]

@@ -15,14 +15,15 @@ from kanopy._progress import Progress
 from kanopy.linked.job import LinkedJob
 from kanopy.linked.keys import Related
 from kanopy.linked.prepared import Table, without_added
-from kanopy.release.prepare import Generalizable
-from kanopy.release.run import run
+from kanopy.release.prepare import Generalizable, Prepared
+from kanopy.release.run import MemorySteps, make_release
 from kanopy.search.solution import Solution
 
 if TYPE_CHECKING:
     import polars as pl
 
     from kanopy.linked.run import Whole
+    from kanopy.release.result import Result
 
 
 def apply_levels(
@@ -55,7 +56,7 @@ def apply_levels(
         if job.known_rows == 0 and name != related.people:
             published[name] = _unsearched(table, found, own)
             continue
-        result = run(replace(table.prepared, job=own), own, found=found, progress=tell)
+        result = _released(replace(table.prepared, job=own), own, found, tell)
         published[name], results[name] = result.published, result
         notes += [f"{name}: {note}" for note in without_added(result.notes, table.marker, table.unit)
                   if note not in table.prepared.all_notes and not note.startswith("The whole trace of")]  # fmt: skip
@@ -74,13 +75,17 @@ def _nothing(table: Table) -> pl.DataFrame:
 
 def _unsearched(table: Table, found: Solution, job: Job) -> pl.DataFrame:
     """A table of which no row is assumed to be known: its lowest labels, read again whether they are true."""
-    from kanopy.release.opinion import verified_labels
-    from kanopy.release.prepare import without_dependent
-    from kanopy.release.run import apply_found
+    from kanopy.release.run import apply_solution
+    from kanopy.release.verification import verified_labels
+    from kanopy.release.withholding import without_dependent
 
     assert table.prepared is not None and isinstance(table.prepared.table, Generalizable)
     ready = replace(table.prepared, job=job)
-    frame, kept = apply_found(ready, job, found)
+    frame, kept = apply_solution(ready, job, found)
     ready, after, frame, _ = without_dependent(ready, job, frame, kept)
     verified_labels(ready, ready.table, after, frame, kept, ready.names)  # type: ignore[arg-type]
     return frame
+
+
+def _released(prepared: Prepared, job: Job, found: Solution, tell: Progress) -> Result:
+    return make_release(MemorySteps(lambda: prepared, job, notify=tell), solution=found)

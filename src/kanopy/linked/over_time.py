@@ -38,7 +38,7 @@ from kanopy.linked.ledger import (
     with_event,
 )
 from kanopy.release.prepare import Generalizable, prepare
-from kanopy.release.run import run, search
+from kanopy.release.run import MemorySteps, make_release, search
 from kanopy.search.solution import Solution
 from kanopy.verify.regroup import labels_of_values
 
@@ -203,7 +203,10 @@ def anonymize_over_time(
     weights = [job.weights.get(name, 1.0) for name in plain.domain.names]
     losses = release_losses(plain.domain, recoding, weights, levels)
     solution = replace(found, recoding=recoding, levels=levels, score=losses.get(job.metric, losses["loss"]))
-    result = run(plain, job, found=solution, key=key if job.pseudonymize else None, clock=clock, progress=progress)
+    steps = MemorySteps(
+        lambda: plain, job, key=key if job.pseudonymize else None, clock=clock, notify=progress
+    )  # fmt: skip
+    result = make_release(steps, solution=solution)
     notes = tuple(note for note in result.notes if COLUMN not in note)
     result = replace(result, notes=(*notes, *lines))
     made = OverTime(result, ledger, present, lost, lines)

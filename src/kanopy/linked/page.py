@@ -47,7 +47,7 @@ def page(result: LinkedResult) -> str:
 
 def _private(result: LinkedResult) -> set[str]:
     """Notes that name values of the tables: for the steward, not for pages that are handed on."""
-    return {f"{name}: {note}" for name, own in result.results.items() for note in own.private_notes}
+    return {f"{name}: {note}" for name, own in result.results.items() for note in own._private_notes}
 
 
 def _levels(result: LinkedResult, name: str) -> str:

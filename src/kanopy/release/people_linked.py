@@ -15,12 +15,11 @@ from kanopy.release.published_links import PublishedLink, published_link
 if TYPE_CHECKING:
     import polars as pl
 
-    from kanopy._arrays import Mask
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
     from kanopy.release.prepare import Prepared
+    from kanopy.release.verification import Applied, Verified
     from kanopy.search.solution import Solution
-    from kanopy.verify.verify import Verification
 
 
 def link_of(prepared: Prepared, job: Job | MaskJob) -> PublishedLink | None:
@@ -51,37 +50,30 @@ def untied(
     return published.with_columns(emptied(published[name], gone) for name in link.columns)
 
 
-def with_traces(
-    verification: Verification,
-    prepared: Prepared,
-    job: Job | MaskJob,
-    found: Solution | Masked,
-    published: pl.DataFrame,
-    kept: Mask | None,
-    link: PublishedLink | None,
-) -> tuple[Verification, tuple[str, ...]]:
+def with_traces(verified: Verified, applied: Applied) -> tuple[Verified, tuple[str, ...]]:
     """The verification with the number of people whose whole trace fewer than k share, counted by what is published;
     and what to say of it. Suppressed rows show nothing and are left out."""
     import polars as pl
 
     from kanopy.masking.result import Masked
-    from kanopy.release.opinion import whose_rows
+    from kanopy.release.verification import unit_columns
     from kanopy.verify.people import rare_traces
 
-    units = prepared.units
-    if link is None or units is None or isinstance(found, Masked):
-        return verification, ()
+    prepared, job, published, kept = applied.prepared, applied.job, applied.published, applied.kept
+    link, units = link_of(prepared, job), prepared.units
+    if link is None or units is None or published is None or isinstance(applied.solution, Masked):
+        return verified, ()
     assert isinstance(job, Job)
-    shown = found.recoding.group_of_row >= 0
+    shown = applied.solution.recoding.group_of_row >= 0
     shown = shown if kept is None else shown[np.flatnonzero(kept)]
     rows = pl.Series(shown)
     if link.columns:
         key = published.select(pl.struct(link.columns)).to_series()
         key = key.set(published.select(pl.all_horizontal(pl.col(link.columns).is_null())).to_series(), None)
     else:
-        whose = whose_rows(prepared, job, kept)
-        assert whose is not None
-        key = whose.units
+        owners = unit_columns(prepared, job, kept)
+        assert owners is not None
+        key = owners.units
     people, rare = rare_traces(published.filter(rows), prepared.names, key.filter(rows), job.k)
     whole = not link.columns or set(job.unit) <= set(link.columns)
     if units.known == ALL and whole and rare:
@@ -89,10 +81,11 @@ def with_traces(
             f"The whole trace of {rare:,} {units.called} is shared by fewer than k = {job.k:,}, counted by what ties "
             "their rows together. Nothing was written. This is an error in Kanopy: please report it."
         )
-    verification = replace(verification, tied_people=people, rare_traces=rare)
+    verification = replace(verified.verification, tied_people=people, rare_traces=rare)
+    verified = replace(verified, verification=verification)
     if not rare:
-        return verification, ()
-    return verification, (
+        return verified, ()
+    return verified, (
         f"The whole trace of {rare:,} of {people:,} {units.called} is shared by fewer than k = {job.k:,}: "
         f"{link.reason}, so all rows of one can be put together. The job protects {units.known:,} known "
         f"row{'' if units.known == 1 else 's'} (known = {units.known}). To protect all of them: known = 'all'.",
