@@ -386,10 +386,10 @@ def test_a_unit_named_now_is_no_longer_what_the_job_file_calls_it(tmp_path: Path
         assert "Counted are 80 people" in told.stdout, told.output
 
 
-def test_what_counts_rows_refuses_a_unit() -> None:
+def test_people_are_counted_beside_an_earlier_release() -> None:
     table = visits()
-    with pytest.raises(DataError, match="leave the unit out"):
-        kanopy.check(table, quasi="sex", unit="patient", beside=table)
+    found = kanopy.check(table, quasi="sex", unit="patient", beside=table).beside
+    assert found is not None and (found.counted, found.rows, found.joined_by) == ("people", 80, "patient")
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "best", "li-sps"])
