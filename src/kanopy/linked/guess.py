@@ -7,6 +7,7 @@ names agree. How sure each is, and why, is said.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,6 +86,10 @@ def tables_in(sources: list[str]) -> dict[str, str]:
 
 def holds_tables(source: str) -> bool:
     """Whether a place holds several tables with different columns: a folder of parts of one table does not."""
+    from kanopy.linked.formats.fhir import is_fhir
+
+    if is_fhir(source) and "::" not in source:
+        return True
     place = Path(source)
     if (
         place.suffix.lower() in (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
@@ -243,13 +248,19 @@ def find_unit(frames: Mapping[str, pl.DataFrame], keys: Mapping[str, list[str]],
 
 def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) -> GuessedTables:
     """A first job of several tables, with reasons; `sources` are frames or places by name."""
-    import os
-
     from kanopy._job.guess import guess_job
     from kanopy._job.job_file import job_from_text
     from kanopy._table.sources import is_source, read_table
+    from kanopy.linked.formats.omop import is_omop, omop_job
 
     frames = {name: read_table(own) if is_source(own) else own for name, own in sources.items()}
+    if is_omop({name: frame.columns for name, frame in frames.items()}):
+        places = {
+            name: _relative(str(own) if is_source(own) else f"{name}.csv", relative_to) for name, own in sources.items()
+        }
+        return of_plain(
+            omop_job({name: frame.columns for name, frame in frames.items()}, places), "tables of the OMOP model"
+        )
     keys = find_keys(frames)
     links = find_links(frames, keys)
     unit = find_unit(frames, keys, links)
@@ -276,10 +287,7 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
     }
     for name in kept:
         source = sources[name]
-        place = str(source) if is_source(source) else f"{name}.csv"
-        if relative_to is not None and is_source(source) and "://" not in place:
-            path, sign, table = place.partition("::")
-            place = Path(os.path.relpath(path, relative_to)).as_posix() + sign + table
+        place = _relative(str(source) if is_source(source) else f"{name}.csv", relative_to)
         lines += ["", f"[tables.{toml_key(name)}]", f"data = {toml_value(place)}"]
         if not frames[name].height:
             columns[name] = []
@@ -307,6 +315,42 @@ def guess_tables(sources: Mapping[str, Any], relative_to: Path | None = None) ->
                   f"from = {toml_value(str(link.child))}", f"to = {toml_value(str(link.parent))}"]  # fmt: skip
     chosen = {name: own[0] for name, own in keys.items() if own}
     return GuessedTables("\n".join(lines) + "\n", unit, chosen, tuple(links), columns, tuple(decide))
+
+
+def _relative(place: str, folder: Path | None) -> str:
+    """A place as it is written in a job file of a folder."""
+    if folder is None or "://" in place:
+        return place
+    path, sign, table = place.partition("::")
+    return Path(os.path.relpath(path, folder)).as_posix() + sign + table
+
+
+def of_plain(plain: dict[str, Any], what: str) -> GuessedTables:
+    """A job whose keys, links and roles a format says."""
+    from kanopy.linked.job import linked_toml
+
+    links = tuple(
+        FoundLink(At.read(link["from"]), At.read(link["to"]), SURE, f"a key of {what}") for link in plain["links"]
+    )
+    columns = {
+        name: [
+            {"column": column, "role": settings["role"], "hierarchy": settings.get("hierarchy", {}).get("method"),
+             "certainty": SURE, "reason": f"a column of {what}", "missing": [], "remarks": []}
+            for column, settings in own["columns"].items()
+        ]
+        for name, own in plain["tables"].items()
+    }  # fmt: skip
+    unit = At.read(plain["unit"])
+    head = f"# {what[:1].upper()}{what[1:]}: columns without a role are not published. Read it, correct it, then run:\n"
+    text = head + "#   kanopy anonymize --job THIS_FILE -o FOLDER\n\n" + linked_toml(plain)
+    return GuessedTables(text, unit, {unit.table: unit.column}, links, columns, ())
+
+
+def guess_fhir(place: str, relative_to: Path | None = None) -> GuessedTables:
+    """A first job for FHIR resources."""
+    from kanopy.linked.formats.fhir import fhir_job, read_fhir
+
+    return of_plain(fhir_job(read_fhir(place), _relative(place, relative_to)), "FHIR resources")
 
 
 def _leading_to(unit: At, frames: Mapping[str, Any], links: list[FoundLink]) -> tuple[list[str], list[str]]:

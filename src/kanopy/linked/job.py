@@ -197,7 +197,7 @@ class LinkedJob:
         """Where a table is: a frame, or a path or address, relative to the job file."""
         data = self.tables[table]["data"]
         if isinstance(data, str) and self.folder is not None and "://" not in data:
-            return str(self.folder / data)
+            return str(self.folder / data)  # `::table` behind a place stays where it is
         return data
 
     def key_columns(self, table: str) -> tuple[str, ...]:

@@ -41,12 +41,14 @@ def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, 
 
     from kanopy._job.reading import read_records
     from kanopy._table.sources import is_source, read_source
+    from kanopy.linked.formats.fhir import fhir_table, is_fhir
 
     frames, sources = {}, {}
     for name in job.tables:
         source = job.source_of(name)
-        read = read_source(source, encoding=encoding) if is_source(source) else None
-        given = source if read is None else read.frame
+        fhir = is_fhir(source)
+        read = read_source(source, encoding=encoding) if is_source(source) and not fhir else None
+        given = fhir_table(str(source), name) if fhir else source if read is None else read.frame
         if isinstance(given, pl.DataFrame) and given.width and not given.height:
             frame = given  # a table without rows is published without rows
         else:

@@ -97,7 +97,8 @@ def _show(out: Any, found: Any, output: str) -> None:
 def init_linked(sources: list[str], output: Path, force: bool) -> None:
     """Write a job for several tables: keys, links, roles, and how sure each is."""
     from kanopy._files import write_whole
-    from kanopy.linked.guess import guess_tables, tables_in
+    from kanopy.linked.formats.fhir import is_fhir
+    from kanopy.linked.guess import guess_fhir, guess_tables, tables_in
 
     used = ("tables", "output", "force", "json", "no_hierarchies")
     if strange := [name for name in o.on_command_line() if name not in used]:
@@ -107,8 +108,9 @@ def init_linked(sources: list[str], output: Path, force: bool) -> None:
         )
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
-    places = tables_in(sources)
-    guessed = guess_tables(places, output.resolve().parent)
+    folder = output.resolve().parent
+    fhir = len(sources) == 1 and is_fhir(sources[0])
+    guessed = guess_fhir(sources[0], folder) if fhir else guess_tables(tables_in(sources), folder)
     write_whole(output, guessed.text.encode("utf-8"), private=True)
 
     def show(out: Any) -> None:
