@@ -156,6 +156,38 @@ def test_one_domain_has_one_label_in_all_tables() -> None:
         anonymize_tables(plain)
 
 
+def test_columns_of_events_that_undo_the_generalization_of_the_person_are_not_published() -> None:
+    people = pl.DataFrame({"id": range(400), "born": [1940 + n % 60 for n in range(400)]})
+    visits = pl.DataFrame({"person": [n % 400 for n in range(800)], "ward": ["a", "b"] * 400})
+    visits = visits.with_columns(age=2020 - 1940 - pl.col("person") % 60)
+    plain = {
+        "unit": "people.id", "k": 12, "known": 1, "links": [{"from": "visits.person", "to": "people.id"}],
+        "tables": {
+            "people": {"data": people, "columns": {"born": ROLE}},
+            "visits": {"data": visits, "columns": {"ward": ROLE, "age": {"role": "insensitive"}}},
+        },
+    }  # fmt: skip
+    found = anonymize_tables(plain)
+    assert found.levels["people"]["born"] > 0 and found.frames["visits"].columns == ["person", "ward"]
+    assert any("'age'" in note and note.startswith("visits:") for note in found.notes)
+
+
+def test_an_existing_database_is_not_replaced_and_a_failure_leaves_no_folder(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    found = anonymize_tables(tables())
+    found.write(tmp_path / "out.duckdb")
+    with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as base:
+        assert base.execute("SELECT count(*) FROM visits JOIN people ON person = id").fetchone() == (16,)
+    found.write(tmp_path / "out.sqlite")
+    with pytest.raises(DataError, match="exists, and may hold other tables"):
+        found.write(tmp_path / "out.duckdb")
+    with pytest.raises(DataError):
+        found.write(tmp_path / "out", report=tmp_path / "nowhere" / "r.html")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(JobError, match="cannot be the name of a table"):
+        anonymize_tables(tables(tables={"../people": {"data": frame_of("people")}}, unit="../people.id", links=[]))
+
+
 def test_tables_that_lead_to_nobody_and_keys_with_roles_are_refused() -> None:
     with pytest.raises(JobError, match="Nothing links 'ills' to the unit"):
         anonymize_tables(tables(links=tables()["links"][:1]))

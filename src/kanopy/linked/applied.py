@@ -55,12 +55,47 @@ def apply_levels(
         own = table.job.replaced(suppress=1.0, models=[])  # models judge classes of what is known together
         if job.known_rows == 0 and name != related.people:
             published[name] = _unsearched(table, found, own)
+        else:
+            result = _released(replace(table.prepared, job=own), own, found, tell)
+            published[name], results[name] = result.published, result
+        published[name], held = _without_person(related, tables, name, published, kept)
+        notes += [f"{name}: {note}" for note in held]
+        if name not in results:
             continue
-        result = _released(replace(table.prepared, job=own), own, found, tell)
-        published[name], results[name] = result.published, result
         notes += [f"{name}: {note}" for note in without_added(result.notes, table.marker, table.unit)
                   if note not in table.prepared.all_notes and not note.startswith("The whole trace of")]  # fmt: skip
     return published, kept, results, list(dict.fromkeys(notes))
+
+
+def _without_person(
+    related: Related, tables: Mapping[str, Table], name: str, published: Mapping[str, pl.DataFrame],
+    kept: Mapping[str, Mask],
+) -> tuple[pl.DataFrame, tuple[str, ...]]:  # fmt: skip
+    """A table of events without the columns that undo the generalization of its persons' columns (such as the age at
+    a visit beside the year of birth), and what to say of them."""
+    import polars as pl
+
+    from kanopy._table.guessing.dependence import drawn
+    from kanopy._table.guessing.narrowing import find_dependences
+    from kanopy.release.withholding import held_back
+
+    frame, people, job = published[name], related.people, tables[name].job
+    if people is None or name == people or not frame.height:
+        return frame, ()
+    quasi = [column for column in tables[people].job.quasi if column != tables[people].marker]
+    shown = [column for column in frame.columns if column not in job.quasi]
+    if not quasi or not shown:
+        return frame, ()
+    rows = drawn(frame.height)
+    own = np.flatnonzero(kept[name])[rows]
+    unit = related.unit_of_row[name][own].astype(np.int64)
+    place = (np.cumsum(kept[people]) - 1)[unit]
+    theirs = [related.frames[people][column][unit].alias(f"{people}.{column}") for column in quasi]
+    original = pl.DataFrame([*(related.frames[name][column][own] for column in shown), *theirs])
+    labels = {f"{people}.{column}": published[people][column][place] for column in quasi}
+    found = find_dependences(original, shown, list(labels))
+    held, notes = held_back(found, original, labels, job) if found else ([], ())
+    return frame.drop(held), notes
 
 
 def _nothing(table: Table) -> pl.DataFrame:

@@ -145,6 +145,8 @@ class LinkedJob:
             ]
             if "data" not in own:
                 mistakes.append(f'The table {name!r} names no data. Write data = "FILE" below [tables.{name}].')
+            if not name or any(sign in name for sign in '/\\\0:*?"<>|'):
+                mistakes.append(f"{short(name)} cannot be the name of a table: files are named after it.")
             if "." in name:
                 mistakes.append(
                     f"The name of the table {name!r} contains a full stop, which separates table and column."

@@ -105,7 +105,7 @@ class LinkedResult:
         frame = self.frames[name]
         return frame[content_order(frame)] if frame.height and frame.width else frame
 
-    def manifest(self, files: Mapping[str, Path]) -> str:
+    def manifest(self, files: Mapping[str, tuple[str, Path]]) -> str:
         """What was done and verified, without any value, and the digest of every file."""
         from datetime import UTC, datetime
 
@@ -117,7 +117,7 @@ class LinkedResult:
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "kanopy": __version__, "unit": str(self.job.unit),
             "links": [{"from": str(link.child), "to": str(link.parent)} for link in self.job.links],
-            "files": {name: {"name": path.name, "sha256": checksum(path)} for name, path in files.items()},
+            "files": {name: {"name": called, "sha256": checksum(path)} for name, (called, path) in files.items()},
             "quasi": {name: [c for c in table.job.quasi if c != table.marker] for name, table in self.tables.items()},
             "result": {key: value for key, value in self.summary().items() if key not in ("notes", "seconds")},
         }  # fmt: skip
@@ -134,17 +134,41 @@ class LinkedResult:
     ) -> list[Path]:
         """Write all tables into a folder, or into a DuckDB or SQLite database, and what is wanted beside them: all of
         it or nothing."""
-        from kanopy._table.sinks import staged
-        from kanopy.linked.output import is_database_file, stage_database, targets_of
-        from kanopy.linked.page import report_text
-
         place = Path(folder)
         forbidden = [
             *inputs,
             *(read.path for read in self.sources.values() if read is not None and read.path is not None),
+            *(
+                Path(own.partition("::")[0])
+                for name in self.job.tables
+                if isinstance(own := self.job.source_of(name), str) and "://" not in own
+            ),
         ]
         frames = {name: self.written(name) for name in self.related.order}
         check_report_name(report)
+        there = place.exists()
+        try:
+            files = self._staged(place, frames, report, manifest, neutralize, forbidden)
+        except BaseException:
+            if not there and place.is_dir() and not any(place.iterdir()):
+                place.rmdir()
+            raise
+        return list(files.values())
+
+    def _staged(
+        self,
+        place: Path,
+        frames: Mapping[str, pl.DataFrame],
+        report: str | Path | None,
+        manifest: str | Path | None,
+        neutralize: bool,
+        forbidden: list[Path],
+    ) -> dict[str, Path]:
+        """Stage all files and publish them together; returns the file of every table."""
+        from kanopy._table.sinks import staged
+        from kanopy.linked.output import is_database_file, stage_database, targets_of
+        from kanopy.linked.page import report_text
+
         with staged(forbidden=forbidden) as release:
             if is_database_file(place):
                 stage_database(release, place, frames)
@@ -156,11 +180,11 @@ class LinkedResult:
                     release.table(frames[name], str(target), dialect=dialect, neutralize=neutralize)
             staged_at = {name: release.place_of(str(path)) for name, path in files.items()}
             if manifest is not None:
-                text = self.manifest(staged_at)
-                release.bytes(Path(manifest), text.replace("\r", "").encode("utf-8"))
+                named = {name: (files[name].name, path) for name, path in staged_at.items()}
+                release.bytes(Path(manifest), self.manifest(named).encode("utf-8"))
             if report is not None:
                 release.bytes(Path(report), report_text(self, Path(report)).encode("utf-8"))
-        return list(files.values())
+        return files
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {count:,}" for name, count in self.verification.rows.items())
