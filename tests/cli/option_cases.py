@@ -58,6 +58,9 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("init", "--hierarchies"): "made-trees",
     "--no-hierarchies": "",
     "--encoding": "utf-16",
+    "--delimiter": ";",
+    "--sheet": "Data",
+    "--header-row": "2",
     "--json": "",
     "--job": "job.toml",
     "--quasi": "zip",
@@ -78,6 +81,8 @@ VALUES: dict[str | tuple[str, str], str] = {
     ("mask", "--sensitive"): "kept",
     "--identifiers": "id",
     ("mask", "--identifiers"): "kept",
+    "--withheld": "id",
+    ("mask", "--withheld"): "kept",
     "--insensitive": "ill",
     ("mask", "--insensitive"): "kept",
     "--rest": "publish",
@@ -308,12 +313,18 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("hierarchy compare", "--data"): ("hierarchy compare animal.csv other.csv", MEASURED),
     ("hierarchy compare", "--column"): (MEASURED, "--column kept"),
     ("hierarchy compare", "--encoding"): (MEASURED, ""),
+    ("hierarchy compare", "--delimiter"): (MEASURED, ""),
+    ("hierarchy compare", "--sheet"): (MEASURED, ""),
+    ("hierarchy compare", "--header-row"): (MEASURED, ""),
     ("ontology compile", "--is-a"): ("ontology compile words.obo -o words.npz", ""),
 }  # fmt: skip
 """Runs of their own where the plain one cannot show it: the run without the option, and with it where more differs."""
 
 WRONG_IS_SEEN: dict[str | tuple[str, str], str] = {
     "--encoding": "a wrong encoding is an error, which shows that it is used",
+    "--delimiter": "with a wrong one the columns are not there, which shows that it is used",
+    "--sheet": "a text has no sheets: refused; tests/cli/test_file_layout.py reads workbooks",
+    "--header-row": "below a wrong one the columns are not there, which shows that it is used",
     "--embedding": "a folder without a model is an error, which shows that it is used: tests have no model",
     "--master": "a wrong address of a cluster is an error, which shows that it is used",
     "--emit-sql": "the statement needs a library that is not always there; without it there is an error",
@@ -403,6 +414,10 @@ def write_inputs(folder: Path) -> None:
                           'role = "quasi-identifier"', "[columns.kept]", 'role = "identifier"'])  # fmt: skip
     write("skipping.toml", ["k = 4", "skip-rows = 3", *zipped])
     write("old.toml", ["k = 4"])
+    cut = [f"{20 + i % 9};{i % 3},{kinds[i % 6]};{i % 4}" for i in range(40)]
+    write("cuts.csv", ["age;shoe,animal;legs", *cut])
+    write("heads.csv", ["id,age,sex,animal", "nr,age,sex,animal", *(f"{i},{20 + i % 9},{'fm'[i % 2]},{kinds[i % 6]}"
+                                                             for i in range(40))])  # fmt: skip
     sqlite3.connect(folder / "held.sqlite").execute("CREATE TABLE other (age TEXT)").connection.commit()
 
 

@@ -133,8 +133,7 @@ def _untouched(frame: pl.DataFrame, roles: Mapping[str, str]) -> Untouched:
     columns = [name for name in frame.columns if roles.get(name) in UNTOUCHED]
     if not columns:
         return Untouched()
-    from kanopy._table.guessing.company import UNSURE
-    from kanopy._table.guessing.guess import guess_roles
+    from kanopy._table.guessing.guess import UNSURE, guess_roles
     from kanopy._table.guessing.pointing import distinct_values, why_pointing
 
     some_rows = frame[columns].gather_every(max(1, frame.height // ROWS_TO_JUDGE))

@@ -51,6 +51,10 @@ SETTINGS = (
     "neutralize-formulas",
     "known",
     "repeats",
+    "encoding",
+    "delimiter",
+    "sheet",
+    "header-row",
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 

@@ -56,9 +56,11 @@ def read_records(data: Any, job: Any, *, rules: ReadingRules | None = None, part
     >>> read_records({"age": ["years", "41", "99"]}, Job(quasi="age", skip_rows=1, missing_tokens="99")).rows()
     [('41',), (None,)]
     """
+    from kanopy._table.formats.layout import Layout
     from kanopy._table.frames import to_polars, without_index
 
-    frame, way_back = to_polars(without_index(data, job.roles)[0])
+    layout = Layout.of(job) if rules is None else None
+    frame, way_back = to_polars(without_index(data, job.roles)[0], layout)
     rules = rules or ReadingRules.of(job)
     return as_said(frame, way_back, rules.of_columns(frame.columns) if part else rules)[0]
 

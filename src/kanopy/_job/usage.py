@@ -100,15 +100,17 @@ def require_used_of(job: Any, once: str, **known: Any) -> None:
     refuse_in_vain(unused(job, about, once))
 
 
+FORM = ("encoding", "delimiter", "sheet", "header_row")
+"""How the file of a table is read."""
 STUDIED = (
     "quasi", "sensitive", "k", "models", "population", "hierarchies", "sampling_weight", "household", "unit", "known",
-    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals",
+    "separators", "skip_rows", "missing_tokens", "column_tokens", "decimals", *FORM,
 )  # fmt: skip
 """What a study of a table looks at; everything else is about how a release is made."""
 SEARCHED = (
     "quasi", "k", "suppress", "hierarchies", "metric", "algorithm", "parameters", "min_levels", "max_levels", "weights",
     "missing", "missing_tokens", "unknown", "models", "population", "local", "sampling_weight", "household", "unit",
-    "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats",
+    "known", "skip_rows", "column_tokens", "decimals", "separators", "repeats", *FORM,
 )  # fmt: skip
 """What decides which release a search finds; everything else is about what leaves with it, and how."""
 

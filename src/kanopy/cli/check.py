@@ -22,7 +22,7 @@ def check(
     as_release: Annotated[
         bool, typer.Option("--as-release", help="A release of the job: no rows are skipped, all is read as it stands.")
     ] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     beside: o.EarlierRelease = None,
     on: o.JoiningColumn = None,
     beside_quasi: o.EarlierQuasi = None,
@@ -64,8 +64,8 @@ def check(
         {"job": wanted} if asked is not None else {n: getattr(wanted, n) for n in STUDIED if n != "k"}
     )
     found = look(
-        read_data(data, encoding).frame, **judged, k=asked, as_release=as_release,
-        beside=earlier_tables(beside, encoding), **{"on": on, **known},
+        read_data(data, layout if as_release else layout.over(wanted)).frame, **judged, k=asked, as_release=as_release,
+        beside=earlier_tables(beside, layout.of_others), **{"on": on, **known},
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -126,9 +126,9 @@ def show_beside(out: Any, both: Any) -> None:
         )
 
 
-def earlier_tables(beside: Sequence[str] | None, encoding: str | None) -> Any:
+def earlier_tables(beside: Sequence[str] | None, layout: Any) -> Any:
     """The other releases or tables, read: one table, a list of several, or `None`."""
-    tables = [read_data(each, encoding).frame for each in beside or ()]
+    tables = [read_data(each, layout).frame for each in beside or ()]
     return None if not tables else tables[0] if len(tables) == 1 else tables
 
 

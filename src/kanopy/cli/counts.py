@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanopy._job.usage import FORM
 from kanopy.cli import options as o
 from kanopy.cli.console import emit, note
 from kanopy.cli.files import check_outputs, inputs_of
@@ -15,12 +16,12 @@ from kanopy.cli.files import check_outputs, inputs_of
 @o.command(
     "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
     reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
-           "household", "skip_rows"),
+           "household", "skip_rows", *FORM),
 )  # fmt: skip
 def count(
     data: o.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The counts to write, a .parquet file.")],
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     **given: Any,
 ) -> None:
     """Count the distinct rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
@@ -43,7 +44,7 @@ def count(
     check_outputs(inputs_of(data, given["job"]), output)
     if is_database(data):
         require_unchanged(wanted)
-    with open_table("stream", data, encoding=encoding, skip=wanted.skip_rows) as engine:
+    with open_table("stream", data, layout=layout.over(wanted), skip=wanted.skip_rows) as engine:
         found = engine.count(columns).rename({ROWS: ROWS_COLUMN})
     with staged(forbidden=inputs_of(data)) as release:
         release.table(found, output, private=True)

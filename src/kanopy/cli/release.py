@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,13 +14,16 @@ from kanopy.cli import options as o
 from kanopy.cli.console import counted, emit, grid, note, of_units, progress_bar, standard_output, worked_out
 from kanopy.cli.files import check_outputs, inputs_of, key_for, read_data
 
+if TYPE_CHECKING:
+    from kanopy._table.formats.layout import Layout
+
 PASSWORD = "KANOPY_APP_PASSWORD"
 """The variable that holds the password of a page that other machines may open."""
 
 
 @o.command(
     "job", "quasi", "k", "suppress", "hierarchies", "metric", "budget", "threads", "param", "sensitive", "identifiers",
-    "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
+    "withheld", "insensitive", "rest", "allow_dependent", "shuffle", "unit", "known", "separator", "repeats", "missing",
     "missing_tokens", "unknown", "neutralize_formulas", "model", "every", "population", "sampling_weight", "household",
     *o.OUTPUTS,
 )  # fmt: skip
@@ -40,7 +43,7 @@ def anonymize(
         list[str] | None, typer.Option(help=f"Identifiers published as keyed hashes instead of left out, {o.SEVERAL}.")
     ] = None,
     solution: o.SolutionFile = None,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     engine: Annotated[str, typer.Option(help="Where it runs: auto, memory, stream, database or spark.")] = "auto",
     master: Annotated[str | None, typer.Option(help="The Spark cluster, e.g. local[2] or spark://host:7077.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="A table of a database may be replaced.")] = False,
@@ -61,7 +64,7 @@ def anonymize(
     if is_linked_job(given["job"]):
         if data is not None:
             raise JobError(f"The job {str(given['job'])!r} names its tables. Leave {data!r} out.")
-        anonymize_linked(given["job"], output, given | {"encoding": encoding})
+        anonymize_linked(given["job"], output, given | {"encoding": layout.encoding})
         return
     if data is None:
         raise JobError("Name the table, or a job file that names several tables (tables.NAME).")
@@ -86,10 +89,13 @@ def anonymize(
     if ledger is not None:
         from kanopy.cli.linked.over_time import publish_with_ledger
 
-        publish_with_ledger(data, output, wanted, ledger, encoding, given, [given["job"]], solution, show=_show)
+        publish_with_ledger(
+            data, output, wanted, ledger, layout.over(wanted), given, [given["job"]], solution, show=_show
+        )
         return
     publish(
-        data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, engine=engine,
+        data, output, wanted, layout.over(wanted), given, read=[given["job"]], solution=solution, bound=proof,
+        engine=engine,
         overwrite=overwrite, master=master, counts=counts or (), emit_sql=emit_sql,
     )  # fmt: skip
 
@@ -99,7 +105,7 @@ def apply(
     solution: Annotated[Path, typer.Argument(help="A solution (`kanopy anonymize … --solution FILE` writes one).")],
     data: o.Data,
     output: o.Output,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
     ledger: o.LedgerFolder = None,
     **given: Any,
 ) -> None:
@@ -120,16 +126,16 @@ def apply(
     if ledger is not None:
         from kanopy.cli.linked.over_time import publish_with_ledger
 
-        publish_with_ledger(data, output, wanted, ledger, encoding, given, [solution], None, show=_show)
+        publish_with_ledger(data, output, wanted, ledger, layout, given, [solution], None, show=_show)
         return
-    publish(data, output, wanted, encoding, given, read=[solution])
+    publish(data, output, wanted, layout, given, read=[solution])
 
 
 def publish(
     data: str,
     output: str,
     job: Any,
-    encoding: str | None,
+    layout: Layout,
     given: dict[str, Any],
     *,
     read: list[Any],
@@ -157,7 +163,7 @@ def publish(
     with standard_output(output) as place, progress_bar() as show:
         result, said = release_to(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target),
-            read=lambda: read_data(data, encoding), encoding=encoding, inputs=[key_file, *read],
+            read=lambda: read_data(data, layout), layout=layout, inputs=[key_file, *read],
             key=key_for(job, key_file), source=data, progress=show, finish=finish,
             neutralize=given["neutralize_formulas"], **settings,
         )  # fmt: skip
@@ -339,7 +345,7 @@ def init(
     no_hierarchies: Annotated[
         bool, typer.Option("--no-hierarchies", help="Write no hierarchies: the job names how to build them.")
     ] = False,
-    encoding: o.Encoding = None,
+    layout: o.Form = None,
 ) -> None:
     """Guess roles and hierarchies, write a commented job file and the hierarchies to be edited, and show why."""
     from kanopy._errors import JobError, some
@@ -356,8 +362,8 @@ def init(
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")
-    frame = read_data(data, encoding).frame
-    guessed = guess_job(frame, data)
+    frame = read_data(data, layout).frame
+    guessed = guess_job(frame, data, layout=layout)
     written: list[str] = []
     if hierarchies is not None and no_hierarchies:
         raise JobError("--hierarchies names a folder, --no-hierarchies writes none. Leave out one of them.")
@@ -388,6 +394,9 @@ def init(
             out.print(Text(line, style="bold"))
         if written:
             out.print(Text(f"The hierarchies are in {hierarchies}: look at them, edit them, and keep them inside."))
+        if not guessed.job.quasi:
+            out.print(Text(f"Wrote {output}. It cannot run yet: give a column the role quasi-identifier."))
+            return
         out.print(Text(f"Wrote {output}. Read it, correct it, then run:"))
         out.print(
             Text(f"  kanopy anonymize {shown_address(data)} --job {output} -o release.csv --report report.html"),
@@ -396,6 +405,8 @@ def init(
 
     result = {"job": str(output), "columns": guessed.columns, "decide": guessed.decide, "hierarchies": written}
     emit(result, show)
+    if not guessed.job.quasi:
+        raise typer.Exit(1)  # the job was written, and no release follows from it
 
 
 @o.command()

@@ -38,7 +38,7 @@ ORPHANS = ("error", "drop")
 SETTINGS = ("unit", "k", "known", "suppress", "metric", "algorithm", "keys", "orphans", "missing", "unknown")
 TABLE_SETTINGS = (
     "data", "columns", "models", "missing", "unknown", "missing-tokens", "skip-rows", "rest", "allow-dependent",
-    "sampling-weight", "household",
+    "encoding", "delimiter", "sheet", "header-row",
 )  # fmt: skip
 PARTS = ("tables", "links", "domains", "shift-dates")
 

@@ -23,6 +23,7 @@ from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, NoSolution, VerificationFailed, some
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Clock, Progress
+from kanopy._table.formats.layout import Layout
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.linked.ledger import (
     ABSENT,
@@ -142,6 +143,7 @@ def anonymize_over_time(
     import polars as pl
 
     from kanopy._job.reading import read_records
+    from kanopy.linked.prepared import UNSAID_LAYOUT
     from kanopy.metrics.release import release_losses
 
     if not isinstance(job, Job) or job.masks:
@@ -154,7 +156,7 @@ def anonymize_over_time(
     clock = clock or Clock()
     with clock.stage("read"):
         whole = read_records(data, job)
-    job = job.replaced(skip_rows=0, column_tokens={}, decimals={})
+    job = job.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     unit = unit_columns(job)
     if COLUMN in whole.columns:
         raise DataError(f"The table has a column {COLUMN!r}, which a ledger needs for itself. Rename it.")
@@ -486,7 +488,8 @@ def publish_over_time(
         files.check(forbidden, job)
         ledger = read_ledger(place, key)
         with clock.stage("read"):
-            table = read() if read is not None else read_source(data) if is_source(data) else None
+            layout = Layout.of(job)
+            table = read() if read is not None else read_source(data, layout=layout) if is_source(data) else None
         frame = data if table is None else table.frame
         made = anonymize_over_time(frame, job, ledger, key, source=source, clock=clock, progress=tell)
         whole = replace(files, ledger=lambda recorded: made.record(key, recorded))

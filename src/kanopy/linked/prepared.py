@@ -11,12 +11,17 @@ import numpy as np
 from kanopy._errors import DataError, JobError
 from kanopy._job.job import Job
 from kanopy._progress import Progress
+from kanopy._table.formats.layout import Layout
 from kanopy.linked.job import At, LinkedJob
 from kanopy.linked.keys import Related
 from kanopy.release.prepare import Generalizable, Prepared, prepare
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+UNSAID_LAYOUT: dict[str, Any] = dict.fromkeys(Layout.__dataclass_fields__)
+"""What is said of the form of a file is of no use once it is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +52,13 @@ def read_tables(job: LinkedJob, encoding: str | None = None) -> tuple[dict[str, 
     for name in job.tables:
         source = job.source_of(name)
         fhir = is_fhir(source)
-        read = read_source(source, encoding=encoding) if is_source(source) and not fhir else None
+        layout = Layout(encoding).over(job.job_of(name))
+        read = read_source(source, layout=layout) if is_source(source) and not fhir else None
         given = fhir_table(str(source), name) if fhir else source if read is None else read.frame
         if isinstance(given, pl.DataFrame) and given.width and not given.height:
             frame = given  # a table without rows is published without rows
         else:
-            frame = read_records(given, job.job_of(name))
+            frame = read_records(given, job.job_of(name).replaced(**UNSAID_LAYOUT))
         blank = [
             column for column in job.key_columns(name) if column in frame.columns and frame[column].dtype == pl.String
         ]
@@ -125,7 +131,7 @@ def prepared_table(
 
         frame = frame.with_columns(pl.lit(name).alias(marker))
         own = own.replaced(quasi=[marker], hierarchies={**own.hierarchies, marker: Hierarchy.flat([name], name=marker)})
-    own = own.replaced(skip_rows=0, column_tokens={}, decimals={})
+    own = own.replaced(skip_rows=0, column_tokens={}, decimals={}, **UNSAID_LAYOUT)
     if name != related.people:
         frame = frame.with_columns(pl.Series(unit, related.unit_of_row[name]))
         own = own.replaced(unit=[unit], known=1)

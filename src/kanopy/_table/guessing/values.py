@@ -151,12 +151,19 @@ class Values:
 
     @cached_property
     def numbers(self) -> pl.Series:
-        """The sample as numbers, where its values are some."""
+        """The values of the first rows as numbers, where they are some."""
         if self.column.dtype.is_numeric():
             return self.column.drop_nulls().head(10 * SAMPLE).cast(pl.Float64)
-        plain = self.sample.cast(pl.Float64, strict=False).drop_nulls()
+        if self.decimal is not None or not isinstance(self.column.dtype, TEXTS):
+            return self._sampled_numbers
+        texts = self.column.drop_nulls().head(10 * SAMPLE).cast(pl.String).str.strip_chars()
+        return texts.cast(pl.Float64, strict=False).drop_nulls()
+
+    @cached_property
+    def _sampled_numbers(self) -> pl.Series:
+        """The different values of the sample as numbers."""
         if self.decimal is None:
-            return plain
+            return self.sample.cast(pl.Float64, strict=False).drop_nulls()
         read = reader_of(self.decimal)
         return pl.Series([read(text) for text in self.sample.to_list()], dtype=pl.Float64).drop_nulls()
 
@@ -172,7 +179,7 @@ class Values:
             return True
         if not isinstance(self.column.dtype, TEXTS) or not len(self.sample):
             return False
-        return len(self.numbers) >= 0.95 * len(self.sample)
+        return len(self._sampled_numbers) >= 0.95 * len(self.sample)
 
     @cached_property
     def fractions(self) -> bool:
@@ -197,7 +204,12 @@ class Values:
         """What kind of address or number the values are, if they are one that belongs to one person."""
         if not self.text and not (self.numeric and self.column.dtype == pl.String):
             return None
-        return next((says for says, pattern in PATTERNS if self.share(pattern) >= MOSTLY), None)
+        found = next((says for says, pattern in PATTERNS if self.share(pattern) >= MOSTLY), None)
+        if found == "an IBAN":  # which has check digits: what only looks like one is something else
+            from kanopy._table.guessing.evidence.people_numbers import number_of_people
+
+            return found if number_of_people(self) is not None else None
+        return found
 
     @cached_property
     def full_names(self) -> bool:

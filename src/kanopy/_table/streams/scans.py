@@ -220,7 +220,7 @@ def _header(file: Path, layout: Layout) -> tuple[Dialect, list[str], tuple[str, 
     dialect = find_dialect(sample, lambda: sample, layout, str(file))
     for what, wrong in (
         (f"written in {dialect.encoding}; only UTF-8 is", dialect.encoding not in ("utf-8", "utf-8-sig")),
-        (f"a table from line {dialect.header_line:,} on; only whole files are", dialect.header_line > 1),
+        (f"a table from line {dialect.header_line:,} on (header-row); only whole files are", dialect.header_line > 1),
     ):
         if wrong:
             raise DataError(f"{file} is {what} read piece by piece. Use --engine memory, or save it as UTF-8 CSV.")

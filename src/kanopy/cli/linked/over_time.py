@@ -19,7 +19,7 @@ def publish_with_ledger(
     output: str,
     job: Any,
     folder: Path,
-    encoding: str | None,
+    layout: Any,
     given: dict[str, Any],
     read: list[Any],
     solution: Path | None,
@@ -49,7 +49,7 @@ def publish_with_ledger(
     with standard_output(output) as place, progress_bar() as bar:
         result, said = publish_over_time(
             data, job, Files(place, report, mapping, manifest, solution, bool(values), share, target), folder, key,
-            read=lambda: read_data(data, encoding), inputs=[key_file, *read], source=data, progress=bar, finish=finish,
+            read=lambda: read_data(data, layout), inputs=[key_file, *read], source=data, progress=bar, finish=finish,
             neutralize=bool(given["neutralize_formulas"]),
         )  # fmt: skip
     for line in (*result.notes, *said):
