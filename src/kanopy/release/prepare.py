@@ -297,7 +297,7 @@ def units_for(
     from kanopy._core.units import ALL, Units, too_many_known
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
-    from kanopy.release.published_links import published_link
+    from kanopy.release.links.published_links import published_link
 
     if lists is not None and not job.unit:
         of_row = lists.row_of.astype(np.int32)

@@ -20,7 +20,7 @@ from kanopy._errors import Hint, NoSolution
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
-from kanopy.release.people_linked import link_of, untied, with_traces
+from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given

@@ -10,7 +10,7 @@ import numpy as np
 from kanopy._core.units import ALL
 from kanopy._errors import VerificationFailed
 from kanopy._job.job import Job
-from kanopy.release.published_links import PublishedLink, published_link
+from kanopy.release.links.published_links import PublishedLink, published_link
 
 if TYPE_CHECKING:
     import polars as pl
