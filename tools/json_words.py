@@ -61,8 +61,8 @@ MEANINGS = {
     # check
     "unique_rows": "rows that are unique in their class",
     "beside": "together with an earlier release of the same people",
-    "check:beside.counted": "what is counted: rows, or people where several rows or tables are joined by a key",
-    "check:beside.releases": "other releases or tables that were joined",
+    "counted": "what is counted: rows, or people where several rows or tables are joined by a key",
+    "releases": "other releases or tables that were joined",
     "tied_people": "people whose published rows are tied together, by a pseudonym for example",
     "rare_traces": "of these, people whose whole trace fewer than k share",
     "joined_by": "the column that rows were joined by; row: in the same order; values: shuffled, by what both publish",
