@@ -14,8 +14,7 @@ from kanopy._errors import DataError, JobError, near_miss
 from kanopy._shown import Plain, Short
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
-from kanopy.study.beside import Beside
-from kanopy.study.beside_people import joined_releases
+from kanopy.study.beside import Beside, joined_releases
 from kanopy.study.subject import (
     SURVEY,
     Subject,

@@ -32,8 +32,7 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
-from kanopy.study.beside import Beside, RowOrder, row_order
-from kanopy.study.beside_people import joined_releases
+from kanopy.study.beside import Beside, RowOrder, joined_releases, row_order
 from kanopy.study.ends import ExposedEnds, exposed_ends
 from kanopy.study.risk_settings import RELEASED, RiskSettings, split_settings
 from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere, refuse_joined
