@@ -41,14 +41,19 @@ BASE = {
     "classifications show": "countries",
     "ontology compile": "words.csv -o words.npz",
     "ontology info": "words.csv",
+    "ledger show": "kept-inside",
+    "ledger check": "kept-inside",
 }
 NOT_RUN = {
+    "ledger forget": "it edits the ledger that other runs read; tests/linked runs it",
     "app": "it serves a page until it is stopped; its options say where",
     "reproduce": "it reruns papers for half a minute; tests/papers runs it, with and without its options",
 }
 
 VALUES: dict[str | tuple[str, str], str] = {
     "--output": "made.csv",
+    "--ledger": "new-ledger",
+    ("ledger check", "--key-file"): "other.txt",
     ("init", "--output"): "other.toml",
     ("count", "--output"): "other.parquet",
     ("explore", "--output"): "map.csv",
@@ -208,6 +213,7 @@ VALUES: dict[str | tuple[str, str], str] = {
 PAGE, NUMBERS = "--report report.html", "--report report.json"
 WITH: dict[tuple[str, str], str] = {
     ("anonymize", "--known"): "--unit person",
+    ("anonymize", "--ledger"): "--identifiers id --pseudonymize id --key-file key.txt",
     ("anonymize", "--separator"): "-q bought",
     ("anonymize", "--population"): "--model k-map:4",
     ("anonymize", "--household"): "--weight w --model household-risk:0.9",
@@ -283,6 +289,7 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("risk", "--beside-quasi"): ("risk release.csv -q age,sex --beside earlier.csv", "--beside-quasi age,sex"),
     ("risk", "--job"): ("risk people.csv", ""),
     ("assess", "--job"): ("assess people.csv release.csv --no-learn", ""),
+    ("apply", "--ledger"): ("apply secret.json people.csv -o out.csv --key-file key.txt", ""),
     ("apply", "--key-file"): ("apply secret.json people.csv -o out.csv --key-file other.txt", "--key-file key.txt"),
     ("mask", "--job"): ("mask animals.csv -k 4 -o out.csv -t animal", ""),
     ("mask", "--missing"): ("mask gaps.csv -t animal -k 4 -o out.csv", ""),
@@ -359,6 +366,7 @@ WRONG_IS_SEEN: dict[str | tuple[str, str], str] = {
     "--emit-sql": "the statement needs a library that is not always there; without it there is an error",
     ("apply", "--population"): "a table that is not there is an error, which shows that it is used",
     ("anonymize", "--counts"): "counts of another table are an error; those of the same make the same release",
+    ("ledger check", "--key-file"): "another key is an error, which shows that it is used",
     ("hierarchy compare", "--column"): "a column of other values is an error, which shows that it is used",
 }
 
@@ -464,6 +472,7 @@ MADE = (
     "anonymize people.csv -q age,sex -k 3 --identifiers id --pseudonymize id --key-file key.txt -o o.csv "
     "--solution secret.json",
     "anonymize animals.csv -q animal -k 3 --hierarchies whole -o o.csv --solution animals.json",
+    "anonymize people.csv -q sex -k 3 --unit id --key-file key.txt --ledger kept-inside -o o.csv",
     "anonymize people.csv -q age -k 3 -o held.sqlite::people",
     "count people.csv -q age,sex -o counts.parquet",
     "count fewer.csv -q age,sex -o fewer.parquet",

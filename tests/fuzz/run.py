@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.fuzz.drawn import NOT_DRAWN, never_drawn, said_by
 from tests.fuzz.engines import compare
+from tests.fuzz.linked import judge_linked
 from tests.fuzz.orders import judge_order
 from tests.fuzz.people import any_case, judge_one, judge_other, judge_people
 from tests.fuzz.servers import KEPT_BY, with_server
@@ -24,6 +25,7 @@ ENOUGH = 5000
 """After so many jobs of any kind each option must have been drawn."""
 JUDGES: dict[str, Callable[[int], str]] = {
     "tables": judge_one, "people": judge_people, "others": judge_other, "engines": compare, "orders": judge_order,
+    "linked": judge_linked,
 }  # fmt: skip
 """What is tried: tables in memory, tables about people in memory, lists and maskings in memory, all engines beside
 memory, and rows in another order."""

@@ -146,7 +146,9 @@ def test_the_unit_is_in_job_file_manifest_report_script_and_solution(tmp_path: P
 
 def test_a_unit_can_be_pseudonymized() -> None:
     table = visits()
-    result = kanopy.anonymize(table, job(pseudonymize="patient", suppress=0.2), key=b"sixteen bytes are enough")
+    result = kanopy.anonymize(
+        table, job(pseudonymize="patient", known=1, suppress=0.2), key=b"sixteen bytes are enough"
+    )
     assert result.data["patient"].n_unique() == 80
     assert not set(result.data["patient"]) & set(table["patient"])
 
@@ -386,10 +388,10 @@ def test_a_unit_named_now_is_no_longer_what_the_job_file_calls_it(tmp_path: Path
         assert "Counted are 80 people" in told.stdout, told.output
 
 
-def test_what_counts_rows_refuses_a_unit() -> None:
+def test_people_are_counted_beside_an_earlier_release() -> None:
     table = visits()
-    with pytest.raises(DataError, match="leave the unit out"):
-        kanopy.check(table, quasi="sex", unit="patient", beside=table)
+    found = kanopy.check(table, quasi="sex", unit="patient", beside=table).beside
+    assert found is not None and (found.counted, found.rows, found.joined_by) == ("people", 80, "patient")
 
 
 @pytest.mark.parametrize("algorithm", ["optimal", "best", "li-sps"])

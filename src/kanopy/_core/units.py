@@ -76,6 +76,9 @@ class Units:
     """Whether a unit shows every group once, however many of its rows are in it: traces are sets then."""
     named: int | None = None
     """So many units, the first, have a name by which they are in order; the others are one row each. `None`: all."""
+    parents: tuple[Longs, ...] = ()
+    """Rows that a row cannot be published without, such as the visit of a diagnosis: per link the parent of every row,
+    -1 for none."""
 
     @cached_property
     def rows_of(self) -> Longs:
@@ -112,11 +115,34 @@ class Units:
 
     def part(self, rows: Codes) -> Units:
         """The units of some rows."""
-        return replace(self, of_row=number_keys(self.of_row[rows].astype(np.int64)).number)
+        return replace(self._moved(rows), of_row=number_keys(self.of_row[rows].astype(np.int64)).number)
 
     def of_rows(self, rows: Codes) -> Units:
         """The same units with other rows: each a copy of one here, at least one of every unit."""
-        return replace(self, of_row=self.of_row[rows])
+        return replace(self._moved(rows), of_row=self.of_row[rows])
+
+    def _moved(self, rows: Codes) -> Units:
+        """The same with the parents of some rows, each of which is taken at most once."""
+        if not self.parents:
+            return self
+        place = np.full(len(self.of_row) + 1, -1, np.int64)
+        place[rows] = np.arange(len(rows))
+        assert int((place >= 0).sum()) == len(rows), "a row with a parent is not copied"
+        return replace(self, parents=tuple(place[own[rows]] for own in self.parents))
+
+    def orphaned(self, gone: Mask) -> Mask:
+        """Which rows leave with these, because a row leaves that they cannot be published without.
+
+        >>> chain = Units(np.array([0, 0, 0]), parents=(np.array([-1, 0, 1]),))
+        >>> chain.orphaned(np.array([True, False, False])).tolist()
+        [True, True, True]
+        """
+        gone, before = gone.copy(), -1
+        while (count := int(gone.sum())) != before:
+            before = count
+            for parent in self.parents:
+                gone |= np.append(gone, False)[parent]
+        return gone
 
     def people(self, groups: Codes, count: int) -> Longs:
         """How many different units each of `count` groups of rows holds; rows of group -1 are left out."""
@@ -180,6 +206,8 @@ class Units:
         >>> visits.leaving(np.array([0, 1, 1, 0, 0]), 2, k=2).tolist()
         [False, False, False, False, True]
         """
+        if self.known == 1 and self.parents:
+            return self._leaving_with_children(groups, count, k, most)
         if self.known == 1:
             return np.asarray(np.append(self.people(groups, count) < k, False)[groups])
         small = self.people(groups, count) < k
@@ -187,6 +215,17 @@ class Units:
             return np.asarray(np.append(small, False)[groups])
         gone = leaving_units(self._traces(groups), count, self.known, k, most)
         return np.asarray(gone[self.of_row] & (groups >= 0))
+
+    def _leaving_with_children(self, groups: Codes, count: int, k: int, most: int | None) -> Mask:
+        """The same with `known = 1` where rows have parents: they leave together, which may make more groups small."""
+        staying, lost = groups.astype(np.int64), -1
+        while True:
+            gone = np.asarray(np.append(self.people(staying, count) < k, False)[staying]) | (staying < 0)
+            gone = self.orphaned(gone)
+            leaving = int((gone & (groups >= 0)).sum())
+            if leaving == lost or (most is not None and leaving > most):
+                return np.asarray(gone & (groups >= 0))
+            lost, staying[gone] = leaving, -1
 
     def _traces(self, groups: Codes) -> Traces:
         """The groups of each unit's rows."""

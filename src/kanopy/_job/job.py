@@ -90,7 +90,8 @@ class Job(Declared):
     text that Kanopy writes, not about `Result.data`.
 
     `unit` names the column (or columns) that say whose row it is, where several rows are about one person or household:
-    then `k` counts these, not rows. `known` is how many rows of one person others may know: 1, more, or "all".
+    then `k` counts these, not rows. `known` is how many rows of one person an attacker may know: 1, more, or "all".
+    Without it that is 1, and "all" where something published ties the rows of a person together (a pseudonym, say).
 
     A quasi-identifier may hold lists (what somebody bought), as such or as texts with what `separators` say between
     their elements: then `known` is how many elements of a list others may know.
@@ -161,7 +162,7 @@ class Job(Declared):
     unit: Annotated[
         tuple[str, ...], Names(), "columns that say whose row it is: the promise counts these, not rows"
     ] = ()
-    known: usage.Known = 1
+    known: usage.Known = None
     skip_rows: Annotated[int, Whole(0), "rows below the header that are no records: units, questions"] = 0
     column_tokens: Annotated[
         Mapping[str, tuple[str, ...]], MapOf(Names("texts"), "{'age': ['99']}"), "per column texts that mean missing"
@@ -214,7 +215,7 @@ class Job(Declared):
             household: str | None = None,
             neutralize_formulas: bool = False,
             unit: Columns = (),
-            known: int | str = 1,
+            known: int | str | None = None,
             skip_rows: int = 0,
             column_tokens: Mapping[str, Columns] = ...,
             decimals: Mapping[str, str] = ...,
@@ -384,8 +385,8 @@ class Job(Declared):
 
     @property
     def known_rows(self) -> int:
-        """`known` as a number: 0 where all rows of a unit may be known."""
-        return known_rows(self.known)
+        """`known` as a number: 0 where all rows of a unit may be known; 1 where the job says nothing."""
+        return known_rows(1 if self.known is None else self.known)
 
     @property
     def target(self) -> str | None:

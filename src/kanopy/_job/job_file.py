@@ -59,7 +59,7 @@ SETTINGS = (
 )
 """The settings of a job file outside its columns; each is the field of `Job` with this name."""
 
-_UNSAID = {"rest": LEAVE_OUT, "known": 1, "repeats": ONCE}
+_UNSAID = {"rest": LEAVE_OUT, "repeats": ONCE}
 """What is not written down."""
 _ALWAYS = ("suppress", "metric", "missing", "unknown", "suppressed-rows")
 

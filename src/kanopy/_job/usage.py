@@ -69,7 +69,12 @@ KNOWN = Needs(
 REPEATS = Needs("a quasi-identifier that holds lists, as such or by its separator", lambda table: table.lists, "table")
 
 
-Known = Annotated[int | str, KnownRows(), "rows of one person that others may know: 1, more, or all", KNOWN]
+Known = Annotated[
+    int | str | None,
+    Maybe(KnownRows()),
+    "rows of one person that others may know: 1, more, or all; all where something published ties them, else 1",
+    KNOWN,
+]
 Repeats = Annotated[str, OneOf(ONCE, EACH), "equal labels of one list are published once, or each", REPEATS]
 ARGUMENTS = {"population": POPULATION, "key": KEY}
 

@@ -35,6 +35,7 @@ from kanopy.cli import (
     sweeps,
 )
 from kanopy.cli.console import fail, plain_streams
+from kanopy.cli.linked.ledger import ledger
 from kanopy.cli.official.classifications import classifications
 
 
@@ -86,6 +87,7 @@ for name, command in COMMANDS.items():
 app.add_typer(hierarchies.hierarchy, name="hierarchy")
 app.add_typer(ontologies.ontology, name="ontology")
 app.add_typer(classifications, name="classifications")
+app.add_typer(ledger, name="ledger")
 
 
 def _version(wanted: bool) -> None:

@@ -56,7 +56,7 @@ def check(
     if beside_quasi:
         known["beside_quasi"] = o.columns(beside_quasi)
     place = None if data == STANDARD else local_path(data)
-    as_release = as_release or beside is not None or (place is not None and find_manifest(place) is not None)
+    as_release = as_release or bool(beside) or (place is not None and find_manifest(place) is not None)
     if wanted.skip_rows and not as_release:
         what = "row" if wanted.skip_rows == 1 else f"{wanted.skip_rows:,} rows"
         note(f"The first {what} below the header was skipped, as the job says. For its release say --as-release.")
@@ -65,7 +65,7 @@ def check(
     )
     found = look(
         read_data(data, layout if as_release else layout.over(wanted)).frame, **judged, k=asked, as_release=as_release,
-        beside=beside and read_data(beside, layout.of_others).frame, **{"on": on, **known},
+        beside=earlier_tables(beside, layout.of_others), **{"on": on, **known},
     )  # fmt: skip
 
     def show(out: Any) -> None:
@@ -105,9 +105,10 @@ def show_beside(out: Any, both: Any) -> None:
     how = {"row": "joined row by row, as if in the same order", "values": "shuffled: joined by what both publish"}.get(
         both.joined_by, f"joined by {both.joined_by}"
     )
+    other = "the earlier release" if both.releases == 1 else f"{both.releases:,} other releases or tables"
     said = (
-        f"Beside the earlier release ({how}): {counted(both.rows, 'row')}, {counted(both.classes, 'class')}; "
-        f"the smallest has {counted(both.smallest_class, 'row')}."
+        f"Beside {other} ({how}): {of_units(both.rows, both.counted)}, {counted(both.classes, 'class')}; "
+        f"the smallest has {of_units(both.smallest_class, both.counted)}."
     )
     out.print(mark.append(said, style="default"))
     if both.narrowed:
@@ -115,38 +116,45 @@ def show_beside(out: Any, both: Any) -> None:
         out.print(Text(f"  Both together say more precisely than either: {told}."))
     if both.added or both.removed:
         few = f", {both.exposed_changes:,} of them with fewer than {both.k} alike" if both.exposed_changes else ""
-        out.print(Text(f"  Since then {counted(both.added, 'row')} came and {both.removed:,} went{few}."))
+        out.print(Text(f"  Since then {of_units(both.added, both.counted)} came and {both.removed:,} went{few}."))
     if not both.holds:
-        below = f"{counted(both.rows_below, 'row')} in {counted(both.classes_below, 'class')} of fewer than {both.k}"
+        below = of_units(both.rows_below, both.counted)
+        below += f" in {counted(both.classes_below, 'class')} of fewer than {both.k}"
         more = f"{both.unique_rows:,} unique together, {both.unique_alone:,} in one of them alone."
         out.print(
             Text(f"  {below}; {more} Publish one of the two, or make the new one with the same job as the first.")
         )
 
 
-def about_both(data: str, earlier: str, quasi: Sequence[str], on: str | None) -> dict[str, Any]:
-    """What the manifests of two releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
+def earlier_tables(beside: Sequence[str] | None, layout: Any) -> Any:
+    """The other releases or tables, read: one table, a list of several, or `None`."""
+    tables = [read_data(each, layout).frame for each in beside or ()]
+    return None if not tables else tables[0] if len(tables) == 1 else tables
+
+
+def about_both(data: str, earlier: Sequence[str], quasi: Sequence[str], on: str | None) -> dict[str, Any]:
+    """What the manifests of the releases say: quasi-identifiers, the k promised, keys, whether rows are in order."""
     from kanopy._errors import some
     from kanopy._table.sources import local_path
     from kanopy.release.manifest import find_manifest
 
-    places = (None if each == STANDARD else local_path(each) for each in (data, earlier))
+    places = (None if each == STANDARD else local_path(each) for each in (data, *earlier))
     found = [(None if place is None else find_manifest(place)) or {} for place in places]
-    own, other = (plain.get("beside_others", {}) for plain in found)
-    if not own and not other:
+    own, *others = (plain.get("beside_others", {}) for plain in found)
+    if not own and not any(others):
         return {}
     said: dict[str, Any] = {
         "k": max(plain.get("job", {}).get("k", 1) for plain in found),
-        "in_order": "shuffled" not in (own.get("rows"), other.get("rows")),
-        "one_level": bool(own.get("one_level") and other.get("one_level")),
+        "in_order": all(each.get("rows") != "shuffled" for each in (own, *others)),
+        "one_level": all(each.get("one_level") for each in (own, *others)),
     }
-    if other.get("quasi"):
-        said["beside_quasi"] = tuple(other["quasi"])
+    if all(each.get("quasi") for each in others):
+        said["beside_quasi"] = tuple(dict.fromkeys(name for each in others for name in each["quasi"]))
     if not quasi:
         said["quasi"] = tuple(own.get("quasi", ()))
     elif forgotten := [name for name in own.get("quasi", ()) if name not in quasi]:
         note(f"The manifest of the release names {some(forgotten)} as quasi-identifiers too.")
-    shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
+    shared = [name for name in own.get("keys", ()) if all(name in each.get("keys", ()) for each in others)]
     if on is None and len(shared) == 1:
         said["on"] = shared[0]
     if on is not None or "on" in said:  # a column joins them, whatever their order

@@ -33,6 +33,14 @@ Data = Annotated[
         help="The table: a CSV, Parquet, Excel or Arrow file, a database, an address, or - for standard input."
     ),
 ]
+DataOrJob = Annotated[
+    str | None,
+    typer.Argument(
+        help="The table: a CSV, Parquet, Excel or Arrow file, a database, an address, or - for standard input. A job "
+        "file may name several tables instead.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str,
     typer.Option(
@@ -40,6 +48,14 @@ Output = Annotated[
         "-o",
         help="Where the release goes; the suffix gives the format, - is standard output.",
         show_default=False,
+    ),
+]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        help="A folder for internal use that records what each release says of everybody: the promise then holds for "
+        "all of its releases together.",
     ),
 ]
 Form = Any
@@ -58,7 +74,11 @@ JoiningColumn = Annotated[
     str | None, typer.Option("--on", help="A column that tells which rows of both tables belong together.")
 ]
 EarlierRelease = Annotated[
-    str | None, typer.Option("--beside", help="An earlier release of the same people: what do both give away together?")
+    list[str] | None,
+    typer.Option(
+        "--beside",
+        help="An earlier release of the same people, or another table: what do all give away together? Repeatable.",
+    ),
 ]
 EarlierQuasi = Annotated[
     list[str] | None,
@@ -84,7 +104,11 @@ SHARED: dict[str, tuple[Any, ...]] = {
         "--shuffle/--keep-order",
     ),
     "unit": (COLUMNS, f"Columns that say whose row it is: k then counts people, {SEVERAL}."),
-    "known": (TEXT, "Rows of one person that others may know: 1 (the default), 2, …, or all."),
+    "known": (
+        TEXT,
+        "Rows of one person that others may know: 1, 2, …, or all [default: 1, or all where rows of one are "
+        "tied together].",
+    ),
     "separator": (list[str] | None, "What parts the elements of lists in texts: column=sign; repeatable."),
     "repeats": (TEXT, "Equal labels of one list are published once (the default) or each."),
     "k": (int | None, "Rows that must share each published combination.", "--k", "-k"),
@@ -172,11 +196,14 @@ def _table_of(given: Any) -> Any:
 
 def _reads_text(given: Any) -> bool:
     names = ("data", "original", "released", "beside", "population")
-    return any(is_text(getattr(given, name, None)) for name in names)
+    several = getattr(given, "data", "") is None and getattr(given, "job", None) is not None  # the job names its tables
+    found = [getattr(given, name, None) for name in names]
+    return several or any(is_text(one) for each in found for one in (each if isinstance(each, list) else [each]))
 
 
 def _writes_text(given: Any) -> bool:
-    return is_text(given.output) or getattr(given, "mapping", None) is not None
+    several = getattr(given, "data", "") is None  # a folder of tables, or a database
+    return several or is_text(given.output) or getattr(given, "mapping", None) is not None
 
 
 def _has_hierarchies(given: Any) -> bool:
@@ -207,7 +234,9 @@ def _has_page(given: Any) -> bool:
 
 PAGE = Needs("a report as a page (--report FILE.html) of a release that generalizes", _has_page, "job")
 PSEUDONYMS = Needs(
-    "identifiers that are pseudonymized (--pseudonymize COLUMNS)", lambda given: given.wanted.pseudonymize, "job"
+    "identifiers that are pseudonymized (--pseudonymize COLUMNS), or a ledger (--ledger FOLDER)",
+    lambda given: given.wanted.pseudonymize or getattr(given, "ledger", None),
+    "job",
 )
 HIERARCHIES = Needs("a file in that folder for a column that is looked at", _has_hierarchies, "job")
 TEXT_OUTPUT = Needs("delimited text as the output (-o FILE.csv)", _writes_text)
@@ -219,10 +248,10 @@ TABLE_BELOW = Needs(
     lambda given: is_text(_table_of(given)) or is_workbook(_table_of(given)),
 )
 THREADS = Needs("an algorithm that uses threads, such as 'optimal' or 'best'", _has_threads, "job")
-EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside is not None)
+EARLIER_RELEASE = Needs("an earlier release (--beside FILE)", lambda given: given.beside)
 OTHER_RELEASE = Needs(
     "an earlier release (--beside FILE) or a release of the table (--released FILE)",
-    lambda given: given.beside is not None or getattr(given, "released", None) is not None,
+    lambda given: given.beside or getattr(given, "released", None) is not None,
 )
 RELEASED = Needs("a release of the table (--released FILE)", lambda given: given.released is not None)
 WEIGHTS = Needs("sampling weights (--weight COLUMN)", lambda given: given.sampling_weight or given.job)
@@ -362,6 +391,12 @@ def _refuse_options_in_vain(context: typer.Context, values: dict[str, Any], want
     about = SimpleNamespace(**values, wanted=wanted)
     found |= in_vain(given, context.obj.needs, about, "" if wanted is None else "job")
     refuse_in_vain(found, label)
+
+
+def on_command_line() -> list[str]:
+    """The parameters of the running command that were given on its command line."""
+    context = None if _asked is None else _asked[0]
+    return [] if context is None else [name for name in context.params if _on_command_line(context, name)]
 
 
 def _on_command_line(context: typer.Context, name: str) -> bool:

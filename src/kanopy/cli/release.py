@@ -28,8 +28,8 @@ PASSWORD = "KANOPY_APP_PASSWORD"
     *o.OUTPUTS,
 )  # fmt: skip
 def anonymize(
-    data: o.Data,
     output: o.Output,
+    data: o.DataOrJob = None,
     algorithm: Annotated[str | None, typer.Option(help=o.ALGORITHM_HELP)] = None,
     local: Annotated[
         bool, typer.Option("--local", help="Rows with equal values may be published differently: loses far less.")
@@ -53,10 +53,21 @@ def anonymize(
     emit_sql: Annotated[
         str | None, typer.Option(help="Write the release as a statement for duckdb, postgres, snowflake, … instead.")
     ] = None,
+    ledger: o.LedgerFolder = None,
     **given: Any,
 ) -> None:
     """Find the release that keeps most information, prove that it is safe, and write it."""
+    from kanopy._errors import JobError
     from kanopy._kinds import as_seconds
+    from kanopy.cli.linked.tables import anonymize_linked, is_linked_job
+
+    if is_linked_job(given["job"]):
+        if data is not None:
+            raise JobError(f"The job {str(given['job'])!r} names its tables. Leave {data!r} out.")
+        anonymize_linked(given["job"], output, given | {"encoding": layout.encoding})
+        return
+    if data is None:
+        raise JobError("Name the table, or a job file that names several tables (tables.NAME).")
     from kanopy.release.catalogue import parameters_for
 
     settings: dict[str, Any] = {
@@ -75,6 +86,13 @@ def anonymize(
     if given["threads"] is not None:
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
+    if ledger is not None:
+        from kanopy.cli.linked.over_time import publish_with_ledger
+
+        publish_with_ledger(
+            data, output, wanted, ledger, layout.over(wanted), given, [given["job"]], solution, show=_show
+        )
+        return
     publish(
         data, output, wanted, layout.over(wanted), given, read=[given["job"]], solution=solution, bound=proof,
         engine=engine,
@@ -88,6 +106,7 @@ def apply(
     data: o.Data,
     output: o.Output,
     layout: o.Form = None,
+    ledger: o.LedgerFolder = None,
     **given: Any,
 ) -> None:
     """Publish new rows at the levels of an earlier solution.
@@ -104,6 +123,11 @@ def apply(
         **{name: given[name] for name in fields if given[name] is not None and (given[name] or name == "shuffle")}
     )
     o.settle(wanted)
+    if ledger is not None:
+        from kanopy.cli.linked.over_time import publish_with_ledger
+
+        publish_with_ledger(data, output, wanted, ledger, layout, given, [solution], None, show=_show)
+        return
     publish(data, output, wanted, layout, given, read=[solution])
 
 
@@ -305,7 +329,13 @@ def show_seconds(out: Any, seconds: dict[str, float]) -> None:
 
 @o.command()
 def init(
-    data: o.Data,
+    tables: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...",
+            help="The table, as every command takes it; or several tables: files, a folder, or a database.",
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The job file to write.")] = Path("job.toml"),
     force: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
     hierarchies: Annotated[
@@ -322,7 +352,14 @@ def init(
     from kanopy._files import private_folder, write_whole
     from kanopy._job.guess import guess_job, with_hierarchies
     from kanopy._job.schema import COMMENT, FILE
+    from kanopy.linked.guess import holds_tables
 
+    if len(tables) > 1 or holds_tables(tables[0]):
+        from kanopy.cli.linked.tables import init_linked
+
+        init_linked(tables, output, force)
+        return
+    data = tables[0]
     check_outputs(inputs_of(data), output)
     if output.exists() and not force:
         raise JobError(f"{output} exists already. Give another name with -o, or --force to overwrite it.")

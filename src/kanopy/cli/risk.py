@@ -10,7 +10,7 @@ import typer
 from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
-from kanopy.cli.check import about_both, show_beside
+from kanopy.cli.check import about_both, earlier_tables, show_beside
 from kanopy.cli.console import counted, grid, of_units, progress_bar, worked_out
 from kanopy.cli.files import check_document, check_outputs, hierarchies_in, inputs_of, read_data
 
@@ -65,7 +65,7 @@ def risk(
         raise JobError("There is no risk to write by row: ask for it (--weight, --suda or --every).")
     if combinations is not None and every is None:
         raise JobError("Say which combinations should be shared by how many rows (--every 2:10,3:3).")
-    inputs = inputs_of(data, given["job"], wanted.population, released, beside)
+    inputs = inputs_of(data, given["job"], wanted.population, released, *(beside or ()))
     check_outputs(inputs, report)
     check_document(report)
     for place in (row_risks, combinations):
@@ -91,8 +91,8 @@ def risk(
         described = hierarchies_in(hierarchies, wanted.quasi or table.columns)
         found = assess_risk(
             table, wanted.replaced(hierarchies={**wanted.hierarchies, **described}), population=everyone,
-            released=release, beside=beside and read_data(beside, layout.of_others).frame, settings=settings,
-            as_release=beside is not None, **{"on": on, **both},
+            released=release, beside=earlier_tables(beside, layout.of_others), settings=settings,
+            as_release=bool(beside), **{"on": on, **both},
         )  # fmt: skip
         with staged(forbidden=inputs) as release:
             if row_risks is not None:

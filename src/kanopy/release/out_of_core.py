@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from kanopy._core.units import ALL
 from kanopy._errors import DataError, JobError, near_miss, shown_address, some, too_few_rows
 from kanopy._job.inputs import about_people, target_of
 from kanopy._job.job import Job
@@ -190,7 +191,7 @@ class DistinctRowSteps(EngineSteps):
                 self._distinct_row = np.repeat(self._distinct_row, np.where(alone, multiplicity, 1))
                 frame = frame[self._distinct_row]
                 multiplicity = np.where(alone, 1, multiplicity)[self._distinct_row]
-            units, about_units = units_for(frame, job, multiplicity)
+            units, about_units = units_for(frame, job, multiplicity, looked_at=read_part(head, job))
             table = generalizable(frame, job, self._population, units, multiplicity)
             about_units = (*about_units, *about_people(read_part(head, job), job))
         return Prepared(
@@ -210,6 +211,8 @@ class DistinctRowSteps(EngineSteps):
         prepared, job, about_columns = self._without_dependent(keys, prepared, solution)
         published, kept = apply_solution(prepared, job, solution)
         published, withheld, about_suppressed = withhold_values(prepared, job, solution, published)
+        if prepared.units is not None and prepared.units.known == ALL:
+            withheld = [*withheld, *job.pseudonymize]  # suppressed rows of one are not to be tied together
         labels = published[list(prepared.names)]
         if kept is not None:  # fragments that are left out have labels too, which nobody sees
             labels = labels[np.where(kept, np.cumsum(kept) - 1, 0)]

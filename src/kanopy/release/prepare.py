@@ -279,18 +279,25 @@ def _substitutable(
 
 
 def units_for(
-    frame: pl.DataFrame, job: Job, rows_of: Longs | None = None, lists: Lists | None = None
+    frame: pl.DataFrame,
+    job: Job,
+    rows_of: Longs | None = None,
+    lists: Lists | None = None,
+    looked_at: pl.DataFrame | None = None,
 ) -> tuple[Units | None, tuple[str, ...]]:
     """Whose rows these are, where the job says so, and what to tell about it; `None` where every row stands alone.
+
+    What ties rows of one together is looked for in `looked_at` (rows of the whole table), or in the frame itself.
 
     A row of the frame that stands for several rows (`rows_of`) must say whose it is. The elements of a list belong to
     whom its row belongs to, which stands alone unless the job says more.
     """
     import numpy as np
 
-    from kanopy._core.units import Units, too_many_known
+    from kanopy._core.units import ALL, Units, too_many_known
     from kanopy._table.grouping import units_of
     from kanopy._table.roles import called
+    from kanopy.release.links.published_links import published_link
 
     if lists is not None and not job.unit:
         of_row = lists.row_of.astype(np.int32)
@@ -306,7 +313,9 @@ def units_for(
         return None, ()
     of_row, alone = units_of(frame, job.unit, job.missing_tokens)
     named = None if lists is not None else int(of_row.max()) + 1 - alone
-    found = Units(of_row, job.known_rows, called(job.unit), lists is not None and lists.once, named)
+    link = published_link(frame if looked_at is None else looked_at, job) if lists is None else None
+    known = ALL if link is not None and job.known is None else job.known_rows
+    found = Units(of_row, known, called(job.unit), lists is not None and lists.once, named)
     rows = frame.height if rows_of is None else int(rows_of.sum())
     said, longest = some(job.unit), int(np.bincount(of_row, rows_of).max())
     if alone == rows:
@@ -327,6 +336,17 @@ def units_for(
     if job.k > found.count:
         raise JobError(
             f"k is {job.k:,} but the table is about only {found.count:,} {found.called}. Choose a smaller k."
+        )
+    if link is not None and job.known is None:
+        if job.recoding != "full-domain":
+            raise JobError(
+                f"All rows of one of the {found.called} are known together, because {link.reason}. The algorithm "
+                f"{job.algorithm!r} protects one known row. Use algorithm 'optimal', do not publish what ties the "
+                "rows together, or state the weaker promise (known = 1, --known 1)."
+            )
+        notes.append(
+            f"Known are all rows of one of the {found.called} (known = all), because {link.reason}. For a weaker "
+            "promise, state how many are known (known = 1)."
         )
     return found, tuple(notes)
 

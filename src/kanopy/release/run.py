@@ -20,6 +20,7 @@ from kanopy._errors import Hint, NoSolution
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Callback, Clock, Progress
+from kanopy.release.links.traces import link_of, untied, with_traces
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
@@ -169,6 +170,7 @@ class MemorySteps(Steps):
     ) -> None:
         super().__init__(job, clock, notify)
         self._read, self._key, self._stage, self._true_labels = read, key, stage, true_labels
+        self._about_link: tuple[str, ...] = ()
 
     def prepare(self) -> Prepared:
         return self._read()
@@ -182,6 +184,7 @@ class MemorySteps(Steps):
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
+        published = untied(prepared, job, solution, published, link_of(prepared, job))
         return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
 
     @contextmanager
@@ -195,7 +198,7 @@ class MemorySteps(Steps):
 
     def verify(self, applied: Applied, staged: PublishedRows) -> Verified:
         prepared, job = applied.prepared, applied.job
-        verified = second_opinion(applied, staged, self._true_labels)
+        verified, self._about_link = with_traces(second_opinion(applied, staged, self._true_labels), applied)
         if (lists := prepared.lists) is not None and isinstance(job, Job):
             from kanopy.release.verification import unit_columns
             from kanopy.verify.people import require_lists
@@ -205,7 +208,7 @@ class MemorySteps(Steps):
         return verified
 
     def about_order(self, applied: Applied) -> tuple[str, ...]:
-        return about_order(applied.prepared, applied.job, applied.kept)
+        return (*self._about_link, *about_order(applied.prepared, applied.job, applied.kept))
 
 
 def anonymize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +92,8 @@ class Files:
     values: bool = False
     sampling_fraction: float | None = None
     target: str | None = None
+    ledger: Callable[[Mapping[str, tuple[str, Path]]], Mapping[Path, bytes]] | None = None
+    """Further files for internal use that are written with the release, given the files that have a checksum."""
 
     @property
     def beside(self) -> list[Path]:
@@ -229,6 +231,8 @@ def stage_beside(
         release.bytes(files.solution, result.solution_json().encode("utf-8"), private=True)
     if files.manifest is not None:
         release.bytes(files.manifest, manifest)
+    for path, content in (files.ledger(recorded) if files.ledger is not None else {}).items():
+        release.bytes(path, content, private=True)
 
 
 def holds_values(result: Result, report: Path, values: bool) -> bool:

@@ -47,6 +47,7 @@ class PeopleJudge:
         self.problem = problem
         # All rows stand unit by unit here, so that nothing has to be moved for every candidate.
         self.order = units.order
+        assert self.order is None or not units.parents, "rows with parents stand unit by unit"
         self.units = units if self.order is None else replace(units, of_row=units.of_row[self.order])
         self.k = max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=1)
         self.others = tuple(model for model in problem.models if not isinstance(model, KAnonymity))
@@ -89,7 +90,8 @@ class PeopleJudge:
             if units.known != 1:
                 leaving = np.isin(units.of_row, units.of_row[leaving]) & (staying >= 0)
             staying[leaving] = -1
-            if not leaving.any() or (units.known == 1 and not any(model.of_others for model in self.others)):
+            alone = units.known == 1 and not units.parents
+            if not leaving.any() or (alone and not any(model.of_others for model in self.others)):
                 break
             staying[units.leaving(staying, count, self.k)] = -1
         gone = (staying < 0) & (group_of_row >= 0)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanopy._arrays import SUPPRESSED_LABEL
+from kanopy._core.units import KNOWN_ALL
 from kanopy._errors import DataError, JobError, near_miss
 from kanopy._shown import Plain, Short
 from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
-from kanopy.study.beside import Beside
-from kanopy.study.beside import beside as both_releases
+from kanopy.study.beside import Beside, joined_releases
 from kanopy.study.subject import (
     SURVEY,
     Subject,
@@ -132,8 +132,9 @@ def check(
     rows publish no quasi-identifier, so k does not count them; what they show of sensitive columns must be as safe as
     in any class, and is told of at least k of them.
 
-    `beside` is an earlier release of the same people: what both say together is counted as well, rows joined by the
-    column `on`, else in order, or, where a release was shuffled (`in_order=False`), by what both publish.
+    `beside` is an earlier release of the same people, or a list of several releases and tables: what all say together
+    is counted as well, rows (or people, where several rows are about one) joined by the column `on`, else in order, or,
+    where a release was shuffled (`in_order=False`), by what both publish.
     `beside_quasi` are its quasi-identifiers, if not those of this one and all columns that this one lacks; `one_level`
     says that both have one level per column. With a `unit` people are counted, not rows, and k must hold for what is
     `known` of each. Of a quasi-identifier that holds lists, or texts that `separators` part into such, records are
@@ -148,7 +149,6 @@ def check(
     >>> found.holds, found.models[0].unguarded
     (False, ('ill',))
     """
-    from kanopy._table.frames import to_polars
     from kanopy._table.grouping import number_rows, require_columns
     from kanopy.study.elements import opened
 
@@ -170,7 +170,7 @@ def check(
     require_columns(subject.frame, [*wanted.quasi, *wanted.sensitive, *survey])
     subject.require_unit()
     frame, units, lists = opened(
-        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known, part=as_release
+        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, part=as_release
     )
     if lists is not None and (survey or subject.population is not None):
         raise JobError("Weights, households and populations are of rows: leave them out where lists are looked at.")
@@ -179,12 +179,10 @@ def check(
     sizes = rows.sizes
     found = risk(sizes, (), fitting=None if units is None else units.fitting(rows.class_of_row, len(sizes)))
     together = None
-    if beside is not None and units is not None:
-        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
     if beside is not None:
-        together = both_releases(
-            frame, to_polars(beside)[0], wanted.quasi, k=max((model.least_size for model in asked), default=2), key=on,
-            earlier_quasi=column_names(beside_quasi), in_order=in_order, one_level=one_level,
+        together = joined_releases(
+            frame, beside, wanted.quasi, k=max((model.least_size for model in asked), default=2), key=on,
+            unit=wanted.unit, earlier_quasi=column_names(beside_quasi), in_order=in_order, one_level=one_level,
         )  # fmt: skip
     return Check(
         rows=subject.frame.height,

@@ -32,8 +32,7 @@ from kanopy.metrics.risk.population import (
     population_size,
     population_uniques,
 )
-from kanopy.study.beside import Beside, RowOrder, row_order
-from kanopy.study.beside import beside as both_releases
+from kanopy.study.beside import Beside, RowOrder, joined_releases, row_order
 from kanopy.study.ends import ExposedEnds, exposed_ends
 from kanopy.study.risk_settings import RELEASED, RiskSettings, split_settings
 from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere, refuse_joined
@@ -239,14 +238,14 @@ def assess_risk(
 
     everyone = None if source is None else read_other(source, subject.job)
     subject.require_unit()
-    frame, units, lists = opened(subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known, as_release)
+    frame, units, lists = opened(
+        subject.frame, wanted.quasi, wanted.separators, wanted.unit, wanted.known_rows or KNOWN_ALL, as_release
+    )
     if lists is not None and (survey.asked or everyone is not None or released is not None):
         raise JobError(
             "Where lists are looked at, only their elements are counted: leave weights, special uniques, sets of "
             "columns, the population and the release out."
         )
-    if beside is not None and units is not None:
-        raise DataError("What two releases say together is counted in rows: leave the unit out, or the other release.")
     found = table_risk(
         frame, wanted.quasi, wanted.sensitive, asked, population=everyone, units=units, survey=survey,
         leave_out=wanted.unit,
@@ -268,8 +267,8 @@ def assess_risk(
             exposed=exposed_ends(frame, other, shared, asked.least_rows, units=units),
         )
     if beside is not None:
-        together = both_releases(
-            frame, to_polars(beside)[0], found.quasi, k=asked.least_rows, key=on, in_order=in_order,
+        together = joined_releases(
+            frame, beside, found.quasi, k=asked.least_rows, key=on, unit=wanted.unit, in_order=in_order,
             earlier_quasi=column_names(beside_quasi), one_level=one_level,
         )  # fmt: skip
         found = replace(found, beside=together)

@@ -39,7 +39,7 @@ def what_order_tells(
     )
     if name := next((name for name in hidden if name in frame.columns and _in_order(frame[name])), None):
         said += f" They stand in the order of {name!r}."
-    if unit and _together(frame, unit):
+    if unit and stand_together(frame, unit):
         said += f" Rows with the same {' and '.join(map(repr, unit))} stand together."
     return said
 
@@ -57,7 +57,7 @@ def _in_order(column: pl.Series) -> bool:
     return bool(column.is_sorted() or column.is_sorted(descending=True))
 
 
-def _together(frame: pl.DataFrame, unit: Sequence[str]) -> bool:
+def stand_together(frame: pl.DataFrame, unit: Sequence[str]) -> bool:
     """Whether most rows of a unit that has several follow each other."""
     whose = row_hashes(frame[list(unit)])[0]
     several = frame.height - len(np.unique(whose))

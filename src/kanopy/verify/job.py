@@ -69,7 +69,7 @@ def verify_job(job: Any, original: pl.DataFrame, published: pl.DataFrame, claims
     before = original if claims.rows is None else original[claims.rows]
     gone = suppressed[rows]
     _untouched(job, before, published, gone)
-    _pseudonyms(job, before, published)
+    _pseudonyms(job, before, published, gone)
     if claims.hierarchies is not None:
         for name, hierarchy in claims.hierarchies.items():
             _labels(job, before[name], published[name], hierarchy, gone, (claims.levels or {}).get(name))
@@ -154,7 +154,7 @@ def _strangers(series: pl.Series, hierarchy: Hierarchy, tokens: Sequence[str]) -
 
 
 def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Mask) -> None:
-    """Columns that no one generalizes leave as they are; only suppressed rows may lack a sensitive value."""
+    """Columns that no one generalizes leave as they are; only suppressed rows may lack a value."""
     for name in published.columns:
         role = job.roles.get(name)
         if role in GENERALIZED or name in job.pseudonymize:
@@ -169,17 +169,19 @@ def _untouched(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Ma
             same = pl.Series([one == other for one, other in zip(was, now, strict=True)], dtype=pl.Boolean)
         else:
             same = was.eq_missing(now)
-        emptied = now.is_null().to_numpy() & gone if role == "sensitive" else np.zeros(len(gone), np.bool_)
+        emptied = now.is_null().to_numpy() & gone
         changed = ~same.to_numpy() & ~emptied
         if changed.any():
             raise _failed(f"{int(changed.sum()):,} values of {name!r} were changed, which is published as it is")
 
 
-def _pseudonyms(job: Any, before: pl.DataFrame, published: pl.DataFrame) -> None:
-    """A pseudonym is never the value itself, the same for the same value and another for another."""
+def _pseudonyms(job: Any, before: pl.DataFrame, published: pl.DataFrame, gone: Mask) -> None:
+    """A pseudonym is never the value itself, the same for the same value and another for another; suppressed rows may
+    lack theirs."""
     for name in job.pseudonymize:
         texts = pl.Series([None if value is None else written(value) for value in before[name]], dtype=pl.String)
-        pairs = pl.DataFrame({"value": texts, "hash": published[name].rename("hash")}).unique().drop_nulls("value")
+        pairs = pl.DataFrame({"value": texts, "hash": published[name].rename("hash")})
+        pairs = pairs.filter(~(pl.Series(gone) & pairs["hash"].is_null())).unique().drop_nulls("value")
         plain = set(pairs["value"].to_list()) & set(pairs["hash"].to_list())
         if plain or not pairs.height == pairs["value"].n_unique() == pairs["hash"].n_unique():
             raise _failed(f"{name!r} would be published under pseudonyms that are not one to one")

@@ -99,6 +99,24 @@ def require_traces(frame: pl.DataFrame, quasi: Sequence[str], whose: Whose, k: i
         _require_enough(found.group_by(names).len()["len"], k, f"{size} of the rows", whose.called)
 
 
+def rare_traces(frame: pl.DataFrame, quasi: Sequence[str], key: pl.Series, k: int) -> tuple[int, int]:
+    """How many people there are by a published `key`, and how many of their whole traces fewer than `k` share.
+
+    >>> frame = pl.DataFrame({"age": ["30", "40", "30", "40", "30"]})
+    >>> rare_traces(frame, ["age"], pl.Series(["a", "a", "b", "b", "c"]), 2)
+    (3, 1)
+    """
+    keys = [f"\0{place}" for place in range(len(quasi))]
+    labels = [frame[name].alias(own) for name, own in zip(quasi, keys, strict=True)]
+    rows = pl.DataFrame([*labels, key.alias("\0key")]).drop_nulls("\0key")
+    if not rows.height:
+        return 0, 0
+    rows = rows.select("\0key", pl.struct(keys).rank("dense").alias("\0class"))
+    traces = rows.group_by("\0key").agg(pl.col("\0class").sort().cast(pl.String).alias("\0trace"))
+    shared = traces.select(pl.col("\0trace").list.join(" ")).group_by("\0trace").len()["len"]
+    return traces.height, int(shared.filter(shared < k).sum())
+
+
 def require_fixed(
     original: pl.DataFrame,
     frame: pl.DataFrame,

@@ -32,8 +32,12 @@ class Verification:
     smallest_class: int
     people: int | None = field(default=None, repr=False)
     """Different units that are published, where they were counted; `smallest_class` counts them then."""
+    tied_people: int | None = field(default=None, repr=False)
+    """People whose published rows are tied together by something published, counted by what ties them."""
+    rare_traces: int | None = field(default=None, repr=False)
+    """Of these, people whose whole trace fewer than k share."""
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int | None]:
         """Plain data for the report."""
         return {
             "rows": self.rows,
@@ -41,6 +45,7 @@ class Verification:
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             **({} if self.people is None else {"people": self.people}),
+            **({} if self.tied_people is None else {"tied_people": self.tied_people, "rare_traces": self.rare_traces}),
         }
 
 

@@ -261,7 +261,8 @@ class DataPlace(Place):
                 self._about_people[field] = chosen
                 chosen.on_value_change(self.attempt(lambda event, field=field, label=label: self.desk.set_job(
                     f"{label.lower()}: {event.value or 'none'}", **{field: event.value or None})))  # fmt: skip
-            known = ui.input(label="Rows of one person others may know", value=str(job.known)).props("outlined dense")
+            said = str(job.known or "")
+            known = ui.input(label="Rows of one person others may know", value=said).props("outlined dense")
             known.style("min-width:260px").set_enabled(bool(job.unit))
             self._about_people["known"] = known
             known.on("change", self.attempt(lambda *_: self._set_known(known.value)))
@@ -269,7 +270,7 @@ class DataPlace(Place):
         ui.label(told).classes("muted small")
 
     def _set_known(self, value: str) -> None:
-        known: int | str = int(value) if value.isdigit() else value
+        known: int | str | None = int(value) if value.isdigit() else value or None
         self.desk.set_job(f"known rows: {value}", known=known)
 
     # ---- rows ---------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Commands about several linked tables, and about releases over time."""

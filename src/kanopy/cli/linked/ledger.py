@@ -1,0 +1,90 @@
+"""`kanopy ledger`: what earlier releases said of people, kept inside; show it, check it, forget somebody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli import options as o
+from kanopy.cli.console import counted, emit, grid
+
+ledger = typer.Typer(
+    help="Releases over time: show, check and edit a ledger (anonymize --ledger FOLDER).", no_args_is_help=True
+)
+Folder = Annotated[Path, typer.Argument(help="The folder of the ledger.")]
+KeyFile = Annotated[Path | None, typer.Option("--key-file", help="The secret key the releases were made with.")]
+
+
+@o.command()
+def show(folder: Folder) -> None:
+    """List the releases of a ledger: dates, people, digests; no values."""
+    from kanopy.linked.ledger import read_ledger
+
+    found = read_existing(folder, read_ledger)
+
+    def shown(out: Any) -> None:
+        rows = [
+            (str(each["release"]), each["date"], str(each["k"]), f"{each['rows']:,}", f"{each['present']:,}",
+             f"{each['suppressed_people']:,}", (each["output_sha256"] or "")[:12])
+            for each in found.to_dict()["releases"]
+        ]  # fmt: skip
+        out.print(grid((">release", "date", ">k", ">rows", ">people", ">not published", "digest of the table"), rows))
+        if forgotten := found.to_dict()["forgotten"]:
+            out.print(f"{counted(forgotten, 'person')} forgotten: later releases leave them out.")
+
+    emit(found.to_dict(), shown)
+
+
+def read_existing(folder: Path, read: Any, key: bytes | None = None) -> Any:
+    """A ledger that exists."""
+    from kanopy._errors import DataError
+
+    found = read(folder, key)
+    if not found.releases:
+        raise DataError(f"There is no ledger in {str(folder)!r}. `kanopy anonymize … --ledger FOLDER` writes one.")
+    return found
+
+
+@o.command()
+def check(folder: Folder, key_file: KeyFile = None) -> None:
+    """Check that no line of a ledger is missing or changed, and count what its releases give away together."""
+    from kanopy._table.pseudonyms import read_key
+    from kanopy.linked.ledger import read_ledger
+    from kanopy.linked.over_time import already_told
+
+    found = read_existing(folder, read_ledger, None if key_file is None else read_key(key_file))
+    k = int(found.releases[-1]["k"])
+    people, below = already_told(found, k)
+
+    def shown(out: Any) -> None:
+        out.print(
+            f"[bold green]✓[/] The ledger is whole: {counted(len(found.releases), 'release')}, no line is "
+            "missing or changed."
+        )
+        out.print(f"{below:,} of {people:,} published people agree with fewer than k = {k:,} in all releases together.")
+
+    emit({"whole": True, "releases": len(found.releases), "people": people, "k": k, "people_below_k": below}, shown)
+
+
+@o.command()
+def forget(
+    folder: Folder,
+    values: Annotated[list[str], typer.Argument(help="Whom to forget: values of the unit column.")],
+    key_file: KeyFile = None,
+) -> None:
+    """Remove what a ledger knows of people. Later releases leave them out: nothing tells what is safe of them."""
+    from kanopy._table.pseudonyms import read_key
+    from kanopy.linked.ledger import forget as forget_people
+
+    removed = forget_people(folder, values, read_key(key_file))
+    emit(
+        {"forgotten": removed},
+        lambda out: out.print(f"{counted(removed, 'person')} forgotten. Later releases leave them out."),
+    )
+
+
+ledger.command("show")(show)
+ledger.command("check")(check)
+ledger.command("forget")(forget)

@@ -1,0 +1,1 @@
+"""Formats of clinical data that come as several tables."""

@@ -1,0 +1,286 @@
+"""The release of several linked tables: one search over their union, one verification, all tables or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanopy._arrays import Mask
+from kanopy._core.units import too_many_known
+from kanopy._errors import JobError, NoSolution, some
+from kanopy._progress import Callback, Clock, Progress
+from kanopy.linked.applied import apply_levels
+from kanopy.linked.job import At, LinkedJob
+from kanopy.linked.keys import Related, relate
+from kanopy.linked.prepared import Table, prepared_table, read_tables, shared_domains
+from kanopy.linked.publish import keys_for, shifted, with_keys
+from kanopy.linked.union import TableCodes, Union, unite
+from kanopy.search.solution import Solution
+
+if TYPE_CHECKING:
+    from kanopy.linked.result import LinkedResult
+
+MOST_TIES = 2_000
+"""Combinations of levels of shared domains that are searched one by one."""
+
+
+def anonymize_tables(
+    job: LinkedJob | Mapping[str, Any] | str,
+    *,
+    key: bytes | None = None,
+    progress: Callback | None = None,
+    clock: Clock | None = None,
+    encoding: str | None = None,
+) -> LinkedResult:
+    """Publish several linked tables so that the promise holds for everything that can be joined.
+
+    For a person u let p(u) be the published tuple of the person and E(u) the multiset of published tuples of the other
+    tables, each with the name of its table. For every u and every S ⊆ E(u) of at most `known` elements, at least k
+    people v have p(v) = p(u) and S ⊆ E(v); with known = "all", p(v) = p(u) and E(v) = E(u).
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"id": [1, 2, 3, 4], "sex": list("ffmm")})
+    >>> visits = pl.DataFrame({"id": [1, 2, 3, 4, 4], "ward": list("aabbb")})
+    >>> column = {"role": "quasi-identifier"}
+    >>> job = {"unit": "people.id", "k": 2, "known": 1, "tables": {
+    ...     "people": {"data": people, "columns": {"sex": column}},
+    ...     "visits": {"data": visits, "columns": {"ward": column}}},
+    ...     "links": [{"from": "visits.id", "to": "people.id"}]}
+    >>> anonymize_tables(job).frames["visits"]["ward"].to_list()
+    ['a', 'a', 'b', 'b', 'b']
+    """
+    from kanopy.linked.result import LinkedResult
+    from kanopy.linked.verified import verify_tables
+
+    if isinstance(job, str):
+        job = LinkedJob.read(job)
+    job = job if isinstance(job, LinkedJob) else LinkedJob.from_dict(job)
+    clock, tell = clock or Clock(), Progress(progress)
+    if job.keys != "hash" and key is not None and job.shift_dates is None:
+        raise JobError('A secret key has no effect without keys that are hashed. Write keys = "hash" in the job.')
+    if job.keys == "hash":
+        from kanopy._table.pseudonyms import check_key
+
+        check_key(key)
+    with clock.stage("read"):
+        tell("reading")
+        frames, sources = read_tables(job, encoding)
+        related = relate(job, frames)
+    with clock.stage("encode"):
+        tell("encoding")
+        domains = shared_domains(job, related)
+        tables = {name: prepared_table(job, related, name, domains, sources[name], tell) for name in related.order}
+    known = job.known_rows
+    longest = _longest(related)
+    if known is not None and known > max(longest, 1):
+        raise too_many_known(known, longest, str(job.unit))
+    whole = solve(job, related, tables, domains, tell, clock)
+    with clock.stage("apply"):
+        tell("applying")
+        published, kept, results, notes = apply_levels(job, related, tables, whole, tell)
+        keys = keys_for(job, related, published, kept, key)
+        frames_out = {
+            name: with_keys(
+                shifted(job, related, name, published[name], kept[name], key),
+                tables[name],
+                name,
+                job,
+                related,
+                kept,
+                keys,
+                published,
+            )
+            for name in related.order
+        }
+    with clock.stage("verify"):
+        tell("verifying")
+        verification = verify_tables(job, related, tables, frames_out, kept, whole.levels)
+    return LinkedResult(
+        job=job, related=related, tables=tables, frames=frames_out, kept=kept, levels=whole.levels, solution=whole,
+        results=results, verification=verification, notes=(*related.notes, *notes), clock=clock, sources=sources,
+    )  # fmt: skip
+
+
+def _longest(related: Related) -> int:
+    """The most rows besides their own that a person has."""
+    counts = np.zeros(related.count, np.int64)
+    for name in related.order:
+        if name != related.people:
+            counts += np.bincount(related.unit_of_row[name], minlength=related.count)
+    return int(counts.max(initial=0))
+
+
+# ---- search -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What was found for all tables: levels and suppressed rows per table, the loss, and how it was found."""
+
+    levels: Mapping[str, Mapping[str, int]]
+    gone: Mapping[str, Mask]
+    score: float
+    optimal: bool
+    judged: int
+    candidates: int
+    algorithm: str
+    notes: tuple[str, ...]
+
+
+def solve(
+    job: LinkedJob, related: Related, tables: Mapping[str, Table], domains: Sequence[Sequence[At]], tell: Progress,
+    clock: Clock,
+) -> Whole:  # fmt: skip
+    """The best levels for all tables together, proved where the algorithm proves."""
+    from kanopy._table.roles import called
+    from kanopy.metrics.full_domain import metric_named
+    from kanopy.privacy.models import KAnonymity
+    from kanopy.search.algorithms import make_algorithm
+    from kanopy.search.problem import Problem
+
+    coded = {name: _codes(table) for name, table in tables.items() if table.prepared is not None}
+    forced = {name: np.full(related.frames[name].height, name not in coded) for name in related.order}
+    forced = related.orphaned(forced)
+    if related.people is not None and related.people not in coded:
+        raise JobError(f"The table {related.people!r} has fewer than k = {job.k:,} people: nothing can be published.")
+    context = {name: _context(job, related, name) for name in coded}
+    with clock.stage("search"):
+        metric = metric_named(job.metric)
+        known = job.known_rows
+        union = unite(related, coded, context, domains, known, metric, called([job.unit.column]))  # type: ignore[arg-type]
+        lost = sum(int(own.sum()) for own in forced.values())
+        allowed = int(job.suppress * related.rows + 1e-9)
+        limit = job.suppress if known == 0 else max(0, allowed - lost) / union.domain.rows
+        if lost > allowed:
+            raise NoSolution(
+                f"{lost:,} rows are in tables with rows of fewer than k = {job.k:,} people, or refer to these: "
+                f"{some([name for name in tables if name not in coded])}. They cannot be published, and the job allows "
+                f"{allowed:,} suppressed rows.",
+                advice=[
+                    "leave these tables out of the job",
+                    "allow more rows to be suppressed (suppress)",
+                    "choose a smaller k",
+                ],
+            )
+        problem = Problem(
+            union.domain, [KAnonymity(job.k), *union.models], union.metric,
+            weights=[0.0, *(column.weight for column in union.columns)] if union.columns else [1.0],
+            suppression_limit=limit,
+            lowest_levels=[0, *(column.lowest for column in union.columns)],
+            highest_levels=[0, *(column.highest for column in union.columns)],
+        )  # fmt: skip
+        algorithm = make_algorithm(job.algorithm, **job.parameters)
+        found = _tied_search(problem, algorithm, union, tell)
+    assert found.levels is not None
+    levels = _levels(job, tables, coded, union, found, domains)
+    gone = union.gone(found.recoding.group_of_row < 0, {name: related.frames[name].height for name in related.order})
+    for name in related.order:
+        gone[name] |= forced[name]
+        if name in coded and name not in union.tables:
+            gone[name] |= coded[name].domain.tuple_of_row < 0
+    gone = related.orphaned(gone)
+    return Whole(
+        levels, gone, found.score, found.optimal, found.judged, found.candidates, found.algorithm, tuple(found.notes)
+    )
+
+
+def _tied_search(problem: Any, algorithm: Any, union: Union, tell: Progress) -> Solution:
+    """The best candidate whose tied columns have one level: a search per choice of these levels, pruned by bounds."""
+    if not union.tied:
+        return algorithm.solve(problem, tell)  # type: ignore[no-any-return]
+    lattice = problem.lattice
+    ranges = []
+    for group in union.tied:
+        low, high = max(lattice.lowest[j] for j in group), min(lattice.highest[j] for j in group)
+        if low > high:
+            raise JobError(
+                f"{some([problem.domain.names[j] for j in group])} share labels, and their levels exclude each other."
+            )
+        ranges.append(range(low, high + 1))
+    choices = list(product(*ranges))
+    if len(choices) > MOST_TIES:
+        raise JobError(
+            f"The shared domains have {len(choices):,} combinations of levels: too many. Limit their levels."
+        )
+    best: Solution | None = None
+    reason: NoSolution | None = None
+    judged, candidates, optimal = 0, 0, True
+    parts = []
+    for choice in choices:
+        lowest, highest = list(lattice.lowest), list(lattice.highest)
+        for group, level in zip(union.tied, choice, strict=True):
+            for j in group:
+                lowest[j] = highest[j] = level
+        part = problem.changed(lowest_levels=lowest, highest_levels=highest)
+        parts.append((float(part.lower_bounds().min()), choice, part))
+    for bound, _, part in sorted(parts, key=lambda each: each[:2]):
+        candidates += part.lattice.size
+        if best is not None and bound > best.score:
+            continue
+        try:
+            found = algorithm.solve(part, tell)
+        except NoSolution as error:
+            reason = error
+            continue
+        judged, optimal = judged + found.judged, optimal and found.optimal
+        if best is None or found.score < best.score:
+            best = found
+    if best is None:
+        assert reason is not None
+        raise reason
+    return replace(best, judged=judged, candidates=candidates, optimal=optimal, floor=None)
+
+
+def _codes(table: Table) -> TableCodes:
+    assert table.prepared is not None
+    domain, job = table.prepared.domain, table.job
+    return TableCodes(
+        table.name, domain,
+        tuple(job.min_levels.get(name, 0) for name in domain.names),
+        tuple(job.max_levels.get(name, h.height) for name, h in zip(domain.names, domain.hierarchies, strict=True)),
+        tuple(0.0 if name == table.marker else job.weights.get(name, 1.0) for name in domain.names),
+        tuple(job.models),
+    )  # fmt: skip
+
+
+def _context(job: LinkedJob, related: Related, name: str) -> list[str]:
+    """The tables whose tuple a row of a table carries: the person's, and those of parents known together with it."""
+    found = [] if related.people in (None, name) else [str(related.people)]
+    above = [name]
+    while above:
+        current = above.pop()
+        for each in related.parents[current]:
+            if each.link.together and each.link.parent.table not in (*found, name):
+                found.append(each.link.parent.table)
+                above.append(each.link.parent.table)
+    return found
+
+
+def _levels(
+    job: LinkedJob, tables: Mapping[str, Table], coded: Mapping[str, TableCodes], union: Union, found: Solution,
+    domains: Sequence[Sequence[At]],
+) -> dict[str, dict[str, int]]:  # fmt: skip
+    """The level of every quasi-identifier of every table; of tables that were not searched, the lowest allowed."""
+    assert found.levels is not None
+    levels: dict[str, dict[str, int]] = {name: {} for name in tables}
+    chosen = {at: level for column, level in zip(union.columns, found.levels[1:], strict=True) for at in column.members}
+    for name, table in coded.items():
+        for j, column in enumerate(table.domain.names):
+            at = At(name, column)
+            level = chosen.get(at)
+            if level is None:  # nothing of the table is known: at the level of its domain, or as low as allowed
+                shared = [own for own in domains if at in own]
+                level = max([table.lowest[j], *(chosen[other] for own in shared for other in own if other in chosen)])
+                lows = [
+                    coded[o.table].lowest[coded[o.table].domain.names.index(o.column)]
+                    for own in shared
+                    for o in own
+                    if o.table in coded
+                ]
+                level = max([level, *lows])
+            levels[name][column] = level
+    return levels

@@ -1,0 +1,106 @@
+"""What ties the rows of one person together in a release: whoever sees one of them then sees all.
+
+A pseudonym of the unit, columns that are published as they are, constant within a person and nearly unique between
+people, and rows that stand together. Where such a link is published, an attacker who knows one row knows the whole
+trace of a person, so `known` is "all" unless the job states a weaker promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kanopy._errors import some
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kanopy._job.job import Job
+
+MOST = 0.5
+"""Columns tie rows together where fewer than k people share the values of more than this share of the people."""
+
+
+@dataclass(frozen=True)
+class PublishedLink:
+    """Columns whose published values tell which rows belong to one person; none where the order of the rows does."""
+
+    columns: tuple[str, ...]
+    reason: str
+
+
+def published_link(frame: pl.DataFrame, job: Job, roles: Mapping[str, str] | None = None) -> PublishedLink | None:
+    """What of a release of this table would tie the rows of a unit together; `None` if nothing does.
+
+    `roles` are those of the columns as they leave; without them, those that the job gives.
+
+    >>> import polars as pl
+    >>> from kanopy._job.job import Job
+    >>> visits = pl.DataFrame({"who": [1, 1, 2, 2, 3], "first": [7, 7, 8, 8, 9], "age": [30, 31, 40, 41, 50]})
+    >>> job = Job(quasi="age", unit="who", insensitive="first", k=2)
+    >>> published_link(visits, job).reason
+    "'first' is published as it is, has one value per person, and fewer than k people share most of its values"
+    >>> published_link(visits, Job(quasi="age", unit="who", k=2))
+    """
+    if not job.unit or any(name not in frame.columns for name in job.unit):
+        return None
+    hashed = [name for name in job.pseudonymize if name in frame.columns]
+    if whole := [name for name in job.unit if name in hashed]:
+        pseudonyms = "a pseudonym" if len(whole) == 1 else "pseudonyms"
+        return PublishedLink(
+            tuple(whole), f"{some(whole)} {'is' if len(whole) == 1 else 'are'} published as {pseudonyms}"
+        )
+    said = dict(job.roles if roles is None else roles)
+    if roles is None and job.rest == "publish":
+        said = {name: said.get(name, "insensitive") for name in frame.columns}
+    plain = [name for name in frame.columns if said.get(name) in ("sensitive", "insensitive")]
+    tied = _nearly_unique(frame, job, [*hashed, *plain])
+    if tied:
+        what, are = ("has", "is") if len(tied) == 1 else ("have", "are")
+        how = "published as a pseudonym" if set(tied) <= set(hashed) else "published as it is"
+        how = how if len(tied) == 1 else "published"
+        its = "its values" if len(tied) == 1 else "their combinations of values"
+        return PublishedLink(
+            tuple(tied),
+            f"{some(tied)} {are} {how}, {what} one value per person, and fewer than k people share most of {its}",
+        )
+    from kanopy.study.row_order import stand_together
+
+    if job.shuffle is False and stand_together(frame, job.unit):
+        return PublishedLink((), "rows of one person stand together (shuffle = false)")
+    return None
+
+
+def _nearly_unique(frame: pl.DataFrame, job: Job, names: list[str]) -> list[str]:
+    """The fewest of some columns that are the same in all rows of a person and tell most people apart; the order of
+    the table settles ties."""
+    import polars as pl
+
+    names = [name for name in names if not (frame[name].dtype.is_nested() or frame[name].dtype.is_object())]
+    if not names:
+        return []
+    unit = list(job.unit)
+    keys = [f"\0{place}" for place in range(len(names))]
+    table = frame.select([*(pl.col(name).alias(f"\0u{at}") for at, name in enumerate(unit)),
+                          *(pl.col(name).alias(key) for name, key in zip(names, keys, strict=True))])  # fmt: skip
+    owner = [f"\0u{at}" for at in range(len(unit))]
+    table = table.drop_nulls(owner)
+    grouped = table.group_by(owner).agg([pl.col(key).n_unique() for key in keys])
+    constant = [key for key in keys if (grouped[key] == 1).all()]
+    people = table.group_by(owner).agg([pl.col(key).first() for key in constant])
+    several = table.height > people.height
+
+    def rare(columns: list[str]) -> bool:
+        held = people.drop_nulls(columns)
+        shared = held.group_by(columns).len()["len"]
+        return bool(held.height) and int(shared.filter(shared < job.k).sum()) > MOST * people.height
+
+    if not several or not constant:
+        return []
+    for key in constant:
+        if rare([key]):
+            return [names[keys.index(key)]]
+    if len(constant) > 1 and rare(constant):
+        return [names[keys.index(key)] for key in constant]
+    return []

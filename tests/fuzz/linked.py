@@ -1,0 +1,161 @@
+"""Random jobs of several linked tables, and of several releases, judged by code written from the definitions."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import kanopy
+from kanopy._errors import InputError, KanopyError, NoSolution, VerificationFailed
+from kanopy.linked.over_time import publish_over_time
+from kanopy.linked.run import anonymize_tables
+from kanopy.release.writing import Files
+from tests.linked.definition import LETTERS, Drawn, breaches, tree_over
+
+KEY = b"a key of sixteen bytes"
+
+
+def judge_linked(seed: int) -> str:
+    """Run and judge the job of a number: several tables, or several releases."""
+    return judge_tables(seed // 2) if seed % 2 else judge_releases(seed // 2)
+
+
+def judge_tables(seed: int) -> str:
+    """Run a job of several tables and count by definition who can be told from fewer than k."""
+    drawn = Drawn(seed, most_people=12)
+    job = drawn.job() | {"keys": drawn.rng.choice(["numbers", "hash"])}
+    try:
+        found = anonymize_tables(job, key=KEY if job["keys"] == "hash" else None)
+    except NoSolution:
+        return "no solution"
+    except InputError:
+        return "refused"
+    assert breaches(found.frames, drawn.quasi, drawn.links, drawn.k, drawn.known, drawn.together) == 0
+    lost = sum(len(rows) for rows in drawn.rows.values()) - sum(frame.height for frame in found.frames.values())
+    rows = len(drawn.rows["person"]) if drawn.known == 0 else sum(len(rows) for rows in drawn.rows.values())
+    gone = len(drawn.rows["person"]) - found.frames["person"].height if drawn.known == 0 else lost
+    assert gone <= int(drawn.suppress * rows + 1e-9), "more rows are suppressed than the job allows"
+    for name, rows in drawn.rows.items():
+        for column in drawn.quasi[name]:
+            labels = set(found.frames[name][column].cast(pl.String).to_list())
+            tree = drawn.trees[name, column]
+            if column not in found.levels[name]:
+                assert not labels, "a table that was not searched is published"
+                continue
+            possible = {tree.generalize(row[column], found.levels[name][column]) for row in rows}
+            assert labels <= possible, "a label is not of its level"
+    return "published"
+
+
+def judge_releases(seed: int) -> str:
+    """Run several releases of changing tables with a ledger and count by definition who can be told by all of them."""
+    rng = random.Random(seed)
+    values = LETTERS[: rng.randint(2, 5)]
+    trees = {"zip": tree_over(values, rng), "sex": kanopy.Hierarchy.flat("fm")}
+    k, several = rng.choice([2, 2, 3]), rng.random() < 0.25
+    model = rng.random() < 0.3 and not several
+    people = {
+        f"p{n}": {"zip": rng.choice(values), "sex": rng.choice("fm"), "ill": rng.choice("xyz")} for n in range(30)
+    }
+    folder = Path(tempfile.mkdtemp())
+    shown: list[dict[str, Any]] = []
+    present: list[set[str]] = []
+    ills: list[dict[str, str]] = []
+    ends: list[str] = []
+    for month in range(rng.randint(2, 5)):
+        here = sorted(who for who in people if rng.random() < 0.8)
+        for who in here:
+            if rng.random() < 0.1:
+                people[who] = {"zip": rng.choice(values), "sex": rng.choice("fm"), "ill": rng.choice("xyz")}
+        rows = [{"who": who, **people[who]} for who in here for _ in range(rng.choice([1, 2]) if several else 1)]
+        rng.shuffle(rows)
+        more: dict[str, Any] = {"known": "all"}
+        if not several:
+            more = {
+                "models": ["l-distinct:ill:2"] if model else [], "insensitive": [] if model else ["ill"],
+                "allow_dependent": "ill", "algorithm": rng.choice(["optimal", "optimal", "best", "mondrian"]),
+                "suppressed_rows": rng.choice(["keep", "drop"]),
+            }  # fmt: skip
+            if more["algorithm"] == "best":
+                more["parameters"] = {"steps": 20}
+        job = kanopy.Job(
+            quasi=["zip", "sex"], unit="who", pseudonymize="who", k=k, suppress=rng.choice([0.0, 0.2, 0.5]),
+            hierarchies=trees, **more,
+        )  # fmt: skip
+        try:
+            result, _ = publish_over_time(
+                pl.DataFrame(rows), job, Files(str(folder / f"m{month}.csv")), folder / "ledger", KEY
+            )
+        except NoSolution:
+            ends.append("no solution")
+            continue
+        except VerificationFailed:
+            raise
+        except InputError as error:
+            assert "known" in str(error) or "k is" in str(error), error
+            ends.append("refused")
+            continue
+        ends.append("published")
+        frame = pl.read_csv(folder / f"m{month}.csv", infer_schema=False)
+        traces: dict[str, list[Any]] = {}
+        hashed = dict(zip(result.prepared.frame["who"].to_list(), _pseudonyms(result), strict=True))
+        back = {pseudonym: who for who, pseudonym in hashed.items()}
+        ill: dict[str, str] = {}
+        for row in frame.iter_rows(named=True):
+            if row["who"] is None:
+                assert row["zip"] == row["sex"] == "*"
+                continue
+            if row["zip"] == row["sex"] == "*" and back.get(row["who"]) in _suppressed(result):
+                continue
+            traces.setdefault(back[row["who"]], []).append((row["zip"], row["sex"]))
+            if model:
+                ill[back[row["who"]]] = row["ill"]
+        shown.append({who: tuple(sorted(own)) for who, own in traces.items()})
+        present.append(set(here))
+        ills.append({who: people[who]["ill"] for who in here})
+        held = Counter(_history(who, shown, present) for who in shown[-1])
+        assert all(count >= k for count in held.values()), "fewer than k agree in all releases"
+        if model:
+            for release, own in enumerate(ills):
+                groups: dict[Any, set[str]] = {}
+                for who in shown[-1]:
+                    if who in own:
+                        groups.setdefault(_history(who, shown, present), set()).add(own[who])
+                assert all(len(found) >= 2 for found in groups.values()), (
+                    f"the values of release {release} tell too much"
+                )
+    return "published" if "published" in ends else ends[0]
+
+
+def _history(who: str, shown: list[dict[str, Any]], present: list[set[str]]) -> tuple[Any, ...]:
+    """What all releases say of somebody, and at which ones the person was there."""
+    return tuple((who in here, own.get(who)) for own, here in zip(shown, present, strict=True))
+
+
+def _pseudonyms(result: Any) -> list[str]:
+    from kanopy._table.pseudonyms import pseudonym
+
+    return [pseudonym(value, "who", KEY) for value in result.prepared.frame["who"].to_list()]
+
+
+def _suppressed(result: Any) -> set[str]:
+    """People of whom every row is suppressed."""
+    gone = result.solution.recoding.group_of_row < 0
+    rows = result.prepared.frame["who"].to_list()
+    left = {who for who, away in zip(rows, gone.tolist(), strict=True) if not away}
+    return set(rows) - left
+
+
+def crashes(seed: int) -> str:
+    """The judge, with every known error as an end."""
+    try:
+        return judge_linked(seed)
+    except KanopyError as error:
+        if isinstance(error, VerificationFailed):
+            raise
+        return "refused"

@@ -1,0 +1,47 @@
+"""Random jobs of several tables: the release is the optimum over all nodes, and nobody is told from fewer than k."""
+
+from __future__ import annotations
+
+import pytest
+
+from kanopy._errors import JobError, NoSolution
+from kanopy.linked.run import anonymize_tables
+from tests.linked.definition import Drawn, breaches
+
+
+def check(seed: int) -> bool:
+    """Whether a drawn job had a release; it is compared with the definition either way."""
+    drawn = Drawn(seed)
+    best = None
+    try:
+        found = anonymize_tables(drawn.job())
+    except JobError as error:
+        assert "known is" in str(error) or "fewer than k" in str(error) or "k is" in str(error), error
+        return False
+    except NoSolution:
+        found = None
+    small = [
+        name for name, rows in drawn.rows.items() if len({row.get("owner", row.get("id")) for row in rows}) < drawn.k
+    ]
+    if any(small):  # tables that nothing can be published of are left out of the search: not comparable
+        if found is None:
+            return False
+    else:
+        best = drawn.optimum()
+        assert (found is None) == (best is None), (seed, best)
+        if found is None:
+            return False
+        assert found.solution.score == pytest.approx(best, abs=1e-9), seed
+    assert found.solution.optimal
+    links = drawn.links
+    assert breaches(found.frames, drawn.quasi, links, drawn.k, drawn.known, drawn.together) == 0, seed
+    return True
+
+
+def test_the_release_of_random_jobs_is_the_optimum_over_all_nodes() -> None:
+    assert sum(check(seed) for seed in range(60)) > 20
+
+
+@pytest.mark.slow
+def test_the_release_of_three_hundred_random_jobs_is_the_optimum_over_all_nodes() -> None:
+    assert sum(check(seed) for seed in range(60, 360)) > 100

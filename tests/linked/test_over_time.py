@@ -1,0 +1,141 @@
+"""Releases over time: nobody is told from fewer than k by all of them, and no more is suppressed than must be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kanopy
+from kanopy._table.datasets import path as bundled
+from kanopy.linked.over_time import publish_over_time
+from kanopy.release.writing import Files
+
+KEY = b"a key of sixteen bytes"
+QUASI = ["age", "sex", "race", "marital-status", "education"]
+
+
+def months(people: int, count: int, seed: int = 3) -> list[pl.DataFrame]:
+    """Monthly tables of Adult rows: 5 % turnover and 2 % changed values."""
+    rng = np.random.default_rng(seed)
+    adult = pl.read_parquet(bundled("adult.parquet")).select(QUASI)
+    rows = rng.integers(0, adult.height, people + count * people // 20 + 1)
+    here, following, found = np.arange(people), people, []
+    for _ in range(count):
+        found.append(adult[rows[here]].with_columns(pl.Series("who", here)))
+        gone = rng.choice(len(here), people // 20, replace=False)
+        here = np.concatenate([np.delete(here, gone), np.arange(following, following + people // 20)])
+        following += people // 20
+        changed = rng.choice(here, people // 50, replace=False)
+        rows[changed] = rng.integers(0, adult.height, len(changed))
+    return found
+
+
+def follow(tables: list[pl.DataFrame], folder: Path, suppress: str, **more: Any) -> list[kanopy.Result]:
+    """A release per table; after each, who agrees in all is counted from the published files alone."""
+    shown: list[dict[int, Any]] = []
+    present: list[set[int]] = []
+    results = []
+    for month, table in enumerate(tables):
+        histories = {
+            who: tuple((who in there, own.get(who)) for there, own in zip(present, shown, strict=True))
+            for who in table["who"].to_list()
+        }
+        shared = Counter(histories.values())
+        job = kanopy.Job(
+            quasi=QUASI,
+            unit="who",
+            k=5,
+            suppress=suppress,
+            suppressed_rows="drop",
+            insensitive=["copy"],
+            allow_dependent="copy",
+            **more,
+        )
+        out = folder / f"m{month}.csv"
+        table = table.with_columns(copy=pl.col("who") * 7)
+        result, _ = publish_over_time(table, job, Files(str(out)), folder / "ledger", KEY)
+        results.append(result)
+        must_go = sum(shared[history] < 5 for history in histories.values()) if month else 0
+        assert table.height - result.rows == must_go
+        published = pl.read_csv(out, infer_schema=False)
+        labels = {int(row["copy"]) // 7: tuple(row[name] for name in QUASI) for row in published.iter_rows(named=True)}
+        groups = Counter((histories[who], own) for who, own in labels.items())
+        assert min(groups.values()) >= 5
+        # Full-domain recoding: at these levels every larger group is there, so no less could be suppressed.
+        assert result.solution is not None and result.suppressed == result.rows - len(labels)
+        shown.append(labels)
+        present.append(set(table["who"].to_list()))
+    return results
+
+
+def _texts(result: kanopy.Result) -> pl.Series:
+    return result.published.select(pl.concat_str(pl.col("age", "sex").cast(pl.String))).to_series()
+
+
+def test_two_months_together_keep_k(tmp_path: Path) -> None:
+    adult = pl.read_parquet(bundled("adult.parquet")).head(4000).with_row_index("who")
+    tables = [adult.sample(fraction=0.85, seed=seed).select("who", *QUASI) for seed in (1, 2)]
+    first, second = follow(tables, tmp_path, "2%")
+    assert second.losses["loss"] >= first.losses["loss"]
+
+
+def test_six_months_of_changing_people_keep_k(tmp_path: Path) -> None:
+    follow(months(1500, 6), tmp_path, "5%")
+
+
+@pytest.mark.slow
+def test_twelve_months_of_fifty_thousand_people_keep_k(tmp_path: Path) -> None:
+    results = follow(months(50_000, 12), tmp_path, "5%")
+    assert len(results) == 12
+
+
+def test_later_k_other_columns_and_local_algorithms_are_kept(tmp_path: Path) -> None:
+    table = months(600, 1)[0]
+    release = lambda job, name: publish_over_time(table, job, Files(str(tmp_path / name)), tmp_path / "ledger", KEY)[0]  # noqa: E731
+    first = release(kanopy.Job(quasi=QUASI, unit="who", k=5, suppress="5%"), "a.csv")
+    second = release(kanopy.Job(quasi=["age", "sex"], unit="who", k=8, suppress="20%"), "b.csv")
+    third = release(kanopy.Job(quasi=QUASI[:3], unit="who", k=3, suppress="5%", algorithm="mondrian"), "c.csv")
+    labels = [r.published.select(pl.struct(r.prepared.names).rank("dense")).to_series().to_list() for r in (first,)]
+    assert second.rows < first.rows and third.rows > 0 and labels
+    both = pl.DataFrame({"first": pl.Series(labels[0]), "who": first.prepared.frame["who"]}).join(
+        pl.DataFrame({"who": second.prepared.frame["who"], "now": _texts(second)}),
+        on="who",
+    )  # fmt: skip
+    sizes = both.filter(pl.col("now") != "**").group_by("first", "now").len()["len"]
+    assert sizes.min() >= 8  # type: ignore[operator]
+
+
+def test_earlier_sensitive_values_satisfy_the_model_on_intersections(tmp_path: Path) -> None:
+    who = [f"p{n}" for n in range(40)]
+    first = pl.DataFrame({"who": who, "sex": ["f", "m"] * 20, "ill": ["x", "x", "y", "y"] * 10})
+    job = kanopy.Job(quasi="sex", unit="who", k=2, models="l-distinct:ill:2", suppress="50%")
+    publish_over_time(first, job, Files(str(tmp_path / "a.csv")), tmp_path / "ledger", KEY)
+    # Those who had x in May are women in June: their group would tell what they had in May.
+    second = pl.DataFrame(
+        {"who": who, "sex": ["f", "f", "m", "m"] * 10, "ill": ["x", "y", "x", "y", "y", "x", "y", "x"] * 5}
+    )
+    found, _ = publish_over_time(second, job, Files(str(tmp_path / "b.csv")), tmp_path / "ledger", KEY)
+    frame = found.published.with_columns(who=found.prepared.frame["who"])
+    may = dict(zip(first["who"], zip(first["sex"], first["ill"], strict=True), strict=True))
+    groups: dict[Any, set[str]] = {}
+    gone = found.solution.recoding.group_of_row < 0  # type: ignore[union-attr]
+    for row, away in zip(frame.iter_rows(named=True), gone.tolist(), strict=True):
+        if not away:
+            groups.setdefault((may[row["who"]][0], row["sex"]), set()).add(may[row["who"]][1])
+    assert all(len(values) >= 2 for values in groups.values())
+    ordered = kanopy.Job(quasi="sex", unit="who", k=2, models="t-ordered:pay:0.9")
+    paid = first.with_columns(pay=pl.int_range(40) % 4)
+    publish_over_time(paid, ordered, Files(str(tmp_path / "c.csv")), tmp_path / "other", KEY)
+    with pytest.raises(kanopy.JobError if hasattr(kanopy, "JobError") else Exception, match="keyed hashes only"):
+        publish_over_time(
+            paid.with_columns(pay=pl.col("pay").reverse()),
+            ordered,
+            Files(str(tmp_path / "d.csv")),
+            tmp_path / "other",
+            KEY,
+        )
