@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import kanopy
 from kanopy.cli import app
-from kanopy.release import advice as room
+from kanopy.release.sweeps import advice as room
 from kanopy.search.subtree.iyengar import Iyengar
 
 

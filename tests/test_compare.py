@@ -12,7 +12,7 @@ from kanopy._job.job import Job
 from kanopy._progress import Step
 from kanopy.masking.algorithms.registry import MASKINGS
 from kanopy.release.catalogue import algorithms as catalogue
-from kanopy.release.many.compare import Comparison, compare
+from kanopy.release.sweeps.compare import Comparison, compare
 from kanopy.search.algorithms import ALGORITHMS
 
 SOME = ("optimal", "datafly", "mondrian", "mondrian:strict=true", "k-member")

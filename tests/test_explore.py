@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from kanopy._errors import Cancelled, JobError, NoSolution, VerificationFailed
 from kanopy._job.job import Job
 from kanopy._progress import SILENT
-from kanopy.cli.many import parse_ks
+from kanopy.cli.sweeps import parse_ks
 from kanopy.metrics.full_domain import metric_named
 from kanopy.privacy.models import KAnonymity
-from kanopy.release.many.explore import Exploration, explore
-from kanopy.release.many.levels import Leveled
 from kanopy.release.prepare import prepare
 from kanopy.release.run import anonymize
+from kanopy.release.sweeps.explore import Exploration, explore
+from kanopy.release.sweeps.levels import Leveled
 from kanopy.report.charts.risk_map import risk_map, table_csv
 from kanopy.report.render import picture
 from kanopy.search.full_domain.every_k import EveryK

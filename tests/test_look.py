@@ -9,8 +9,8 @@ import pytest
 import kanopy
 from kanopy._errors import NoSolution
 from kanopy._job.job import Job
-from kanopy.release.many import look
 from kanopy.release.prepare import prepare
+from kanopy.release.sweeps import preview
 from kanopy.study.columns import look_at_columns, people_under
 
 
@@ -27,7 +27,7 @@ def people() -> pl.DataFrame:
 
 def test_a_small_search_is_looked_at_exactly(people: pl.DataFrame) -> None:
     job = Job(quasi=["age", "town"], k=8, suppress=0.02)
-    found = look.Looks(prepare(people, look.quick_job(job))).at(job)
+    found = preview.Looks(prepare(people, preview.quick_job(job))).at(job)
     release = kanopy.anonymize(people, job)
     assert found.exact and found.looked_at == found.rows == len(people)
     assert found.loss == pytest.approx(release.losses["loss"]) and found.levels == release.levels
@@ -40,25 +40,25 @@ def test_parts_of_a_large_table_say_about_what_all_of_it_does(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = Job(quasi=["age", "town", "year"], k=4, local=True)
-    prepared = prepare(people, look.quick_job(job))
-    whole = look.Looks(prepared).at(job)
+    prepared = prepare(people, preview.quick_job(job))
+    whole = preview.Looks(prepared).at(job)
     assert whole.algorithm == "mondrian" and not whole.exact and whole.looked_at == len(people)
     for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
-        monkeypatch.setattr(look, name, value)
-    part = look.Looks(prepared).at(job)
+        monkeypatch.setattr(preview, name, value)
+    part = preview.Looks(prepared).at(job)
     assert 8 * 200 <= part.looked_at < len(people) and part.rows == len(people) and part.smallest_class >= 4
     assert part.loss == pytest.approx(whole.loss, rel=0.15) and part.classes == pytest.approx(whole.classes, rel=0.15)
     # The parts stay the same, so that a slider moves the numbers and not chance.
-    assert look.Looks(prepared).at(job).loss == part.loss
-    assert part.loss < look.Looks(prepared).at(job.replaced(k=20)).loss
+    assert preview.Looks(prepared).at(job).loss == part.loss
+    assert part.loss < preview.Looks(prepared).at(job.replaced(k=20)).loss
     # Classes too large for a part, and other models, are looked at in the whole table.
-    assert look.Looks(prepared).at(job.replaced(k=look.LARGEST_K + 1)).looked_at == len(people)
+    assert preview.Looks(prepared).at(job.replaced(k=preview.LARGEST_K + 1)).looked_at == len(people)
 
 
 def test_what_has_no_solution_is_said(people: pl.DataFrame) -> None:
     job = Job(quasi=["age", "town"], k=8, max_levels={"age": 0, "town": 0})
     with pytest.raises(NoSolution):
-        look.Looks(prepare(people, look.quick_job(job))).at(job)
+        preview.Looks(prepare(people, preview.quick_job(job))).at(job)
 
 
 def test_columns_are_looked_at_as_the_job_reads_them() -> None:
@@ -78,10 +78,10 @@ def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("MOST_CELLS", 1_000), ("PART_ROWS", 200), ("PARTS", 8)):
-        monkeypatch.setattr(look, name, value)
+        monkeypatch.setattr(preview, name, value)
     trees = {name: kanopy.build_hierarchy(people[name]) for name in people.columns}
     job = Job(quasi=people.columns, k=4, local=True, hierarchies=trees)
-    looks = look.Looks(prepare(people, look.quick_job(job)))
+    looks = preview.Looks(prepare(people, preview.quick_job(job)))
     first = looks.at(job)
     again = looks.with_hierarchies(people, job, job)
     assert again is not None and "prepared" not in vars(again)
@@ -92,7 +92,7 @@ def test_only_parts_are_prepared_anew_when_a_hierarchy_is_edited(
     lost = looks.with_hierarchies(people, job, edited)
     assert lost is not None and lost.at(edited).loss > first.loss and lost.sizes_before == looks.sizes_before
     # Where the parts do not tell enough, all is prepared.
-    assert lost.at(edited.replaced(k=look.LARGEST_K + 1)).looked_at == len(people)
+    assert lost.at(edited.replaced(k=preview.LARGEST_K + 1)).looked_at == len(people)
     assert looks.with_hierarchies(people, job, job.replaced(quasi=["age"])) is None
     assert looks.with_hierarchies(people, job, job.replaced(hierarchies={})) is None
 

@@ -26,8 +26,9 @@ from kanopy._table.streams.row_order import LONG_TEXT, content_order, row_hashes
 from kanopy._table.streams.shuffling import shuffled
 from kanopy.cli import app
 from kanopy.engine.database import DatabaseEngine
-from kanopy.release.large import recode_only, run_on_engine
-from kanopy.release.where import open_engine
+from kanopy.release.engine_choice import open_engine
+from kanopy.release.out_of_core import run_on_engine
+from tests.engine.jobs import planned
 
 ROWS = 40
 
@@ -212,7 +213,7 @@ def test_statements_sort_by_what_they_publish(tmp_path: Path) -> None:
 
     tables()[0].write_parquet(tmp_path / "people.parquet")
     with open_engine("stream", tmp_path / "people.parquet", None, job(shuffle=None)) as holder:
-        _, recoded = recode_only(holder, job(shuffle=None))
+        recoded = planned(holder, job(shuffle=None))
     found = []
     for table in tables():
         with duckdb.connect() as made:

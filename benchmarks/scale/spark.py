@@ -53,7 +53,7 @@ def ours(source: str, target: str, algorithm: str = "optimal") -> dict[str, obje
     """The release, on the cluster."""
     from kanopy import Job
     from kanopy.engine.spark import SparkEngine
-    from kanopy.release.large import run_on_engine
+    from kanopy.release.out_of_core import run_on_engine
 
     spark = session()
     began = time.perf_counter()

@@ -20,11 +20,11 @@ from kanopy.hierarchy import write_hierarchy as write_hierarchy
 from kanopy.masking.job import MaskJob as MaskJob
 from kanopy.ontology import load_ontology as load_ontology
 from kanopy.release.bound import lower_bound as lower_bound
-from kanopy.release.many.compare import compare as compare
-from kanopy.release.many.explore import explore as explore
 from kanopy.release.result import Result as Result
 from kanopy.release.run import anonymize as anonymize
 from kanopy.release.run import mask as mask
+from kanopy.release.sweeps.compare import compare as compare
+from kanopy.release.sweeps.explore import explore as explore
 from kanopy.study.assess import assess as assess
 from kanopy.study.check import Check as Check
 from kanopy.study.check import check as check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,11 @@ def test_maskings_have_no_bound(shell: Shell, people: Path) -> None:
     run = shell("anonymize", people, "-q", "ill", "--algorithm", "fusion", "--bound", "-o", "a.csv")
     assert run.status == 2 and "bound" in run.error
     assert not (shell.folder / "a.csv").exists()
+
+
+def test_a_map_is_drawn_as_a_picture_for_vega_lite(shell: Shell) -> None:
+    (shell.folder / "p.csv").write_text("age,sex\n31,f\n34,f\n38,f\n52,m\n57,m\n59,m\n")
+    run = shell("explore", "p.csv", "-q", "age,sex", "-k", "2..3", "-o", "map.json")
+    assert run.status == 0, run.error
+    drawn = json.loads((shell.folder / "map.json").read_text())
+    assert "vega-lite" in drawn["$schema"]

@@ -15,10 +15,11 @@ from tests.engine.test_contract import fill
 ASKED = ("-q", "age,sex", "-k", "5", "--suppress", "5%", "--insensitive", "pay,note")
 BESIDE = ("--mapping", "m.csv", "--manifest", "m.json", "--solution", "s.json")
 EVERYWHERE = (
-    "kanopy.release.advice.advice", "kanopy.release.result.Result.summary", "kanopy.release.result.Result.mapping",
-    "kanopy.release.mapping.mapping_table", "kanopy.release.manifest.manifest_json",
-    "kanopy.release.solution_file.solution_json", "kanopy.release.opinion._verify", "kanopy.verify.verify.verify",
-    "kanopy.release.opinion.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
+    "kanopy.release.sweeps.advice.advice", "kanopy.release.result.Result.summary",
+    "kanopy.release.result.Result.mapping", "kanopy.release.mapping.mapping_table",
+    "kanopy.release.manifest.manifest_json",
+    "kanopy.release.solution_file.solution_json", "kanopy.release.verification._verify", "kanopy.verify.verify.verify",
+    "kanopy.release.verification.verified_labels", "kanopy.verify.job.verify_job", "kanopy.study.ends.exposed_ends",
     "kanopy.metrics.release.release_losses", "kanopy.metrics.release.column_losses", "kanopy.cli.release._show_release",
     "kanopy.cli.release.show_lost", "kanopy.cli.release.show_seconds", "kanopy.report.words.lost_words",
 )  # fmt: skip
@@ -65,7 +66,7 @@ def test_a_failure_in_any_step_leaves_no_output(
     [
         "kanopy.release.pushdown.result.PushdownResult.summary",
         "kanopy.release.pushdown.result.PushdownResult.mapping",
-        "kanopy.release.pushdown.run.verified", "kanopy.release.pushdown.run.true_labels",
+        "kanopy.release.pushdown.steps.verified", "kanopy.release.pushdown.steps.true_labels",
         "kanopy.release.manifest.manifest_json", "kanopy.release.solution_file.solution_json",
         "kanopy.cli.release._show_pushdown",
     ],

@@ -10,6 +10,9 @@ import polars as pl
 
 import kanopy
 from kanopy import Job
+from kanopy.engine.contract import Engine, RecodePlan
+from kanopy.release.out_of_core import DistinctRowSteps
+from kanopy.release.run import make_release
 
 ROWS = 480
 
@@ -95,3 +98,11 @@ def as_texts(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
     """Rows in one order, every value as text: what must be equal whoever published it."""
     plain = frame.select(pl.all().cast(pl.String))
     return plain.sort(plain.columns, nulls_last=True).rows()
+
+
+def planned(engine: Engine, job: Job) -> RecodePlan:
+    """What would be published for every distinct row, verified; nothing is written."""
+    steps = DistinctRowSteps(engine, job, writes=False)
+    make_release(steps)
+    assert steps.plan is not None
+    return steps.plan

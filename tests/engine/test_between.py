@@ -17,8 +17,8 @@ from kanopy._table.sources import read_table
 from kanopy.engine import connections
 from kanopy.engine.contract import ROWS
 from kanopy.engine.database import DatabaseEngine
-from kanopy.release.large import run_on_engine
-from kanopy.release.where import choose_engine, open_engine
+from kanopy.release.engine_choice import choose_engine, open_engine
+from kanopy.release.out_of_core import run_on_engine
 from tests.engine.jobs import as_texts, people
 from tests.engine.test_contract import fill
 

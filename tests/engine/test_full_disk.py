@@ -11,8 +11,8 @@ import pytest
 
 from kanopy import Job
 from kanopy._errors import DataError
-from kanopy.release.large import run_on_engine
-from kanopy.release.where import open_engine
+from kanopy.release.engine_choice import open_engine
+from kanopy.release.out_of_core import run_on_engine
 
 JOB = Job(quasi=["a", "b"], k=2, insensitive=["pay"], hierarchies={"a": {"method": "widths", "widths": [10, 50]}})
 ROWS = 60_000

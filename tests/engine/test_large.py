@@ -20,14 +20,14 @@ from kanopy._table.sources import read_table
 from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
 from kanopy.engine import publishing
-from kanopy.engine.contract import Recoded, require_same
+from kanopy.engine.contract import RecodePlan, require_same
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.statements import emitted
 from kanopy.engine.stream import StreamEngine
 from kanopy.engine.tally import Tally
-from kanopy.release.large import read_counts, recode_only, run_on_engine
-from kanopy.release.where import choose_engine, open_engine
-from tests.engine.jobs import as_texts, people
+from kanopy.release.engine_choice import choose_engine, open_engine
+from kanopy.release.out_of_core import read_counts, run_on_engine
+from tests.engine.jobs import as_texts, people, planned
 
 BY_AGE = Job(quasi=["age", "sex"], k=5, suppress=0.05, insensitive=["pay"])
 
@@ -184,8 +184,8 @@ def test_a_release_that_is_not_what_was_found_is_not_published(tmp_path: Path, m
 def test_wrong_labels_of_a_value_are_noticed() -> None:
     keys, labels = pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": ["low", "high"]})
     gone = np.zeros(2, np.bool_)
-    meant = Recoded(keys, np.arange(2, dtype=np.int32), np.array([3, 3]), labels, gone, ("age",))
-    swapped = Recoded(keys.reverse(), meant.kind, meant.rows, labels, gone, ("age",))
+    meant = RecodePlan(keys, np.arange(2, dtype=np.int32), np.array([3, 3]), labels, gone, ("age",))
+    swapped = RecodePlan(keys.reverse(), meant.distinct_row, meant.multiplicity, labels, gone, ("age",))
     require_same(meant, meant.expected())
     with pytest.raises(VerificationFailed, match="what is published for 'age'"):
         require_same(meant, swapped.expected())
@@ -243,7 +243,7 @@ def test_engines_are_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytes
     people().write_csv(tmp_path / "p.csv")
     source = str(tmp_path / "p.csv")
     assert choose_engine(source, "out.csv", BY_AGE) == "memory"
-    monkeypatch.setattr("kanopy.release.where.LARGE_TEXT", 1000)
+    monkeypatch.setattr("kanopy.release.engine_choice.LARGE_TEXT", 1000)
     assert choose_engine(source, "out.csv", BY_AGE) == "stream"
     assert choose_engine(source, "out.csv", BY_AGE, rows_needed=True) == "memory"
     assert choose_engine(str(tmp_path), "out/", BY_AGE) == "stream"
@@ -279,7 +279,7 @@ def test_statements_make_the_release(dialect: str, local: bool, tmp_path: Path) 
     duckdb = pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
     people().write_parquet(tmp_path / "people.parquet")
     job = Job(quasi=["age", "sex"], k=5, algorithm="mondrian") if local else BY_AGE
-    _, recoded = recode_only(StreamEngine(scan(tmp_path / "people.parquet")), job)
+    recoded = planned(StreamEngine(scan(tmp_path / "people.parquet")), job)
     statement = emitted(recoded, "people", "release", dialect)
     # What other databases would run is read back into the one that is here.
     (back,) = sqlglot.transpile(statement, read=dialect, write="duckdb")

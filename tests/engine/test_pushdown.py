@@ -20,9 +20,9 @@ from kanopy.engine import pushdown, spill
 from kanopy.engine.contract import most_different
 from kanopy.engine.database import DatabaseEngine
 from kanopy.privacy.models import failing
-from kanopy.release.large import run_on_engine
+from kanopy.release.engine_choice import open_engine
+from kanopy.release.out_of_core import run_on_engine
 from kanopy.release.pushdown.result import PushdownResult
-from kanopy.release.where import open_engine
 from kanopy.verify.regroup import Background, published_classes
 from tests.engine.jobs import as_texts, people
 from tests.engine.test_contract import fill
@@ -205,7 +205,7 @@ def test_no_space_for_what_is_spilled_leaves_nothing(tmp_path: Path, monkeypatch
     job = Job(quasi=["a", "b"], k=2)
     monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "990")
     engine_of = open_engine("stream", tmp_path / "p.parquet", f"{tmp_path}/out.parquet", job)
-    with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the different rows"):
+    with engine_of as engine, pytest.raises(DataError, match=r"no space in .*temporary for the distinct rows"):
         run_on_engine(engine, job)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.parquet", "temporary"]
     assert list((tmp_path / "temporary").iterdir()) == []
@@ -264,3 +264,13 @@ def test_the_command_says_what_was_counted_there(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "man.json").read_text())["result"]["parts"] == 1
     assert json.loads((tmp_path / "s.json").read_text())["levels"].keys() == {"age", "sex"}
     assert pl.read_csv(tmp_path / "m.csv")["rows"].sum() == 2 * people().height
+
+
+def test_a_spilled_table_keeps_its_order_where_the_job_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb", reason="pip install 'kanopy[duckdb]'")
+    monkeypatch.setenv("KANOPY_MOST_DIFFERENT", "90")
+    people().write_parquet(tmp_path / "p.parquet")
+    wanted = kanopy.Job(quasi=["age", "sex"], k=5, suppress=0.05, shuffle=False, insensitive=["pay"])
+    result = kanopy.anonymize(tmp_path / "p.parquet", wanted, engine="stream", output=tmp_path / "out.parquet")
+    assert isinstance(result, PushdownResult)
+    assert pl.read_parquet(tmp_path / "out.parquet")["pay"].to_list() == people()["pay"].to_list()

@@ -23,7 +23,7 @@ from kanopy import Job
 from kanopy._errors import DataError, MissingDependency
 from kanopy.engine import statements
 from kanopy.engine.spark import SparkEngine, read_files, spark_session
-from kanopy.release.large import run_on_engine
+from kanopy.release.out_of_core import run_on_engine
 from kanopy.release.pushdown.result import PushdownResult
 from tests.engine.jobs import JOBS, as_texts, in_memory, job, people
 from tests.engine.test_pushdown import CUTS, FEW, IN_PARTS, OVER_LEVELS
@@ -222,7 +222,7 @@ DRIVER = """
 import os, signal, sys
 import kanopy.engine.statements as statements
 from kanopy.engine.spark import SparkEngine, spark_session
-from kanopy.release.large import run_on_engine
+from kanopy.release.out_of_core import run_on_engine
 from tests.engine.jobs import job, people
 
 def end(*_, **__):

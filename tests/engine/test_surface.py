@@ -22,8 +22,8 @@ from kanopy._table.sources import read_table
 from kanopy.engine.database import DatabaseEngine
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.engine.spark import SparkEngine, spark_session
-from kanopy.release.large import run_on_engine
-from kanopy.release.where import open_engine
+from kanopy.release.engine_choice import open_engine
+from kanopy.release.out_of_core import run_on_engine
 from tests.engine.jobs import AGE, as_texts, people
 from tests.engine.test_contract import fill
 
@@ -35,23 +35,12 @@ JOBS = {
     "people": Job(quasi=["age", "sex"], k=4, unit=["patient"], suppress=0.05, insensitive=["ill"], **AGE),
     "local": Job(quasi=["age", "city"], k=4, algorithm="mondrian", insensitive=["pay"]),
 }
-ROWS_ALONE = (
-    "data",
-    "frame",
-    "published",
-    "to_write",
-    "kept",
-    "order",
-    "rows_here",
-    "report",
-    "full_report",
-    "to_html",
-)
+ROWS_ALONE = ("data", "frame", "published", "to_write", "kept", "order", "report", "full_report", "to_html")
 """What needs the published rows: an engine left them where it wrote them."""
 DISTINCT_ALONE = ("solution", "domain", "column_losses", "advice", "wiped")
 """What needs the distinct rows, where not even these were here."""
 OTHER_OBJECTS = (
-    "job", "found", "clock", "prepared", "records", "verification", "remote", "output", "engine", "source", "pushdown",
+    "job", "found", "clock", "prepared", "records", "verification", "output", "engine", "source", "pushdown",
     "evaluation", "masked", "write",
 )  # fmt: skip
 """Compared by what follows from them, or by a test of their own below."""

@@ -114,8 +114,8 @@ class Mine(Optimal):
 
 def test_a_search_under_another_name_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its numbers are cut for the release, its tree is limited, and it answers where the table lies."""
-    from kanopy.release.large import not_large
-    from kanopy.release.pushdown.run import why_not_pushdown
+    from kanopy.release.out_of_core import why_in_memory
+    from kanopy.release.pushdown.steps import why_not_pushdown
 
     monkeypatch.setitem(ALGORITHMS, "mine", Mine)
     table = kanopy.read_table(kanopy.datasets.path("adult.parquet")).head(2000)
@@ -127,4 +127,4 @@ def test_a_search_under_another_name_is_the_same_search(monkeypatch: pytest.Monk
     assert two.solution is not None and two.solution.optimal
     models = ["l-recursive:salary-class:3,2"]
     for job in jobs:
-        assert why_not_pushdown(job.replaced(models=models)) is None and not_large(job) is None
+        assert why_not_pushdown(job.replaced(models=models)) is None and why_in_memory(job) is None

@@ -47,6 +47,7 @@ TOLD = ("levels", "score", "losses", "rows", "suppressed", "classes", "smallest_
 NEEDS_MEMORY = (
     "needs the table in memory",
     "needs all rows in memory",
+    "has no effect without all rows in memory",
     "only taken apart in memory",
     "cannot be read as",
     "is not changed while it is read",

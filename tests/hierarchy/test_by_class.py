@@ -16,7 +16,7 @@ from kanopy._table.streams.scans import scan
 from kanopy._table.streams.sinks import FileSink
 from kanopy.engine.stream import StreamEngine
 from kanopy.hierarchy.builders.by_class import ChiMerge, Mdl
-from kanopy.release.large import run_on_engine
+from kanopy.release.out_of_core import run_on_engine
 from tests.cli.running import run_hierarchy_json as run_json
 
 AGES = pl.DataFrame({

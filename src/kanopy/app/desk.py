@@ -85,7 +85,7 @@ class Desk(Answers):
 
     async def take_advice(self, words: str, settings: Mapping[str, Any]) -> None:
         """Change the job as the library advises; hierarchies that are asked for by a method are built and kept."""
-        from kanopy.release.advice import advised
+        from kanopy.release.sweeps.advice import advised
 
         changed = advised(self.project.work.job, settings)
         built = await self._built(changed, list(settings.get("hierarchies", {})))

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import assess, check, hierarchies, large, lists, many, mask, ontologies, release, reproduce, risk
+from kanopy.cli import assess, check, counts, hierarchies, lists, mask, ontologies, release, reproduce, risk, sweeps
 from kanopy.cli.console import fail, plain_streams
 
 
@@ -49,14 +49,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "init": release.init,
     "anonymize": release.anonymize,
     "apply": release.apply,
-    "count": large.count,
+    "count": counts.count,
     "check": check.check,
     "mask": mask.mask,
     "baseline": mask.baseline,
     "similarity": ontologies.similarity,
     "reproduce": reproduce.reproduce,
-    "explore": many.explore,
-    "compare": many.compare,
+    "explore": sweeps.explore,
+    "compare": sweeps.compare,
     "risk": risk.risk,
     "assess": assess.assess,
     "algorithms": lists.algorithms,

@@ -72,13 +72,10 @@ def anonymize(
     if given["threads"] is not None:
         wanted = wanted.with_threads(given["threads"])
     proof = bound if bound_budget is None else as_seconds(bound_budget, "bound-budget")
-    where = {"engine": engine, "overwrite": overwrite, "master": master, "counts": counts or ()}
-    if emit_sql is not None:
-        from kanopy.cli.large import emit_statement
-
-        emit_statement(data, output, wanted, emit_sql, encoding, given, solution=solution, **where, bound=proof)
-        return
-    publish(data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, **where)
+    publish(
+        data, output, wanted, encoding, given, read=[given["job"]], solution=solution, bound=proof, engine=engine,
+        overwrite=overwrite, master=master, counts=counts or (), emit_sql=emit_sql,
+    )  # fmt: skip
 
 
 @o.command("suppress", "rest", "shuffle", "unknown", "neutralize_formulas", "population", *o.OUTPUTS)
@@ -122,7 +119,7 @@ def publish(
     `given` may have `options.OUTPUTS`; `read` are further files that the job reads.
     """
     from kanopy._kinds import as_share
-    from kanopy.release.where import publish as release_to
+    from kanopy.release.engine_choice import publish as release_to
     from kanopy.release.writing import Files, holds_values
 
     if given["neutralize_formulas"] and not getattr(job, "neutralize_formulas", True):
@@ -132,7 +129,8 @@ def publish(
     shown: list[Callable[[], None]] = []
 
     def finish(result: Any) -> None:
-        shown.append(worked_out(result.summary(), lambda out: _show(out, result, output, report)))
+        draw = _show_statement if settings.get("emit_sql") else _show
+        shown.append(worked_out(result.summary(), lambda out: draw(out, result, output, report)))
 
     with standard_output(output) as place, progress_bar() as show:
         result, said = release_to(
@@ -143,7 +141,9 @@ def publish(
         )  # fmt: skip
     for line in (*result.notes, *said):
         note(line)
-    _keep_inside(mapping, solution, report if report and holds_values(result, report, bool(values)) else None)
+    statement = Path(output) if settings.get("emit_sql") else None
+    inside = report if report and holds_values(result, report, bool(values)) else None
+    _keep_inside(statement, mapping, solution, inside)
     shown[0]()
 
 
@@ -157,6 +157,13 @@ def _show(out: Any, result: Any, output: str, report: Path | None) -> None:
         show_masking(out, result, output, report)
     else:
         _show_release(out, result, output, report)
+
+
+def _show_statement(out: Any, result: Any, output: str, report: Path | None) -> None:
+    from kanopy.release.engine_choice import tables_of
+
+    table, release = tables_of(result.source)
+    out.print(f"Wrote {output}: it makes {release} of {table}.")
 
 
 def _keep_inside(*files: Path | None) -> None:

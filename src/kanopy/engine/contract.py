@@ -1,8 +1,8 @@
-"""What every engine does: count different rows, publish what was found for each of them, and look at what it wrote.
+"""What every engine does: count distinct rows, publish what was found for each of them, and look at what it wrote.
 
-An engine stands where a table lies. It never hands out the table, only its different rows with how often each occurs
-(`count`); what a search makes of them comes back as `Recoded`, which the engine turns into the release where it lies
-(`write`). Then it counts on what it wrote (`Seen`), and `require_same` compares that with what was meant, before
+An engine stands where a table lies. It never hands out the table, only its distinct rows with how often each occurs
+(`count`); what a search makes of them comes back as `RecodePlan`, which the engine turns into the release where it lies
+(`write`). Then it counts on what it wrote (`Recount`), and `require_same` compares that with what was meant, before
 anything is published. An engine knows nothing of privacy or search.
 """
 
@@ -21,7 +21,7 @@ import polars as pl
 
 from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError, JobError, VerificationFailed
-from kanopy._table.column import as_labels
+from kanopy._table.column import as_labels, emptied
 from kanopy._table.dialects import Dialect
 from kanopy._table.guessing.pointing import MOST_VALUES
 
@@ -32,55 +32,55 @@ ROWS = "\0rows"
 """The column that says how many rows are like this one."""
 MOST = "KANOPY_MOST_DIFFERENT"
 MOST_DIFFERENT = 20_000_000
-"""So many different rows fit on one machine, half a gigabyte per million; more are counted where they lie."""
+"""So many distinct rows fit on one machine, half a gigabyte per million; more are counted where they lie."""
 
 
-class TooManyKinds(DataError):
-    """A table whose different rows do not fit on one machine."""
+class TooManyDistinctRows(DataError):
+    """A table whose distinct rows do not fit on one machine."""
 
 
 def most_different() -> int:
-    """How many different rows come to one machine at most: what `KANOPY_MOST_DIFFERENT` says, or 20 million.
+    """How many distinct rows come to one machine at most: what `KANOPY_MOST_DIFFERENT` says, or 20 million.
 
     >>> most_different()
     20000000
     """
     said = os.environ.get(MOST, "") or str(MOST_DIFFERENT)
     if not said.isdigit() or int(said) < 1:
-        raise JobError(f"{MOST} says how many different rows fit on one machine: a whole number, not {said!r}.")
+        raise JobError(f"{MOST} says how many distinct rows fit on one machine: a whole number, not {said!r}.")
     return int(said)
 
 
-def require_few(kinds: int, most: int) -> None:
-    """Refuse to bring more different rows here than fit."""
-    if kinds > most:
-        raise TooManyKinds(
-            f"The table has more than {most:,} different rows in the columns that decide, too many for one machine. "
+def require_few(distinct_rows: int, most: int) -> None:
+    """Refuse to bring more distinct rows here than fit."""
+    if distinct_rows > most:
+        raise TooManyDistinctRows(
+            f"The table has more than {most:,} distinct rows in the columns that decide, too many for one machine. "
             f"Name fewer or coarser columns, or let {MOST} say that more fit."
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Recoded:
-    """What becomes of every kind of row.
+class RecodePlan:
+    """What becomes of every distinct row.
 
-    `keys` are the values of the table that decide (a row per piece, as the engine counted them); rows that are alike
-    are one kind, and the `rows` of a kind may fall into several pieces, which stand side by side. `labels` are the
-    published quasi-identifiers of each piece. Pieces that are `gone` are suppressed: their labels are `*`, or they are
-    left out (`drop`), and the values of the columns `emptied` are taken from them. `columns` are all that is published.
-    `unit` are those of the keys that say whose row it is, where that matters.
+    `keys` are the values of the table that decide (a row per fragment, as the engine counted them). The rows of a
+    `distinct_row` may be divided into several fragments, which stand side by side; `multiplicity` says how many rows a
+    fragment has. `labels` are the published quasi-identifiers of each fragment. Fragments that are `suppressed` have
+    labels `*`, or are left out (`drop`), and lose the values of the columns `withheld`. `columns` are all that is
+    published. `unit` are those of the keys that name the unit of a row, where that matters.
     """
 
     keys: pl.DataFrame
-    kind: Ints
-    rows: Longs
+    distinct_row: Ints
+    multiplicity: Longs
     labels: pl.DataFrame
-    gone: Mask
+    suppressed: Mask
     columns: tuple[str, ...]
-    emptied: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     drop: bool = False
     unit: tuple[str, ...] = ()
-    said: pl.DataFrame | None = None
+    as_read: pl.DataFrame | None = None
     """The keys as the job reads them, where some values mean missing: so they are published."""
 
     @property
@@ -89,55 +89,53 @@ class Recoded:
         return self.labels.columns
 
     @cached_property
-    def left(self) -> Mask:
-        """Which pieces are in the release."""
-        return ~self.gone if self.drop else np.ones(len(self.gone), np.bool_)
+    def remaining(self) -> Mask:
+        """Which fragments are in the release."""
+        return ~self.suppressed if self.drop else np.ones(len(self.suppressed), np.bool_)
 
     @cached_property
-    def begins(self) -> Mask:
-        """Which pieces are the first of their kind."""
-        return np.append(True, np.diff(self.kind) > 0)
+    def first_fragments(self) -> Mask:
+        """Which fragments are the first of their distinct row."""
+        return np.append(True, np.diff(self.distinct_row) > 0)
 
     @cached_property
-    def whole(self) -> bool:
-        """Whether every kind is one piece, so that equal rows are published alike."""
-        return bool(self.begins.all())
+    def undivided(self) -> bool:
+        """Whether every distinct row is one fragment, so that equal rows are published alike."""
+        return bool(self.first_fragments.all())
 
     @cached_property
-    def shown(self) -> list[str]:
+    def counted_columns(self) -> list[str]:
         """The columns by which published rows are counted again: labels, and the values that models look at."""
         return [*self.quasi, *(name for name in self.keys.columns if name in self.columns and name not in self.quasi)]
 
     @cached_property
     def published(self) -> pl.DataFrame:
-        """Per piece that is left, the published values of the columns that decide."""
-        left, gone = pl.Series(self.left), pl.Series(self.gone[self.left])
-        columns = {name: self.labels[name].filter(left) for name in self.quasi}
-        for name in self.shown[len(columns) :]:
-            column = (self.keys if self.said is None else self.said)[name].filter(left)
-            if name in self.emptied:
-                column = pl.select(pl.when(~gone).then(column.rename(""))).to_series().alias(name)
-            columns[name] = column
+        """Per remaining fragment, the published values of the columns that decide."""
+        remaining, suppressed = pl.Series(self.remaining), self.suppressed[self.remaining]
+        columns = {name: self.labels[name].filter(remaining) for name in self.quasi}
+        for name in self.counted_columns[len(columns) :]:
+            column = (self.keys if self.as_read is None else self.as_read)[name].filter(remaining)
+            columns[name] = emptied(column, suppressed) if name in self.withheld else column
         return pl.DataFrame(list(columns.values()))
 
-    def expected(self) -> Seen:
+    def expected(self) -> Recount:
         """What an engine must find in its own release."""
-        rows = pl.Series(ROWS, self.rows[self.left])
-        keys, labels = self.keys.filter(pl.Series(self.left)), self.labels.filter(pl.Series(self.left))
+        rows, remaining = pl.Series(ROWS, self.multiplicity[self.remaining]), pl.Series(self.remaining)
+        keys, labels = self.keys.filter(remaining), self.labels.filter(remaining)
         pairs = {
             name: counted([keys[name].alias("value"), labels[name].alias("label")], rows) for name in labels.columns
         }
         units = None
         if self.unit:
             units = counted([*labels.get_columns(), *(keys[name].alias(f"\1{name}") for name in self.unit)], rows)
-        return Seen(self.columns, counted(self.published.get_columns(), rows), pairs, units)
+        return Recount(self.columns, counted(self.published.get_columns(), rows), pairs, units)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Recount:
     """What was counted on a release where it lies.
 
-    `classes` has a row per different published row (in the columns that decide), `pairs` per column the original values
+    `classes` has a row per distinct published row (in the columns that decide), `pairs` per column the original values
     with the labels they are published as, `units` the labels with whose rows they are. `as_text` says that the release
     is delimited text, where every value is read back as text.
     """
@@ -149,8 +147,8 @@ class Seen:
     as_text: bool = False
 
 
-class Engine(Protocol):
-    """Where a table lies, and what is done with it there; `name` is how options call it."""
+class TableEngine(Protocol):
+    """Where a table is, and what can be asked of it there; `name` is how options call the engine."""
 
     name: str
     reads_batches: bool
@@ -172,32 +170,49 @@ class Engine(Protocol):
     def source(self) -> str:
         """What the table is called."""
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the reader had to change."""
-
     def head(self, rows: int) -> pl.DataFrame:
         """Some of the rows, to see what the columns look like."""
 
-    def count(self, columns: Sequence[str]) -> pl.DataFrame:
-        """The different rows of some columns, with how often each occurs in `ROWS`."""
-
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
-        """Per column all its different values (`value`) with how often each occurs (`count`); `None` for more than
+        """Per column all its distinct values (`value`) with how often each occurs (`count`); `None` for more than
         `most`. What decides whether a column may leave looks at these, never at some of the rows."""
 
     def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
         """So many rows of some columns, drawn evenly from the whole table: all rows where there are no more."""
 
-    def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[PushdownEngine]:
-        """The same table where not even the different rows of some columns come here (`kanopy.engine.pushdown`)."""
 
-    def write(self, recoded: Recoded) -> AbstractContextManager[Seen]:
+class Engine(TableEngine, Protocol):
+    """An engine whose distinct rows come here."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader had to change."""
+
+    def count(self, columns: Sequence[str]) -> pl.DataFrame:
+        """The distinct rows of some columns, with how often each occurs in `ROWS`."""
+
+    def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[PushdownEngine]:
+        """The same table where not even the distinct rows of some columns come here (`kanopy.engine.pushdown`)."""
+
+    def write(self, plan: RecodePlan) -> AbstractContextManager[Recount]:
         """Write the release and count what was written. It is published when the block ends well, else nothing is."""
 
 
+def in_order(counts: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Counted distinct rows, the counts in the last column, in an order that does not depend on who counted them.
+
+    >>> in_order(pl.DataFrame({"a": ["y", "x"], "n": [2, 3]}), ["a"]).rows()
+    [('x', 3), ('y', 2)]
+    """
+    # Names such as `^age$` and `*` are patterns to the dataframe library.
+    plain = [column.alias(f"c{place}") for place, column in enumerate(counts.get_columns())]
+    table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
+    table.columns = [*columns, ROWS]
+    return table.with_columns(table[ROWS].cast(pl.Int64))
+
+
 def counted(columns: Sequence[pl.Series], rows: pl.Series) -> pl.DataFrame:
-    """The different rows of some columns, each standing for `rows`.
+    """The distinct rows of some columns, each standing for `rows`.
 
     >>> counted([pl.Series("a", ["x", "x"])], pl.Series(ROWS, [2, 3])).rows()
     [('x', 5)]
@@ -210,12 +225,12 @@ def counted(columns: Sequence[pl.Series], rows: pl.Series) -> pl.DataFrame:
     return found
 
 
-def require_same(recoded: Recoded, seen: Seen) -> None:
+def require_same(plan: RecodePlan, recount: Recount) -> None:
     """Refuse a release in which an engine finds something else than what was to be published.
 
     Its classes are those of the labels, and every original value is published under the labels meant for it.
     """
-    meant = recoded.expected()
+    meant, seen = plan.expected(), recount
     if list(seen.columns) != list(meant.columns):
         raise _differs("its columns")
     if not _same(meant.classes, seen.classes, seen.as_text):
@@ -253,7 +268,6 @@ def _same(meant: pl.DataFrame, seen: pl.DataFrame, as_text: bool) -> bool:
 
 def _labelled(table: pl.DataFrame) -> pl.DataFrame:
     """Values by their labels, in one order: an enumeration and a text, 39 and 39.0 are the same."""
-    columns = [as_labels(table[name]) for name in table.columns[:-1]]
-    found = counted(columns, table[ROWS])
+    found = counted([as_labels(table[name]) for name in table.columns[:-1]], table[ROWS])
     found.columns = [f"c{place}" for place in range(found.width)]
     return found.sort(found.columns, nulls_last=True)

@@ -1,6 +1,6 @@
 """The engine for tables in a database: counted, published and looked at there, in one transaction.
 
-Only different rows travel, each with how often it occurs; what was found for them travels back, and the database makes
+Only distinct rows travel, each with how often it occurs; what was found for them travels back, and the database makes
 the release itself. Either all of it is there at the end, or nothing.
 """
 
@@ -23,10 +23,10 @@ from kanopy._table.sources import POSTGRES, split_source
 from kanopy._table.streams.sinks import Frames, Sink
 from kanopy.engine import statements as sql
 from kanopy.engine.connections import Connection, absent_database, connected, is_database
-from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
+from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few
 from kanopy.engine.publishing import counted_again
 from kanopy.engine.pushdown import DatabasePlace
-from kanopy.engine.statements import PAIRS, PIECES, Statements
+from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
 COUNTED = "kanopy_counted"
 LOOKED_AT = 5_000
@@ -109,22 +109,19 @@ class DatabaseEngine:
         return self._looked_at[:rows]
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
-        """The different rows; nothing else travels. Ordered, because a database has no order of its own."""
+        """The distinct rows; nothing else travels. Ordered, because a database has no order of its own."""
         asked, most = sql.count_statement(self._source, columns, self.connection.dialect), most_different()
         asked = f"select * from ({asked}) c limit {most + 1}"
         # Who only counts may have no right to make tables.
         writes = self.output is not None or self.sink is not None
         found = self._coded(asked, columns, most) if writes else self._fetch(asked)
         require_few(found.height, most)
-        plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
-        table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
-        table.columns = [*columns, ROWS]
-        if not table.height:
+        if not found.height:
             raise DataError(f"{self.source} has columns but no records. Give a table with at least one record.")
-        return table.with_columns(table[ROWS].cast(pl.Int64))
+        return in_order(found, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
-        """The different values of some columns; of those with too many none is used."""
+        """The distinct values of some columns; of those with too many none is used."""
         return sql.distinct(self._source, self.schema, columns, self.connection.dialect, most, self._fetch)
 
     def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
@@ -132,7 +129,7 @@ class DatabaseEngine:
         return self._fetch(sql.sample_statement(self._source, columns, self.connection.dialect, rows))
 
     def _coded(self, asked: str, columns: Sequence[str], most: int | None = None) -> pl.DataFrame:
-        """The answer to a query of different rows: each value of a column travels once, and in rows its number."""
+        """The answer to a query of distinct rows: each value of a column travels once, and in rows its number."""
         place, dialect = DatabasePlace(self.connection, self._fetch), self.connection.dialect
         if dialect is sql.SQLITE:  # which keeps values of several types in a column
             return self._fetch(asked)
@@ -163,47 +160,47 @@ class DatabaseEngine:
             place.forget()
 
     @contextlib.contextmanager
-    def write(self, recoded: Recoded) -> Iterator[Seen]:
+    def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Make the release in one transaction, and count on it before it is committed."""
-        asked = Statements(self._source, recoded, self.connection.dialect, self._ordered)
+        asked = Statements(self._source, plan, self.connection.dialect, self._ordered)
         try:
             with self._told():
-                self.connection.upload(PIECES, asked.pieces())
+                self.connection.upload(FRAGMENTS, asked.fragments())
             with self.released(asked) if self.sink is None else self._filed(asked, self.sink) as (columns, seen):
                 with self._told():
                     self.connection.run(f"create temp table {PAIRS} as {asked.paired()}")
-                classes = self._coded(asked.classes(seen), recoded.shown) if isinstance(seen, str) else seen
+                classes = self._coded(asked.classes(seen), plan.counted_columns) if isinstance(seen, str) else seen
                 found = asked.seen(columns, classes, self._fetch, PAIRS)
                 yield found if self.sink is None else replace(found, as_text=self.sink.as_text)
                 with self._told():
                     self.connection.run(f"drop table {PAIRS}")
         finally:
             with contextlib.suppress(Exception):
-                self.connection.run(f"drop table {PIECES}")
+                self.connection.run(f"drop table {FRAGMENTS}")
 
     @contextlib.contextmanager
     def _filed(self, asked: Statements, sink: Sink) -> Iterator[tuple[list[str], pl.DataFrame]]:
         """The release as a file that is written piece by piece: its columns, and what was counted on it."""
-        recoded = asked.recoded
-        own = {name: recoded.labels[name].dtype for name in recoded.quasi}
+        plan = asked.plan
+        own = {name: plan.labels[name].dtype for name in plan.quasi}
         kinds = {
             name: pl.String() if isinstance(own.get(name), (pl.Enum, pl.String)) else self.schema[name]
-            for name in recoded.columns
+            for name in plan.columns
         }
 
         def frames() -> Iterator[pl.DataFrame]:
             with self._told():
                 for batch in self.connection.batches(asked.published()):
-                    batch.columns = list(recoded.columns)
+                    batch.columns = list(plan.columns)
                     yield batch.cast(pl.Schema(kinds))
 
         with sink.writing(frames, pl.Schema(kinds)) as written:
-            columns, classes = counted_again(written, recoded.shown)
+            columns, classes = counted_again(written, plan.counted_columns)
             yield list(columns), classes
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
-        """The release that pieces in the database make: its columns and its name; committed when all ends well."""
+        """The release that fragments in the database make: its columns and its name; committed when all ends well."""
         assert self.output is not None, "an engine without an output only counts"
         own, ended = self.connection, False
         try:
@@ -224,10 +221,10 @@ class DatabaseEngine:
                     own.run("rollback")
 
     def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[DatabaseEngine]:
-        """The table where not even its different rows come here."""
+        """The table where not even its distinct rows come here."""
         if self.sink is not None:
             raise DataError(
-                f"The table has more different rows than fit on one machine. Let the release become a table of "
+                f"The table has more distinct rows than fit on one machine. Let the release become a table of "
                 f"{self.source} (-o …::release), and export that."
             )
         return contextlib.nullcontext(self)

@@ -1,15 +1,18 @@
-"""Batches of rows become published ones: every row has the number of its kind, and its kind a piece of the recoding."""
+"""Batches of rows become published ones: every row has the number of its distinct row, and that a fragment."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from kanopy._arrays import Ints, Longs
+from kanopy._arrays import Ints, Longs, Mask
 from kanopy._errors import DataError
-from kanopy.engine.contract import ROWS, Recoded
+from kanopy._table.column import emptied
+from kanopy._table.streams.scans import BATCH_ROWS
+from kanopy.engine.contract import ROWS, RecodePlan
 from kanopy.engine.tally import Tally
 
 MOST_PAIRS = 1 << 22
@@ -21,16 +24,16 @@ def changed(name: str) -> DataError:
     return DataError(f"{name} changed while it was read: it now has rows that were not counted. Nothing was written.")
 
 
-def tally_of_kinds(recoded: Recoded) -> Tally:
-    """The kinds of a recoding, numbered in their order: what rows are compared with that were counted elsewhere."""
-    kinds = recoded.keys[np.flatnonzero(recoded.begins)]
-    tally = Tally(list(kinds.schema.values()))
-    tally.add(kinds.get_columns())
+def tally_of_distinct_rows(plan: RecodePlan) -> Tally:
+    """The distinct rows of a plan, numbered in their order: what rows are compared with that were counted elsewhere."""
+    distinct_rows = plan.keys[np.flatnonzero(plan.first_fragments)]
+    tally = Tally(list(distinct_rows.schema.values()))
+    tally.add(distinct_rows.get_columns())
     return tally
 
 
 def counted_again(written: pl.LazyFrame, shown: list[str]) -> tuple[tuple[str, ...], pl.DataFrame]:
-    """The columns of what was written, and its different rows in some of them with how often each occurs."""
+    """The columns of what was written, and its distinct rows in some of them with how often each occurs."""
     schema = written.collect_schema()
     again = Tally([schema[name] for name in shown])
     for _ in again.add_all(written, [schema.names().index(name) for name in shown]):
@@ -47,88 +50,100 @@ def texts(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def publish_batch(
+    plan: RecodePlan, labels: Mapping[str, pl.Series], suppressed: Mask, others: pl.DataFrame
+) -> tuple[pl.DataFrame, Mask | None]:
+    """The published rows of a batch, given its labels, and which of its rows they are (`None`: all)."""
+    columns = []
+    for name in plan.columns:
+        column = labels[name] if name in labels else others[name]
+        columns.append(emptied(column, suppressed) if name in plan.withheld and suppressed.any() else column)
+    published = pl.DataFrame(columns)
+    if not plan.drop or not suppressed.any():
+        return published, None
+    return published.filter(pl.Series(~suppressed)), ~suppressed
+
+
+def empty_batches(rows: int) -> Iterator[pl.DataFrame]:
+    """Batches without columns, for so many rows."""
+    return (pl.DataFrame(height=min(BATCH_ROWS, rows - at)) for at in range(0, rows, BATCH_ROWS))
+
+
 class Publisher:
     """Turns batches of rows, in order, into published ones, and counts original values beside their labels.
 
-    `kinds` has the kinds of rows by number, as the recoding has them.
+    `distinct_rows` has the distinct rows by number, as the recoding has them.
     """
 
-    def __init__(self, recoded: Recoded, kinds: Tally, table: str) -> None:
-        self.recoded, self.kinds, self.table = recoded, kinds, table
-        self._first = np.flatnonzero(recoded.begins).astype(np.int32)
-        if len(self._first) != len(kinds):
+    def __init__(self, plan: RecodePlan, distinct_rows: Tally, table: str) -> None:
+        self.plan, self.distinct_rows, self.table = plan, distinct_rows, table
+        self._first = np.flatnonzero(plan.first_fragments).astype(np.int32)
+        if len(self._first) != len(distinct_rows):
             raise changed(table)
-        self._start = np.cumsum(recoded.rows) - recoded.rows
-        self._used = np.zeros(len(recoded.rows), np.int64)
+        self._start = np.cumsum(plan.multiplicity) - plan.multiplicity
+        self._used = np.zeros(len(plan.multiplicity), np.int64)
         self._cells: dict[str, Longs] = {}
         self._pairs: dict[str, Tally] = {}
-        whose = [pl.Int32() for _ in recoded.unit]
-        self._units = Tally([*recoded.labels.schema.values(), *whose]) if recoded.unit else None
+        whose = [pl.Int32() for _ in plan.unit]
+        self._units = Tally([*plan.labels.schema.values(), *whose]) if plan.unit else None
 
     @cached_property
     def _codes(self) -> dict[str, Ints]:
-        """Per kind the code of its value in a column; -1 is missing."""
-        return dict(zip(self.recoded.keys.columns, self.kinds.codes(), strict=True))
+        """Per distinct row the code of its value in a column; -1 is missing."""
+        return dict(zip(self.plan.keys.columns, self.distinct_rows.codes(), strict=True))
 
-    def publish(self, kinds: Ints, others: pl.DataFrame) -> pl.DataFrame:
+    def publish(self, distinct_rows: Ints, others: pl.DataFrame) -> pl.DataFrame:
         """The published rows of a batch; `others` has the columns that are published as they are."""
-        recoded = self.recoded
-        piece = kinds if recoded.whole else self._pieces(self._first[kinds])
-        gone, places = recoded.gone[piece], pl.Series(piece)
-        left = ~gone if recoded.drop and gone.any() else None
-        columns = {name: recoded.labels[name].gather(places) for name in recoded.quasi}
-        for name in recoded.columns:
-            if name not in columns:
-                column = others[name]
-                if name in recoded.emptied and gone.any():
-                    column = pl.select(pl.when(pl.Series(~gone)).then(column.rename(""))).to_series().alias(name)
-                columns[name] = column
-        published = pl.DataFrame([columns[name] for name in recoded.columns])
-        if left is not None:
-            published, kinds = published.filter(pl.Series(left)), kinds[left]
-        self._note(kinds, published)
+        plan = self.plan
+        fragment = distinct_rows if plan.undivided else self._fragments(self._first[distinct_rows])
+        places = pl.Series(fragment)
+        labels = {name: plan.labels[name].gather(places) for name in plan.quasi}
+        published, remaining = publish_batch(plan, labels, plan.suppressed[fragment], others)
+        self._note(distinct_rows if remaining is None else distinct_rows[remaining], published)
         return published
 
-    def _pieces(self, first: Ints) -> Ints:
-        """The piece of every row, given the first of its kind: the rows of a kind fill its pieces one after another."""
+    def _fragments(self, first: Ints) -> Ints:
+        """The fragment of every row, given the first of its distinct row, whose rows fill its fragments in turn."""
         order = np.argsort(first, kind="stable")
-        kinds, begins, counts = np.unique(first[order], return_index=True, return_counts=True)
+        distinct_rows, begins, counts = np.unique(first[order], return_index=True, return_counts=True)
         ordinal = np.empty(len(first), np.int64)
-        ordinal[order] = np.arange(len(first)) - np.repeat(begins, counts) + np.repeat(self._used[kinds], counts)
-        self._used[kinds] += counts
-        piece = np.searchsorted(self._start, self._start[first] + ordinal, side="right") - 1
-        if (self.recoded.kind[piece] != self.recoded.kind[first]).any():
+        ordinal[order] = (
+            np.arange(len(first)) - np.repeat(begins, counts) + np.repeat(self._used[distinct_rows], counts)
+        )
+        self._used[distinct_rows] += counts
+        fragment = np.searchsorted(self._start, self._start[first] + ordinal, side="right") - 1
+        if (self.plan.distinct_row[fragment] != self.plan.distinct_row[first]).any():
             raise changed(self.table)
-        return piece.astype(np.int32)
+        return fragment.astype(np.int32)
 
-    def _note(self, kinds: Ints, published: pl.DataFrame) -> None:
+    def _note(self, distinct_rows: Ints, published: pl.DataFrame) -> None:
         """Count original values beside what is about to be written for them, as it stands in the columns."""
-        for name in self.recoded.quasi:
+        for name in self.plan.quasi:
             codes, column = self._codes[name], published[name]
             width = len(column.dtype.categories) + 1 if isinstance(column.dtype, pl.Enum) else 0
             size = int(codes.max(initial=-1)) + 2
             if 0 < width * size <= MOST_PAIRS:
-                cells = ((codes + 1) * width)[kinds]
+                cells = ((codes + 1) * width)[distinct_rows]
                 cells += column.to_physical().fill_null(width - 1).to_numpy()
                 found = np.bincount(cells, minlength=width * size)
                 self._cells[name] = self._cells[name] + found if name in self._cells else found
             else:
                 tally = self._pairs.setdefault(name, Tally([pl.Int32(), column.dtype]))
-                tally.add([pl.Series(codes[kinds]), column])
+                tally.add([pl.Series(codes[distinct_rows]), column])
         if self._units is not None:
-            whose = [pl.Series(self._codes[name][kinds]) for name in self.recoded.unit]
-            self._units.add([*(published[name] for name in self.recoded.quasi), *whose])
+            whose = [pl.Series(self._codes[name][distinct_rows]) for name in self.plan.unit]
+            self._units.add([*(published[name] for name in self.plan.quasi), *whose])
 
     def pair_tables(self) -> dict[str, pl.DataFrame]:
         """Per column the values, the labels they got, and in how many rows."""
         tables = {}
-        for name in self.recoded.quasi:
+        for name in self.plan.quasi:
             if name in self._cells:
-                kind = self.recoded.labels[name].dtype
-                assert isinstance(kind, pl.Enum)
-                width, cells = len(kind.categories) + 1, np.flatnonzero(self._cells[name])
+                categories = self.plan.labels[name].dtype
+                assert isinstance(categories, pl.Enum)
+                width, cells = len(categories.categories) + 1, np.flatnonzero(self._cells[name])
                 codes, label, rows = cells // width - 1, cells % width, self._cells[name][cells]
-                labels = pl.Series([*kind.categories, None], dtype=pl.String).gather(pl.Series(label))
+                labels = pl.Series([*categories.categories, None], dtype=pl.String).gather(pl.Series(label))
             else:
                 found = self._pairs[name].frame(["code", "label"])
                 codes, labels, rows = found["code"].to_numpy(), found["label"], found[ROWS].to_numpy()
@@ -140,13 +155,13 @@ class Publisher:
         """Labels beside whose rows they are."""
         if self._units is None:
             return None
-        whose = [f"\1{name}" for name in self.recoded.unit]
-        found = self._units.frame([*self.recoded.quasi, *whose])
+        whose = [f"\1{name}" for name in self.plan.unit]
+        found = self._units.frame([*self.plan.quasi, *whose])
         values = [
             self._values(name, found[own].to_numpy()).alias(own)
-            for name, own in zip(self.recoded.unit, whose, strict=True)
+            for name, own in zip(self.plan.unit, whose, strict=True)
         ]
         return found.with_columns(values)
 
     def _values(self, name: str, codes: Ints) -> pl.Series:
-        return self.kinds.coders[self.recoded.keys.columns.index(name)].values(codes)
+        return self.distinct_rows.coders[self.plan.keys.columns.index(name)].values(codes)

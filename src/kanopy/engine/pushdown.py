@@ -1,8 +1,8 @@
-"""Tables of which not even the different rows come here: they are counted, cut, labelled and looked at where they lie.
+"""Tables of which not even the distinct rows come here: they are counted, cut, labelled and looked at where they lie.
 
-All of it is statements that Spark, DuckDB, PostgreSQL and SQLite understand alike. A kind of row is a number per column
-(`c0`, `c1`, …) beside its values (`k0`, `k1`, …) and how many rows are like it. What travels are the values of single
-columns, sums, and cuts; only `solve` looks at kinds, part by part, wherever the place runs it.
+All of it is statements that Spark, DuckDB, PostgreSQL and SQLite understand alike. A distinct row is a number per
+column (`c0`, `c1`, …) beside its values (`k0`, `k1`, …) and its multiplicity. What travels are the values of single
+columns, sums, and cuts; only `solve` looks at distinct rows, part by part, wherever the place runs it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from kanopy._arrays import SUPPRESSED_LABEL, Ints, Longs
-from kanopy.engine.contract import ROWS
-from kanopy.engine.statements import COUNT, PIECES, Dialect, count_statement
+from kanopy.engine.contract import ROWS, TableEngine
+from kanopy.engine.statements import COUNT, FRAGMENTS, Dialect, count_statement
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kanopy.engine.connections import Connection
     from kanopy.engine.statements import Statements
 
-KINDS, GROUPS, MEANT = "kanopy_kinds", "kanopy_groups", "kanopy_meant"
+DISTINCT_ROWS, GROUPS, MEANT = "kanopy_distinct_rows", "kanopy_groups", "kanopy_meant"
 CELLS, NUMBERS, UNSAFE = "kanopy_cells", "kanopy_numbers", "kanopy_unsafe"
 LARGEST_TABLE = 50_000_000
 """Counts of values by class that are looked at together at most."""
 Solve = Callable[[pl.DataFrame], pl.DataFrame]
-"""From the kinds of a part (`c0`, …, `n`) to its pieces: `kind` (its place in the part), `l0`, …, `gone`, `after`,
-`upto`, `lost`."""
+"""From the distinct rows of a part (`c0`, …, `n`) to its fragments: `distinct_row` (its place in the part), `l0`, …,
+`gone`, `after`, `upto`, `lost`."""
 
 
 class Place(Protocol):
@@ -56,48 +56,19 @@ class Place(Protocol):
         """Let go of a table that was kept there, or of all."""
 
 
-class PushdownEngine(Protocol):
-    """An engine that also works where not even the different rows come here."""
+class PushdownEngine(TableEngine, Protocol):
+    """An engine that also works where not even the distinct rows come here."""
 
     @property
     def table(self) -> str:
         """How statements name its table."""
 
     @property
-    def schema(self) -> pl.Schema:
-        """The columns with their types."""
-
-    @property
     def place(self) -> Place:
         """Where statements about the table are run."""
 
-    @property
-    def name(self) -> str:
-        """How options call the engine."""
-
-    @property
-    def source(self) -> str:
-        """What the table is called."""
-
-    @property
-    def target(self) -> str | None:
-        """Where the release goes."""
-
-    @property
-    def remote(self) -> Any:
-        """The release as a frame of the engine, once it is there."""
-
-    def head(self, rows: int) -> pl.DataFrame:
-        """Some of the rows."""
-
-    def distinct(self, columns: Sequence[str], most: int = ...) -> dict[str, pl.DataFrame | None]:
-        """Per column all its different values, as in `kanopy.engine.contract`."""
-
-    def sample(self, columns: Sequence[str], rows: int) -> pl.DataFrame:
-        """Some rows, drawn evenly, as there."""
-
     def released(self, asked: Statements) -> AbstractContextManager[tuple[list[str], str]]:
-        """The release that pieces in the place make: its columns, and its name there while the block looks at it."""
+        """The release that fragments in the place make: its columns, and its name there while the block looks at it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +84,7 @@ class Counts:
 
 
 class DistinctTable:
-    """The kinds of rows of a table, in its place. `quasi` are the columns that decide, `others` those that models name,
+    """The distinct rows of a table, in its place. `quasi` are the columns that decide, `others` those that models name,
     whose numbers come after theirs."""
 
     def __init__(self, place: Place, source: str, quasi: Sequence[str], others: Sequence[str] = ()) -> None:
@@ -122,14 +93,14 @@ class DistinctTable:
         self._axes, self._all = range(len(self.quasi)), range(len(self.columns))
 
     def values(self, name: str, most: int) -> pl.DataFrame:
-        """The different values of a column with how often each occurs; one more than `most` at most."""
+        """The distinct values of a column with how often each occurs; one more than `most` at most."""
         counted = count_statement(self.source, [name], self.place.dialect)
         found = self.place.ask(f"select * from ({counted}) v limit {most + 1}")
         found.columns = [name, ROWS]
         return found.with_columns(found[ROWS].cast(pl.Int64)).sort(name, nulls_last=True)
 
     def encode(self, columns: Sequence[tuple[pl.Series, Ints]]) -> None:
-        """Keep the kinds of rows, given the number of every value of every column."""
+        """Keep the distinct rows, given the number of every value of every column."""
         place, quote = self.place, self.place.dialect.name
         for j, (values, numbers) in enumerate(columns):
             place.upload(f"kanopy_codes{j}", pl.DataFrame([values.alias("k"), pl.Series("c", numbers, pl.Int32)]))
@@ -140,7 +111,7 @@ class DistinctTable:
             for j, name in enumerate(self.columns)
         )
         number = "cast(1 as bigint) as part"
-        place.keep(KINDS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
+        place.keep(DISTINCT_ROWS, f"select {names}t.{COUNT} as n, {number} from ({counted}) t {joins}")
 
     # ---- a candidate of a search over levels ----------------------------------------------------------------------
 
@@ -152,8 +123,8 @@ class DistinctTable:
 
     @property
     def _lifted(self) -> str:
-        """The kinds beside their codes at every level."""
-        return f"{KINDS} t " + " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
+        """The distinct rows beside their codes at every level."""
+        return f"{DISTINCT_ROWS} t " + " ".join(f"join kanopy_levels{j} z{j} on z{j}.c = t.c{j}" for j in self._axes)
 
     def group(self, levels: Sequence[int]) -> None:
         """Keep the classes of a candidate."""
@@ -203,7 +174,7 @@ class DistinctTable:
     def label_levels(
         self, levels: Sequence[int], labels: Sequence[pl.Series], k: int, unsafe: pl.DataFrame | None = None
     ) -> None:
-        """Make the pieces of a candidate: `labels` per column and code of its level; `unsafe` classes are suppressed
+        """Make the fragments of a candidate: `labels` per column and code of its level; `unsafe` classes are suppressed
         whatever their size."""
         for j, own in enumerate(labels):
             self.place.upload(f"kanopy_labels{j}", pl.DataFrame([pl.Series("g", np.arange(len(own))), own.alias("l")]))
@@ -221,7 +192,7 @@ class DistinctTable:
         joins += "".join(f" join kanopy_labels{j} y{j} on y{j}.g = g.g{j}" for j in self._axes)
         gone = f"case when g.n < {k} then 1 else 0 end as gone"
         self.place.keep(
-            PIECES,
+            FRAGMENTS,
             f"select {keys}, {shown}, {gone}, cast(0 as bigint) as after, cast(t.n as bigint) as upto, 0.0 as lost "
             f"from {self._lifted}{joins}",
         )
@@ -229,10 +200,10 @@ class DistinctTable:
     # ---- parts ----------------------------------------------------------------------------------------------------
 
     def large_parts(self, most: int) -> dict[int, list[tuple[Ints, Longs]]]:
-        """The parts with more than `most` kinds: per column, how many rows have each number, in its order."""
-        large = f"select part from {KINDS} group by part having count(*) > {most}"
+        """The parts with more than `most` distinct rows: per column, how many rows have each number, in its order."""
+        large = f"select part from {DISTINCT_ROWS} group by part having count(*) > {most}"
         arms = (
-            f"select t.part as part, {j} as j, t.c{j} as c, sum(t.n) as n from {KINDS} t join ({large}) w "
+            f"select t.part as part, {j} as j, t.c{j} as c, sum(t.n) as n from {DISTINCT_ROWS} t join ({large}) w "
             f"on w.part = t.part group by t.part, t.c{j}"
             for j in self._axes
         )
@@ -246,7 +217,7 @@ class DistinctTable:
     def beside(self, part: int, axis: int, other: int) -> pl.DataFrame:
         """Of a part, how many rows have each number of a column (`c`) and each of another (`s`)."""
         return self.place.ask(
-            f"select c{axis} as c, c{other} as s, cast(sum(n) as bigint) as n from {KINDS} where part = {part} "
+            f"select c{axis} as c, c{other} as s, cast(sum(n) as bigint) as n from {DISTINCT_ROWS} where part = {part} "
             f"group by c{axis}, c{other}"
         )
 
@@ -260,29 +231,30 @@ class DistinctTable:
         )
         own = ", ".join(f"t.k{j}, t.c{j}" for j in self._all)
         self.place.keep(
-            KINDS, f"select {own}, t.n, {number} as part from {KINDS} t left join kanopy_cuts x on x.part = t.part"
+            DISTINCT_ROWS,
+            f"select {own}, t.n, {number} as part from {DISTINCT_ROWS} t left join kanopy_cuts x on x.part = t.part",
         )
 
     def solve(self, solve: Solve) -> None:
-        """Make the pieces of all parts, each by itself."""
+        """Make the fragments of all parts, each by itself."""
         own = ", ".join(f"k{j}, c{j}" for j in self._all)
-        keys = self.place.ask(f"select {own} from {KINDS} limit 0")
+        keys = self.place.ask(f"select {own} from {DISTINCT_ROWS} limit 0")
         like = [keys[f"k{j}"] for j in self._all] + [pl.Series(f"l{j}", [], pl.String) for j in self._axes]
         like += [pl.Series("gone", [], pl.Int32), pl.Series("after", [], pl.Int64), pl.Series("upto", [], pl.Int64)]
         frame = pl.DataFrame([*like, pl.Series("lost", [], pl.Float64)])
-        self.place.solve(PIECES, f"select part, {own}, n from {KINDS}", solve, frame)
+        self.place.solve(FRAGMENTS, f"select part, {own}, n from {DISTINCT_ROWS}", solve, frame)
 
     # ---- looking again --------------------------------------------------------------------------------------------
 
     def meant(self, drop: bool) -> tuple[int, int, float]:
-        """Rows of all pieces, those that are suppressed, and what is lost; keeps what classes are meant, too."""
+        """Rows of all fragments, those that are suppressed, and what is lost; keeps what classes are meant, too."""
         found = self.place.ask(
             f"select sum(upto - after) as n, sum((upto - after) * gone) as gone, sum((upto - after) * lost) as lost "
-            f"from {PIECES}"
+            f"from {FRAGMENTS}"
         )
         by = ", ".join(f"l{j}" for j in self._axes)
         left = " where gone = 0" if drop else ""
-        self.place.keep(MEANT, f"select {by}, sum(upto - after) as n from {PIECES}{left} group by {by}")
+        self.place.keep(MEANT, f"select {by}, sum(upto - after) as n from {FRAGMENTS}{left} group by {by}")
         rows, gone, lost = found.row(0)
         return int(rows), int(gone), float(lost or 0.0)
 
@@ -290,7 +262,7 @@ class DistinctTable:
         """Of the rows that are suppressed, how many (`n`) have each value (`k`, its number `c`) of another column."""
         same = self.place.dialect.same.format(a=f"p.k{other}", b="z.k")
         return self.place.ask(
-            f"select z.k as k, z.c as c, cast(sum(p.upto - p.after) as bigint) as n from {PIECES} p "
+            f"select z.k as k, z.c as c, cast(sum(p.upto - p.after) as bigint) as n from {FRAGMENTS} p "
             f"join kanopy_codes{other} z on {same} where p.gone = 1 group by z.k, z.c"
         )
 
@@ -302,7 +274,7 @@ class DistinctTable:
         `*` are a class like any other with `stars`. The lines of a class come together, about `most` at once."""
         place, quote = self.place, self.place.dialect.name
         codes = [f"g{j}" for j in self._axes]
-        if name in asked.recoded.columns:
+        if name in asked.plan.columns:
             named = ", ".join(f"{quote(own)} as g{j}" for j, own in enumerate(self.quasi))
             rows, left = (
                 f"select {named}, {quote(name)} as s from {release} r",
@@ -335,7 +307,7 @@ class DistinctTable:
         (`s`) of another column."""
         star = " and ".join(f"coalesce(l{j}, '') = '{SUPPRESSED_LABEL}'" for j in self._axes)
         return self.place.ask(
-            f"select k{other} as s, gone, cast(sum(upto - after) as bigint) as n from {PIECES} where {star} "
+            f"select k{other} as s, gone, cast(sum(upto - after) as bigint) as n from {FRAGMENTS} where {star} "
             f"group by k{other}, gone"
         )
 
@@ -373,7 +345,7 @@ class DistinctTable:
 
 
 class DatabasePlace:
-    """Statements about tables whose different rows stay in a database, in temporary tables there."""
+    """Statements about tables whose distinct rows stay in a database, in temporary tables there."""
 
     def __init__(self, connection: Connection, ask: Callable[[str], pl.DataFrame]) -> None:
         self._own, self.ask, self.dialect = connection, ask, connection.dialect
@@ -399,10 +371,10 @@ class DatabasePlace:
         keys = [column for column in like.columns if column[0] == "k"]
         self.upload(f"{name}_new", like)
         for (part,) in self.ask(f"select distinct part from ({query}) q order by 1").iter_rows():
-            kinds = self.ask(f"select * from ({query}) q where part = {part}")
-            pieces = solve(kinds)
-            own = kinds[keys][pieces["kind"]]
-            self._own.upload("kanopy_part", own.hstack(pieces[like.columns[len(keys) :]]))
+            distinct_rows = self.ask(f"select * from ({query}) q where part = {part}")
+            fragments = solve(distinct_rows)
+            own = distinct_rows[keys][fragments["distinct_row"]]
+            self._own.upload("kanopy_part", own.hstack(fragments[like.columns[len(keys) :]]))
             self._own.run(f"insert into {name}_new select * from kanopy_part")
         self._replace(name)
 

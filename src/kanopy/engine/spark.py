@@ -1,6 +1,6 @@
 """The engine for tables on a Spark cluster: one aggregation counts, native columns publish, no row passes by Python.
 
-Only different rows come to the driver. What was found for them goes back as a small table that is joined (broadcast
+Only distinct rows come to the driver. What was found for them goes back as a small table that is joined (broadcast
 where Spark finds it small enough); the release is a frame of the cluster, or files that appear when all are verified.
 """
 
@@ -24,9 +24,9 @@ from kanopy._errors import DataError, MissingDependency
 from kanopy._table.guessing.pointing import MOST_VALUES
 from kanopy._table.streams.scans import require_same_columns
 from kanopy.engine import statements as sql
-from kanopy.engine.contract import ROWS, Recoded, Seen, most_different, require_few
+from kanopy.engine.contract import RecodePlan, Recount, in_order, most_different, require_few
 from kanopy.engine.pushdown import CELLS, GROUPS, Solve
-from kanopy.engine.statements import PAIRS, PIECES, Statements
+from kanopy.engine.statements import FRAGMENTS, PAIRS, Statements
 
 LEAST_JAVA = 17
 BROADCAST_ROWS = 1_000_000
@@ -136,20 +136,17 @@ class SparkEngine:
         return self._here(self.frame.limit(min(rows, 20_000)))
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
-        """The different rows, by one aggregation on the cluster."""
+        """The distinct rows, by one aggregation on the cluster."""
         self.frame.createOrReplaceTempView(SOURCE)
         most = most_different()
         found = self.ask(f"select * from ({sql.count_statement(SOURCE, columns, sql.SPARK)}) c limit {most + 1}")
         require_few(found.height, most)
-        plain = [column.alias(f"c{place}") for place, column in enumerate(found.get_columns())]
-        table = pl.DataFrame(plain).sort([column.name for column in plain], nulls_last=True)
-        table.columns = [*columns, ROWS]
-        if not table.height:
+        if not found.height:
             raise DataError("The table has columns but no records. Give one with at least one record.")
-        return table.with_columns(table[ROWS].cast(pl.Int64))
+        return in_order(found, columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
-        """The different values of some columns, by one aggregation each; of those with too many none is used."""
+        """The distinct values of some columns, by one aggregation each; of those with too many none is used."""
         self.frame.createOrReplaceTempView(SOURCE)
         return sql.distinct(SOURCE, self.schema, columns, sql.SPARK, most, self.ask)
 
@@ -159,11 +156,11 @@ class SparkEngine:
         return self.ask(sql.sample_statement(SOURCE, columns, sql.SPARK, rows))
 
     @contextlib.contextmanager
-    def write(self, recoded: Recoded) -> Iterator[Seen]:
+    def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Make the release on the cluster; files are written aside and get their name when the block ends well."""
-        asked = Statements(SOURCE, recoded, sql.SPARK)
+        asked = Statements(SOURCE, plan, sql.SPARK)
         place = self.place
-        place.upload(PIECES, asked.pieces())
+        place.upload(FRAGMENTS, asked.fragments())
         with self.released(asked) as (columns, release):
             place.keep(PAIRS, asked.paired())
             try:
@@ -173,11 +170,11 @@ class SparkEngine:
 
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
-        """The release that pieces on the cluster make: its columns, and the view to look at it before the end."""
+        """The release that fragments on the cluster make: its columns, and the view to look at it before the end."""
         from pyspark.sql import functions
 
         table = self.frame
-        if asked.in_pieces:
+        if asked.in_fragments:
             table = table.withColumn(ORDER, functions.monotonically_increasing_id())
         table.createOrReplaceTempView(SOURCE)
         published = self.session.sql(asked.shuffled() if self.shuffle else asked.published())
@@ -202,7 +199,7 @@ class SparkEngine:
                 files.delete(place, True)
 
     def pushdown(self, columns: Sequence[str]) -> contextlib.AbstractContextManager[SparkEngine]:
-        """The frame where not even its different rows come to the driver."""
+        """The frame where not even its distinct rows come to the driver."""
         return contextlib.nullcontext(self)
 
     @property
@@ -223,7 +220,7 @@ class SparkEngine:
 
 
 class SparkPlace:
-    """Statements about tables whose different rows stay on the cluster (`kanopy.engine.pushdown`)."""
+    """Statements about tables whose distinct rows stay on the cluster (`kanopy.engine.pushdown`)."""
 
     dialect = sql.SPARK
 
@@ -270,16 +267,16 @@ class SparkPlace:
 
 
 def _in_arrow(solve: Solve, columns: Sequence[str]) -> Any:
-    """What an executor does with a part: from its kinds to its pieces, in Arrow."""
+    """What an executor does with a part: from its distinct rows to its fragments, in Arrow."""
 
     def work(part: Any) -> Any:
-        kinds = pl.from_arrow(part)
-        assert isinstance(kinds, pl.DataFrame)
-        pieces = solve(kinds)
-        keys = [name for name in columns if name in kinds.columns]
-        found = part.select(keys).take(pieces["kind"].to_arrow())
+        distinct_rows = pl.from_arrow(part)
+        assert isinstance(distinct_rows, pl.DataFrame)
+        fragments = solve(distinct_rows)
+        keys = [name for name in columns if name in distinct_rows.columns]
+        found = part.select(keys).take(fragments["distinct_row"].to_arrow())
         for name in columns[len(keys) :]:
-            column = pieces[name].to_arrow()
+            column = fragments[name].to_arrow()
             text = str(column.type) in ("large_string", "string_view")
             found = found.append_column(name, column.cast("string") if text else column)
         return found

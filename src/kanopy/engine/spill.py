@@ -1,4 +1,4 @@
-"""Tables that are read piece by piece and whose different rows do not fit in memory: DuckDB keeps them on disk.
+"""Tables that are read piece by piece and whose distinct rows do not fit in memory: DuckDB keeps them on disk.
 
 The columns that decide are put into a database in the folder of temporary files (`TMPDIR`), in the order of the table.
 There they are counted, cut and labelled; the release is written piece by piece beside the other columns, and what was
@@ -18,10 +18,9 @@ import polars as pl
 
 from kanopy import _temporary
 from kanopy._errors import DataError, MissingDependency
-from kanopy._table.column import emptied
 from kanopy._table.streams.scans import BATCH_ROWS
-from kanopy.engine.contract import Recoded
-from kanopy.engine.publishing import changed, texts
+from kanopy.engine.contract import RecodePlan
+from kanopy.engine.publishing import changed, empty_batches, publish_batch, texts
 from kanopy.engine.pushdown import DatabasePlace
 from kanopy.engine.statements import Statements
 
@@ -36,7 +35,7 @@ MEMORY = "2GB"
 class Spilled:
     """A table that a streaming engine reads, with the columns that decide in a database on disk."""
 
-    table = SOURCE
+    table, reads_batches = SOURCE, True
 
     def __init__(self, engine: StreamEngine, columns: Sequence[str]) -> None:
         from kanopy.engine.connections import DuckDB
@@ -45,7 +44,7 @@ class Spilled:
             import duckdb  # noqa: F401
         except ImportError:
             raise MissingDependency(
-                "The different rows do not fit in memory, and DuckDB keeps them on disk: pip install 'kanopy[duckdb]'."
+                "The distinct rows do not fit in memory, and DuckDB keeps them on disk: pip install 'kanopy[duckdb]'."
             ) from None
         self.engine, self.columns = engine, list(columns)
         self.schema, self.head, self.distinct = engine.schema, engine.head, engine.distinct
@@ -54,7 +53,7 @@ class Spilled:
         self._folder = _temporary.Folder()
         try:
             with self._told():
-                self.connection = DuckDB(self._folder.path / "kinds.duckdb", memory=MEMORY)
+                self.connection = DuckDB(self._folder.path / "distinct_rows.duckdb", memory=MEMORY)
                 self.connection.leave_no_name()
                 self.rows = self._load(SOURCE, self._records())
         except BaseException:
@@ -85,19 +84,19 @@ class Spilled:
     @contextlib.contextmanager
     def released(self, asked: Statements) -> Iterator[tuple[list[str], str]]:
         """Write the labels beside the other columns, and read what was written back into the database."""
-        engine, recoded = self.engine, asked.recoded
+        engine, plan = self.engine, asked.plan
         assert engine.sink is not None, "an engine without a sink only counts"
-        others = [name for name in engine.scan.columns if name in recoded.columns and name not in recoded.quasi]
-        labels = ", ".join(asked.column(name) for name in recoded.quasi)
-        every = replace(asked, recoded=replace(recoded, drop=False))
+        others = [name for name in engine.scan.columns if name in plan.columns and name not in plan.quasi]
+        labels = ", ".join(asked.column(name) for name in plan.quasi)
+        every = replace(asked, plan=replace(plan, drop=False))
         with self._told():
             self.place.keep(LABELS, f"select {labels}, p.gone, t.{ORDER} {every.joined()} order by t.{ORDER}")
         first = self._fetch(f"select * from {LABELS} limit 0")
         looks = {**texts(engine.said(engine.head(1)[others])).schema, **first.schema}
-        schema = pl.Schema({name: looks[name] for name in recoded.columns})
-        with engine.sink.writing(lambda: self._frames(recoded, others), schema) as written:
+        schema = pl.Schema({name: looks[name] for name in plan.columns})
+        with engine.sink.writing(lambda: self._frames(plan, others), schema) as written:
             columns = written.collect_schema().names()
-            wanted = written.select([pl.nth(columns.index(name)).alias(name) for name in recoded.shown])
+            wanted = written.select([pl.nth(columns.index(name)).alias(name) for name in plan.counted_columns])
             with self._told():
                 self.connection.run(f"drop table if exists {RELEASE}")
                 self._load(
@@ -105,25 +104,19 @@ class Spilled:
                 )
             yield columns, RELEASE
 
-    def _frames(self, recoded: Recoded, others: list[str]) -> Iterator[pl.DataFrame]:
+    def _frames(self, plan: RecodePlan, others: list[str]) -> Iterator[pl.DataFrame]:
         """The published rows, in the order of the table."""
         rows = 0
-        empty = (pl.DataFrame(height=min(BATCH_ROWS, self.rows - at)) for at in range(0, self.rows, BATCH_ROWS))
-        for batch in self.engine.scan.batches(others) if others else empty:
+        for batch in self.engine.scan.batches(others) if others else empty_batches(self.rows):
             labels = self._fetch(
                 f"select * from {LABELS} where {ORDER} >= {rows} and {ORDER} < {rows + batch.height} order by {ORDER}"
             )
             if labels.height != batch.height:
                 raise changed(self.engine.source)
             rows += batch.height
-            gone = labels["gone"] == 1
-            columns = {name: labels[name] for name in recoded.quasi}
-            if others:
-                said = texts(self.engine.said(batch))
-                columns |= {name: emptied(said[name], gone.to_numpy()) if name in recoded.emptied else said[name]
-                            for name in others}  # fmt: skip
-            frame = pl.DataFrame([columns[name] for name in recoded.columns])
-            yield frame.filter(~gone) if recoded.drop else frame
+            read = texts(self.engine.said(batch)) if others else batch
+            quasi = {name: labels[name] for name in plan.quasi}
+            yield publish_batch(plan, quasi, (labels["gone"] == 1).to_numpy(), read)[0]
         if rows != self.rows:
             raise changed(self.engine.source)
 
@@ -137,7 +130,7 @@ class Spilled:
             duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException
         ) as error:  # fmt: skip
             raise DataError(
-                f"There is no space in {tempfile.gettempdir()} for the different rows, which do not fit in memory, or "
+                f"There is no space in {tempfile.gettempdir()} for the distinct rows, which do not fit in memory, or "
                 f"too little memory to sort them ({(str(error).splitlines() or [''])[0][:200]}). Make room there, or "
                 "let TMPDIR name a larger place. Nothing was written."
             ) from None

@@ -1,25 +1,26 @@
 """The statements that count, publish and look again, in SQL that DuckDB, PostgreSQL, SQLite and Spark understand alike.
 
-Everything is one `GROUP BY` and one join with a small table of pieces: per kind of row what it is published as.
+Everything is one `GROUP BY` and one join with a small table of fragments: per distinct row what it is published as.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from kanopy._errors import MissingDependency
+from kanopy._errors import JobError, MissingDependency, near_miss
 from kanopy._table.databases import quoted
 from kanopy._table.guessing.pointing import COUNT as COUNTED
 from kanopy._table.guessing.pointing import VALUE, distinct_values
-from kanopy.engine.contract import ROWS, Recoded, Seen
+from kanopy.engine.contract import ROWS, RecodePlan, Recount
 
 COUNT = "kanopy_rows"
-PIECES = "kanopy_pieces"
+FRAGMENTS = "kanopy_fragments"
 PAIRS = "kanopy_pairs"
 GAP = "\x01"
 """A text that no value is: stands for a missing value where keys are compared."""
@@ -35,7 +36,7 @@ class Dialect:
     same: str = "{a} is not distinct from {b}"
     text: str = "varchar"
     order: str = ""
-    """What the rows of a kind are numbered by."""
+    """What the rows of a distinct row are numbered by."""
     shuffled: str = ""
     """What published rows are sorted by: a hash of the row `r`, with `{names}` for its columns and `{missing}` for
     which of them are missing; nothing where there is no such hash, and the columns themselves decide."""
@@ -77,58 +78,58 @@ class Statements:
     """What is asked of a place for one release: `source` is the table or query in brackets."""
 
     source: str
-    recoded: Recoded
+    plan: RecodePlan
     dialect: Dialect
     ordered: bool = True
     """Whether rows of the source can be told in their order: a table, not a query."""
     parted: bool | None = None
-    """Whether the rows of a kind may fall into several pieces, where the pieces are not here to tell."""
+    """Whether the rows of a distinct row may fall into several fragments, where the fragments are not here to tell."""
 
     @property
     def keys(self) -> list[str]:
         """The columns that decide."""
-        return self.recoded.keys.columns
+        return self.plan.keys.columns
 
     @property
-    def in_pieces(self) -> bool:
+    def in_fragments(self) -> bool:
         """Whether rows that are alike are published differently."""
-        return not self.recoded.whole if self.parted is None else self.parted
+        return not self.plan.undivided if self.parted is None else self.parted
 
-    def pieces(self) -> pl.DataFrame:
-        """The small table: original values k0, k1, … beside the labels l0, l1, …, and which rows of a kind it is."""
-        recoded = self.recoded
-        begins = recoded.begins
-        end = np.cumsum(recoded.rows)
-        start = end - recoded.rows
+    def fragments(self) -> pl.DataFrame:
+        """The small table: original values k0, k1, … beside labels l0, l1, … and the rows of a fragment."""
+        plan = self.plan
+        begins = plan.first_fragments
+        end = np.cumsum(plan.multiplicity)
+        start = end - plan.multiplicity
         base = np.repeat(start[begins], np.diff(np.append(np.flatnonzero(begins), len(begins))))
-        columns = [recoded.keys[name].alias(f"k{place}") for place, name in enumerate(self.keys)]
-        columns += [_plain(recoded.labels[name]).alias(f"l{place}") for place, name in enumerate(recoded.quasi)]
-        gone = pl.Series("gone", recoded.gone.astype(np.int32), pl.Int32)
+        columns = [plan.keys[name].alias(f"k{place}") for place, name in enumerate(self.keys)]
+        columns += [_plain(plan.labels[name]).alias(f"l{place}") for place, name in enumerate(plan.quasi)]
+        gone = pl.Series("gone", plan.suppressed.astype(np.int32), pl.Int32)
         return pl.DataFrame(
             [*columns, gone, pl.Series("after", start - base, pl.Int64), pl.Series("upto", end - base, pl.Int64)]
         )
 
     def joined(self) -> str:
-        """Every row of the source beside its piece."""
+        """Every row of the source beside its fragment."""
         quote, same = self.dialect.name, self.dialect.same
         on = [same.format(a=f"t.{quote(name)}", b=f"p.k{place}") for place, name in enumerate(self.keys)]
         source = f"{self.source} t"
-        if self.in_pieces:
+        if self.in_fragments:
             by = ", ".join(map(quote, self.keys))
             order = self.dialect.order if self.ordered else self.dialect.order and " order by 1"
             numbered = f"row_number() over (partition by {by}{order}) as kanopy_number"
             source = f"(select s.*, {numbered} from {self.source} s) t"
             on += ["t.kanopy_number > p.after", "t.kanopy_number <= p.upto"]
-        left = " where p.gone = 0" if self.recoded.drop else ""
-        return f"from {source} join {PIECES} p on {' and '.join(on)}{left}"
+        left = " where p.gone = 0" if self.plan.drop else ""
+        return f"from {source} join {FRAGMENTS} p on {' and '.join(on)}{left}"
 
     def published(self) -> str:
         """The published rows."""
-        return f"select {', '.join(self.column(name) for name in self.recoded.columns)} {self.joined()}"
+        return f"select {', '.join(self.column(name) for name in self.plan.columns)} {self.joined()}"
 
     def shuffled(self) -> str:
         """The published rows in an order that depends on what they say, and not on the one they came in."""
-        names = [self.dialect.name(name) for name in self.recoded.columns]
+        names = [self.dialect.name(name) for name in self.plan.columns]
         # SQLite has no hash, and keeps values of several types in a column: 1 and 1.0 are equal there.
         own = [f"{name} collate binary" for name in names] + [f"typeof({name})" for name in names]
         missing = ", ".join(f"isnull({name})" for name in names)
@@ -137,57 +138,57 @@ class Statements:
 
     def column(self, name: str) -> str:
         """What a column is published as."""
-        recoded, quote = self.recoded, self.dialect.name
+        plan, quote = self.plan, self.dialect.name
         own = f"t.{quote(name)}"
-        if name in recoded.quasi:
-            label = f"p.l{recoded.quasi.index(name)}"
+        if name in plan.quasi:
+            label = f"p.l{plan.quasi.index(name)}"
             # A column that is published as it was keeps its type; values that mean missing are missing.
-            as_it_was = not isinstance(recoded.labels[name].dtype, (pl.Enum, pl.String))
+            as_it_was = not isinstance(plan.labels[name].dtype, (pl.Enum, pl.String))
             own = f"case when {label} is null then null else {own} end" if as_it_was else label
-        elif name in recoded.emptied:
+        elif name in plan.withheld:
             own = f"case when p.gone = 1 then null else {own} end"
         return f"{own} as {quote(name)}"
 
     def paired(self) -> str:
-        """Original values beside labels, counted: no more rows than there are pieces."""
+        """Original values beside labels, counted: no more rows than there are fragments."""
         columns = [f"t.{self.dialect.name(name)} as o{place}" for place, name in enumerate(self.keys)]
-        columns += [f"p.l{place}" for place in range(len(self.recoded.quasi))]
+        columns += [f"p.l{place}" for place in range(len(self.plan.quasi))]
         by = ", ".join(str(place + 1) for place in range(len(columns)))
         return f"select {', '.join(columns)}, count(*) as {COUNT} {self.joined()} group by {by}"
 
     def pairs_of(self, name: str) -> str:
         """Original values of a column beside their labels, counted."""
-        label = f"p.l{self.recoded.quasi.index(name)}"
+        label = f"p.l{self.plan.quasi.index(name)}"
         return (
             f"select t.{self.dialect.name(name)} as o, {label} as l, count(*) as {COUNT} {self.joined()} group by 1, 2"
         )
 
     def classes(self, release: str) -> str:
         """The published combinations, counted on the release itself."""
-        return count_statement(release, self.recoded.shown, self.dialect)
+        return count_statement(release, self.plan.counted_columns, self.dialect)
 
     def seen(
         self, columns: Sequence[str], classes: pl.DataFrame, ask: Callable[[str], pl.DataFrame], pairs: str
-    ) -> Seen:
+    ) -> Recount:
         """What a place has published: its columns, its `classes`, and what it answers about the table of `pairs`.
 
         Pairs are added up there, column by column: what travels are values and labels, not rows.
         """
-        recoded = self.recoded
-        labels = {name: f"l{place}" for place, name in enumerate(recoded.quasi)}
-        values = {name: f"o{self.keys.index(name)}" for name in (*recoded.quasi, *recoded.unit)}
+        plan = self.plan
+        labels = {name: f"l{place}" for place, name in enumerate(plan.quasi)}
+        values = {name: f"o{self.keys.index(name)}" for name in (*plan.quasi, *plan.unit)}
 
         def added(which: list[str], names: list[str]) -> pl.DataFrame:
             found = ask(f"select {', '.join(which)}, sum({COUNT}) as {COUNT} from {pairs} group by {', '.join(which)}")
             found.columns = [*names, ROWS]
             return found.with_columns(found[ROWS].cast(pl.Int64))
 
-        classes.columns = [*recoded.shown, ROWS]
+        classes.columns = [*plan.counted_columns, ROWS]
         units = None
-        if recoded.unit:
-            whose = [values[name] for name in recoded.unit]
-            units = added([*labels.values(), *whose], [*labels, *(f"\1{name}" for name in recoded.unit)])
-        return Seen(
+        if plan.unit:
+            whose = [values[name] for name in plan.unit]
+            units = added([*labels.values(), *whose], [*labels, *(f"\1{name}" for name in plan.unit)])
+        return Recount(
             tuple(columns),
             classes.with_columns(classes[ROWS].cast(pl.Int64)),
             {name: added([values[name], label], ["value", "label"]) for name, label in labels.items()},
@@ -196,7 +197,7 @@ class Statements:
 
 
 def count_statement(source: str, columns: Sequence[str], dialect: Dialect) -> str:
-    """Different rows with how often each occurs."""
+    """Distinct rows with how often each occurs."""
     collate = " collate binary" if dialect is SQLITE else ""
     names = [f"{dialect.name(name)}{collate} as {dialect.name(name)}" for name in columns]
     by = ", ".join(str(place + 1) for place in range(len(names)))
@@ -211,7 +212,7 @@ def distinct(
     most: int,
     ask: Callable[[str], pl.DataFrame],
 ) -> dict[str, pl.DataFrame | None]:
-    """Per column its different values with how often each occurs, or `None` where there are more than `most`."""
+    """Per column its distinct values with how often each occurs, or `None` where there are more than `most`."""
     found: dict[str, pl.DataFrame | None] = {}
     for name in columns:
         values = distinct_values(pl.Series([], dtype=schema[name]))
@@ -242,7 +243,20 @@ def _plain(column: pl.Series) -> pl.Series:
     return column.cast(pl.String) if isinstance(column.dtype, (pl.Enum, pl.Categorical)) else column
 
 
-def emitted(recoded: Recoded, table: str, release: str, dialect: str, *, shuffle: bool = True) -> str:
+def check_statement(output: str, dialect: str) -> None:
+    """Refuse a statement in a dialect that nobody writes, or in a file that looks like a table.
+
+    >>> check_statement("release.csv", "duckdb")
+    Traceback (most recent call last):
+    kanopy._errors.JobError: Statements are written to a .sql file. Name it release.sql.
+    """
+    if dialect not in DIALECTS:
+        raise JobError(f"Statements are not handed out for {dialect!r}. {near_miss(dialect, DIALECTS)}")
+    if not output.endswith(".sql"):
+        raise JobError(f"Statements are written to a .sql file. Name it {Path(output).stem}.sql.")
+
+
+def emitted(plan: RecodePlan, table: str, release: str, dialect: str, *, shuffle: bool = True) -> str:
     """One statement that makes the release of a table, for a database that Kanopy does not reach; with `shuffle` its
     rows are sorted by what they publish.
 
@@ -252,12 +266,12 @@ def emitted(recoded: Recoded, table: str, release: str, dialect: str, *, shuffle
         import sqlglot
     except ImportError:
         raise MissingDependency("Statements for other databases need sqlglot: pip install 'kanopy[sql]'.") from None
-    statements = Statements(quoted(table), recoded, DUCKDB, ordered=False)
-    pieces = statements.pieces()
-    rows = ",\n  ".join(f"({', '.join(map(_literal, row))})" for row in pieces.iter_rows())
-    values = f"select * from (values\n  {rows}\n) as v({', '.join(pieces.columns)})"
-    by = f" order by {', '.join(str(place + 1) for place in range(len(recoded.columns)))}" if shuffle else ""
-    text = f"create table {quoted(release)} as with {PIECES} as ({values}) {statements.published()}{by}"
+    statements = Statements(quoted(table), plan, DUCKDB, ordered=False)
+    fragments = statements.fragments()
+    rows = ",\n  ".join(f"({', '.join(map(_literal, row))})" for row in fragments.iter_rows())
+    values = f"select * from (values\n  {rows}\n) as v({', '.join(fragments.columns)})"
+    by = f" order by {', '.join(str(place + 1) for place in range(len(plan.columns)))}" if shuffle else ""
+    text = f"create table {quoted(release)} as with {FRAGMENTS} as ({values}) {statements.published()}{by}"
     found: str = sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]
     return f"{found};\n"
 

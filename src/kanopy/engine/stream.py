@@ -1,8 +1,8 @@
-"""The engine for files larger than memory, on one machine: read piece by piece, only different rows are kept.
+"""The engine for files larger than memory, on one machine: read piece by piece, only distinct rows are kept.
 
-Counting is one pass over the columns that decide, in which every row gets the number of its kind, kept in a file;
-publishing is a pass over the other columns, in which what was found for every kind is written beside them, rows in
-their order; looking again is a pass over the labels that were written.
+Counting is one pass over the columns that decide, in which every row gets the number of its distinct row, kept in a
+file. Publishing is a pass over the other columns, in which labels are written beside them, rows in their order. The
+recount is a pass over the labels that were written.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import polars as pl
 from kanopy._arrays import Ints
 from kanopy._errors import DataError
 from kanopy._table.guessing.pointing import MOST_VALUES, distinct_values, more_values
-from kanopy._table.streams.scans import BATCH_ROWS, Scan
+from kanopy._table.streams.scans import Scan
 from kanopy._table.streams.sinks import Sink
-from kanopy.engine.contract import Recoded, Seen, most_different, require_few
-from kanopy.engine.publishing import Publisher, changed, counted_again, tally_of_kinds, texts
+from kanopy.engine.contract import RecodePlan, Recount, most_different, require_few
+from kanopy.engine.publishing import Publisher, changed, counted_again, empty_batches, tally_of_distinct_rows, texts
 from kanopy.engine.tally import Tally
 
 if TYPE_CHECKING:
     from kanopy.engine.spill import Spilled
 
 KEPT_BYTES = 64_000_000
-"""So much of what kind every row is stays in memory; more is kept in a file."""
+"""So much of which distinct row every row is stays in memory; more is kept in a file."""
 Said = Callable[[pl.DataFrame], pl.DataFrame]
 
 
@@ -80,7 +80,7 @@ class StreamEngine:
         return self.scan.head(rows)
 
     def count(self, columns: Sequence[str]) -> pl.DataFrame:
-        """The different rows in the order in which they first appear, with how often each occurs."""
+        """The distinct rows in the order in which they first appear, with how often each occurs."""
         counted = self._count(columns)
         if counted.blank:
             self.scan = counted.blank
@@ -91,7 +91,7 @@ class StreamEngine:
         return counted.tally.frame(columns)
 
     def distinct(self, columns: Sequence[str], most: int = MOST_VALUES) -> dict[str, pl.DataFrame | None]:
-        """The different values of some columns in one pass; of those with too many none is kept."""
+        """The distinct values of some columns in one pass; of those with too many none is kept."""
         found: dict[str, pl.DataFrame | None] = {}
         for batch in self.scan.batches(columns):
             said = self.said(batch)
@@ -117,13 +117,13 @@ class StreamEngine:
         return found
 
     def pushdown(self, columns: Sequence[str]) -> AbstractContextManager[Spilled]:
-        """The same table with the columns that decide on disk, where not even its different rows fit in memory."""
+        """The same table with the columns that decide on disk, where not even its distinct rows fit in memory."""
         from kanopy.engine.spill import Spilled
 
         return closing(Spilled(self, columns))
 
     def _count(self, columns: Sequence[str]) -> _Counted:
-        """Count, and if there is something to publish, keep of every row what kind it is."""
+        """Count, and if there is something to publish, keep of every row which distinct row it is."""
         places, kept = self.scan.places(columns), Numbers() if self.sink is not None else None
         tally, stamp, empty = Tally([self.schema[name] for name in columns]), self.scan.stamp(), 0
         most = most_different()
@@ -139,41 +139,41 @@ class StreamEngine:
         return _Counted(tuple(columns), tally, kept, stamp, None if checked is self.scan else checked)
 
     @contextmanager
-    def write(self, recoded: Recoded) -> Iterator[Seen]:
+    def write(self, plan: RecodePlan) -> Iterator[Recount]:
         """Publish every batch and count on what was written."""
         assert self.sink is not None, "an engine without a sink only counts"
-        others = [name for name in self.scan.columns if name in recoded.columns and name not in recoded.quasi]
+        others = [name for name in self.scan.columns if name in plan.columns and name not in plan.quasi]
         counted, rows = self._counted, 0
-        if counted is None or counted.columns != tuple(recoded.keys.columns) or self.scan.stamp() != counted.stamp:
+        if counted is None or counted.columns != tuple(plan.keys.columns) or self.scan.stamp() != counted.stamp:
             counted = None
-        kinds = tally_of_kinds(recoded) if counted is None else counted.tally
-        publisher = Publisher(recoded, kinds, self.source)
+        distinct_rows = tally_of_distinct_rows(plan) if counted is None else counted.tally
+        publisher = Publisher(plan, distinct_rows, self.source)
 
         def frames() -> Iterator[pl.DataFrame]:
             nonlocal rows
-            for numbers, batch in self._numbered(kinds, counted, list(recoded.keys.columns), others):
+            for numbers, batch in self._numbered(distinct_rows, counted, list(plan.keys.columns), others):
                 rows += len(numbers)
                 yield publisher.publish(numbers, texts(self.said(batch)))
 
-        looks = {**texts(self.said(self.head(1)[others])).schema, **recoded.labels.schema}
-        with self.sink.writing(frames, pl.Schema({name: looks[name] for name in recoded.columns})) as written:
-            if rows != int(recoded.rows.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
+        looks = {**texts(self.said(self.head(1)[others])).schema, **plan.labels.schema}
+        with self.sink.writing(frames, pl.Schema({name: looks[name] for name in plan.columns})) as written:
+            if rows != int(plan.multiplicity.sum()) or (counted is not None and self.scan.stamp() != counted.stamp):
                 raise changed(self.source)
-            columns, classes = counted_again(written, recoded.shown)
-            yield Seen(columns, classes, publisher.pair_tables(), publisher.unit_table(), self.sink.as_text)
+            columns, classes = counted_again(written, plan.counted_columns)
+            yield Recount(columns, classes, publisher.pair_tables(), publisher.unit_table(), self.sink.as_text)
 
     def _numbered(
-        self, kinds: Tally, counted: _Counted | None, keys: list[str], others: list[str]
+        self, distinct_rows: Tally, counted: _Counted | None, keys: list[str], others: list[str]
     ) -> Iterator[tuple[Ints, pl.DataFrame]]:
-        """Batches of the columns that are published as they are, beside the kind of every row."""
+        """Batches of the columns that are published as they are, beside the distinct row of every row."""
         if counted is not None and counted.kept is not None:
             yield from counted.kept.beside(self.scan.batches(others) if others else None, self.source)
             return
-        known, names = len(kinds), [f"o{place}" for place in range(len(others))]
+        known, names = len(distinct_rows), [f"o{place}" for place in range(len(others))]
         more = [pl.nth(place).alias(name) for place, name in zip(self.scan.places(others), names, strict=True)]
         with self.scan.told():
-            for numbers, batch in kinds.add_all(self.scan.records(), self.scan.places(keys), *more):
-                if len(kinds) > known:
+            for numbers, batch in distinct_rows.add_all(self.scan.records(), self.scan.places(keys), *more):
+                if len(distinct_rows) > known:
                     raise changed(self.source)
                 batch = batch[names]
                 batch.columns = others
@@ -182,7 +182,7 @@ class StreamEngine:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """What counting some columns leaves: the different rows, of every row which it is, and what the files were then."""
+    """What counting some columns leaves: the distinct rows, of every row which it is, and what the files were then."""
 
     columns: tuple[str, ...]
     tally: Tally
@@ -193,7 +193,7 @@ class _Counted:
 
 
 class Numbers:
-    """The kind of every row, four bytes each, in a file that is gone when nobody needs it."""
+    """The distinct row of every row, four bytes each, in a file that is gone when nobody needs it."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(KEPT_BYTES, prefix="kanopy-")  # noqa: SIM115
@@ -206,7 +206,7 @@ class Numbers:
             self._file.write(numbers.tobytes())
         except OSError as error:
             raise DataError(
-                f"There is no space in {tempfile.gettempdir()} for what kind every row is, four bytes each "
+                f"There is no space in {tempfile.gettempdir()} for which distinct row every row is, four bytes each "
                 f"({error.strerror}). Make room there, or let TMPDIR name a larger place. Nothing was written."
             ) from None
 
@@ -214,7 +214,7 @@ class Numbers:
         """The rows again, beside batches of the same table, or alone."""
         self._file.seek(0)
         if batches is None:
-            batches = (pl.DataFrame(height=min(BATCH_ROWS, self._rows - at)) for at in range(0, self._rows, BATCH_ROWS))
+            batches = empty_batches(self._rows)
         for batch in batches:
             numbers = np.frombuffer(self._file.read(4 * batch.height), np.int32)
             if len(numbers) != batch.height:

@@ -1,6 +1,6 @@
-"""Different rows, numbered and counted as they pass by: values become codes per column, rows of codes become numbers.
+"""Distinct rows, numbered and counted as they pass by: values become codes per column, rows of codes become numbers.
 
-Only the different values and the different rows are kept. Texts become codes where the dataframe library reads them.
+Only the distinct values and the distinct rows are kept. Texts become codes where the dataframe library reads them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kanopy.engine.contract import ROWS
 
 
 class Coder(Protocol):
-    """The different values of a column as numbers; a missing value is -1."""
+    """The distinct values of a column as numbers; a missing value is -1."""
 
     def read(self, column: pl.Expr) -> pl.Expr:
         """How the column is best read."""
@@ -118,7 +118,7 @@ def coder(dtype: pl.DataType) -> Coder:
 
 
 class Tally:
-    """Numbers different rows in the order in which they first appear, and counts them.
+    """Numbers distinct rows in the order in which they first appear, and counts them.
 
     >>> tally = Tally([pl.Int64(), pl.String()])
     >>> tally.add([pl.Series([41, 41, None]), pl.Series(["f", "f", "m"])]).tolist()
@@ -156,11 +156,11 @@ class Tally:
             yield self.add(batch.get_columns()[: len(columns)]), batch
 
     def codes(self) -> list[Ints]:
-        """Per column the codes of the different rows."""
+        """Per column the codes of the distinct rows."""
         return self._rows.codes()
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
-        """The different rows with how often each came."""
+        """The distinct rows with how often each came."""
         pairs = zip(self.coders, self.codes(), strict=True)
         columns = [own.values(codes).alias(f"c{place}") for place, (own, codes) in enumerate(pairs)]
         found = pl.DataFrame([*columns, pl.Series(ROWS, self.counts)])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,10 @@ from kanopy._job.inputs import (
     with_classes,
 )
 from kanopy._job.job import Job
-from kanopy._job.reading import ReadingRules, as_said, read_records
+from kanopy._job.reading import ReadingRules, as_said
 from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
-from kanopy._table.roles import AT_HOME, PUBLISH, Role
+from kanopy._table.roles import AT_HOME, PUBLISH
 from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from kanopy._arrays import Longs, Mask
+    from kanopy._arrays import Longs
     from kanopy._core.classes import Domain, Survey
     from kanopy._core.units import Units
     from kanopy._table.encode import SubstitutedColumn
@@ -94,9 +94,10 @@ class Prepared:
     roles: Mapping[str, str]
     notes: tuple[str, ...]
     source: str
-    restore: Restore
     table: Generalizable | Substitutable
     population: Any = None
+    restore: Restore | None = None
+    """The way back to the kind of table that came in, where its rows are in memory."""
     lists: Lists | None = None
     """Lists in cells that were taken apart: there is a row per element then."""
     engine: str = "memory"
@@ -202,11 +203,8 @@ def prepare(
         from kanopy.engine.lists import unrolled
 
         frame, lists = unrolled(frame, job.quasi, job.separators, job.repeats)
-    roles, notes, untouched = assign_roles(frame, job.roles, job.hierarchies, job.rest)
-    require_used_of(job, "columns", columns=frame.columns)
+    roles, notes, untouched = roles_of(frame, job)
     notes = (*notes, *about_index(index, job.rest))
-    if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
-        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
     if job.k > frame.height:
         raise too_few_rows(job.k, frame.height)
     table: Generalizable | Substitutable
@@ -223,78 +221,29 @@ def prepare(
     named = str(data) if isinstance(data, (str, Path)) else f"a {type(data).__module__.split('.')[0]} table"
     source = shown_address(source or named)
     known = population if population is not None else getattr(job, "population", None)
-    return Prepared(frame, job, roles, notes, source, restore, table, known, lists=lists, untouched=untouched)
+    return Prepared(frame, job, roles, notes, source, table, known, restore, lists, untouched=untouched)
 
 
-def without_dependent(
-    prepared: Prepared, job: Job | MaskJob, published: pl.DataFrame, kept: Mask | None
-) -> tuple[Prepared, Job | MaskJob, pl.DataFrame, tuple[str, ...]]:
-    """What is about to leave without the columns that undo its generalization, which become undecided; what to say."""
-    if not isinstance(job, Job) or not isinstance(prepared.table, Generalizable) or not prepared.dependences:
-        return prepared, job, published, ()
-    import numpy as np
-
-    from kanopy._table.guessing.dependence import drawn
-
-    rows = drawn(published.height)
-    own = rows if kept is None else np.flatnonzero(kept)[rows]
-    labels = {name: published[name][rows] for name in prepared.names}
-    held, notes = held_back(prepared.dependences, prepared.frame[own], labels, job)
-    if held:
-        prepared = replace(prepared, roles={**prepared.roles, **dict.fromkeys(held, str(Role.UNDECIDED))})
-        job, published = job_without(job, held), published.drop(held)
-    return prepared, job, published, notes
+def roles_of(
+    frame: pl.DataFrame, job: Job | MaskJob, distinct: Callable[..., Any] | None = None
+) -> tuple[dict[str, str], tuple[str, ...], Untouched]:
+    """The role of every column, and what to say of it; `distinct` as in `assign_roles`."""
+    assigned = assign_roles(frame, job.roles, job.hierarchies, job.rest, distinct)
+    require_used_of(job, "columns", columns=frame.columns)
+    if "quasi-identifier" not in job.roles.values() and "text" not in job.roles.values():
+        raise JobError("The job names no quasi-identifier. Name the columns that others may know (quasi=…).")
+    return assigned
 
 
-def without_dependent_elsewhere(
-    engine: Any,
-    roles: Mapping[str, str],
-    job: Job,
-    keys: Sequence[str],
-    labels_of: Callable[[pl.DataFrame], Mapping[str, pl.Series]],
-) -> tuple[dict[str, str], Job, tuple[str, ...]]:
-    """The same where rows stay with an engine: roles and job without such columns, and what to say.
+def read_part(frame: pl.DataFrame, job: Job) -> pl.DataFrame:
+    """Some of the columns and records of a table as its job reads them.
 
-    Rows that the engine draws tell; `labels_of` says what those with these `keys` show.
+    >>> import polars as pl
+    >>> read_part(pl.DataFrame({"age": ["41", "?"]}), Job(quasi=["age", "sex"], missing_tokens="?"))["age"].to_list()
+    ['41', None]
     """
-    from kanopy._table.guessing.dependence import MOST_ROWS
-    from kanopy._table.guessing.narrowing import find_dependences
-
-    shown = [name for name in engine.schema.names() if roles.get(name) not in AT_HOME and name not in job.quasi]
-    if not shown:
-        return dict(roles), job, ()
-    drawn = engine.sample(list(dict.fromkeys((*shown, *keys))), MOST_ROWS)
-    read = read_records(drawn, job, rules=ReadingRules.of(job).of_records(), part=True)
-    found = find_dependences(read, shown, job.quasi)
-    held, notes = held_back(found, read, labels_of(drawn), job) if found else ([], ())
-    if held:
-        roles, job = {**roles, **dict.fromkeys(held, str(Role.UNDECIDED))}, job_without(job, held)
-    return dict(roles), job, notes
-
-
-def held_back(
-    found: Sequence[Dependence], original: pl.DataFrame, labels: Mapping[str, pl.Series], job: Job
-) -> tuple[list[str], tuple[str, ...]]:
-    """The columns that undo the generalization of these rows and are not to leave, and what to say of them."""
-    from kanopy._table.guessing.narrowing import narrowed, withheld
-
-    return withheld(narrowed(found, original, labels), job.allow_dependent, needed_columns(job))
-
-
-def needed_columns(job: Job) -> list[str]:
-    """The columns that a job cannot do without: those its models and its target name."""
-    asked = [name for model in job.models for name in (*model.sensitive, *model.hidden)]
-    more = (job.target, job.sampling_weight, job.household)
-    return [*asked, *(name for name in more if name is not None)]
-
-
-def job_without(job: Job, held: Sequence[str]) -> Job:
-    """A job whose columns that are held back are undecided."""
-    return job.replaced(
-        sensitive=[name for name in job.sensitive if name not in held],
-        insensitive=[name for name in job.insensitive if name not in held],
-        undecided=[*job.undecided, *held],
-    )
+    rules = ReadingRules.of(job).of_records().of_columns(frame.columns)
+    return as_said(frame, lambda frame, kept=None: frame, rules)[0]
 
 
 def _as_it_will_run(frame: pl.DataFrame, job: Job | MaskJob) -> Job | MaskJob:

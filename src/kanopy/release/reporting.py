@@ -73,14 +73,14 @@ def report_of(
             job_toml=job.shown().to_toml(),
             public_job_toml=plain_to_toml(without_values(job.shown().to_dict())),
             version=__version__,
-            notes=tuple(note for note in result.notes if note not in result.private_notes),
-            private_notes=result.private_notes,
+            notes=tuple(note for note in result.notes if note not in result._private_notes),
+            private_notes=result._private_notes,
             wiped=result.wiped,
             advice=tuple(each.to_dict() for each in result.advice),
             look=_closer_look(result, job, **told),
             manifest=lambda: result.manifest(files, written=written),
             bound=result.bound,
-            about_suppressed=result.about_suppressed,
+            about_suppressed=result._about_suppressed,
         )
     )
 
@@ -113,7 +113,7 @@ def _closer_look(
         assert result.solution is not None
         known = population_size is not None or sampling_fraction is not None
         fractions = [model.fraction for model in job.models if hasattr(model, "fraction")]
-        before, after = result.prepared.population, result.published_population
+        before, after = result.prepared.population, result._published_population
         table = not known and not fractions and before is not None and after is not None
         levels = result.levels or {}
         return look(

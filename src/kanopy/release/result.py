@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import JobError, NotAvailable
 from kanopy._job.job import Job
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
     from kanopy.masking.evaluation import Evaluation
     from kanopy.masking.job import MaskJob
     from kanopy.masking.result import Masked
-    from kanopy.release.advice import Advice
     from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
+    from kanopy.release.sweeps.advice import Advice
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
@@ -60,15 +62,15 @@ class Result:
     prepared: Prepared
     bound: Bound | None = None
     """A proved lower bound on the loss of any local recoding, where one was asked for."""
-    private_notes: tuple[str, ...] = ()
+    _private_notes: tuple[str, ...] = ()
     """Those of the notes that name values of the table: for the steward, not for pages that are handed on."""
-    about_suppressed: tuple[str, ...] = ()
+    _about_suppressed: tuple[str, ...] = ()
     """Which values of sensitive columns suppressed rows are published with."""
-    published_population: pl.DataFrame | None = None
+    _published_population: pl.DataFrame | None = None
     """The labels that the release would publish for the people of the population, where a model compares with it."""
     output: str | None = None
     """Where an engine wrote the release."""
-    remote: Any = None
+    _remote: Any = None
     """The release as a frame of the engine, where it has such frames."""
 
     @property
@@ -77,7 +79,7 @@ class Result:
         return self.prepared.engine
 
     @property
-    def rows_here(self) -> PublishedRows:
+    def _rows_here(self) -> PublishedRows:
         """The published rows; raises `NotAvailable` where an engine left them where it wrote them."""
         if isinstance(self.records, PublishedRows):
             return self.records
@@ -90,17 +92,17 @@ class Result:
     @property
     def published(self) -> pl.DataFrame:
         """The published rows, as they were verified: one per element where lists are protected."""
-        return self.rows_here.frame
+        return self._rows_here.frame
 
     @property
     def kept(self) -> Mask | None:
         """Which original rows are in the release (`None`: all)."""
-        return self.rows_here.kept
+        return self._rows_here.kept
 
     @property
     def order(self) -> Longs | None:
         """Which of the `published` rows stands where in what is written; `None` if their order is kept."""
-        here = self.rows_here
+        here = self._rows_here
         return None if self.job.shuffle is False else here.order
 
     @property
@@ -111,7 +113,10 @@ class Result:
     @property
     def data(self) -> Any:
         """The published table, of the kind that came in (pandas, Polars, Arrow, Spark, …), in the order of `frame`."""
-        return self.prepared.restore(*self._rows(bool(self.job.shuffle))) if self.remote is None else self.remote
+        if self._remote is not None:
+            return self._remote
+        rows = self._rows(bool(self.job.shuffle))
+        return rows[0] if self.prepared.restore is None else self.prepared.restore(*rows)
 
     @property
     def to_write(self) -> pl.DataFrame:
@@ -119,7 +124,7 @@ class Result:
         return self._rows(self.job.shuffle is not False)[0]
 
     def _rows(self, shuffled: bool) -> tuple[pl.DataFrame, Mask | Longs | None]:
-        return self.rows_here.shuffled if shuffled else self.rows_here.rolled
+        return self._rows_here.in_order(shuffled=shuffled)
 
     @property
     def solution(self) -> Solution | None:
@@ -145,11 +150,6 @@ class Result:
         """The level of each quasi-identifier, for full-domain releases."""
         levels = None if self.solution is None else self.solution.levels
         return None if levels is None else dict(zip(self.prepared.names, levels, strict=True))
-
-    @property
-    def at_home(self) -> tuple[str, ...]:
-        """Columns that are not published, or not as they are."""
-        return tuple(self.prepared.at_home)
 
     @property
     def hierarchies(self) -> Mapping[str, Hierarchy]:
@@ -186,8 +186,6 @@ class Result:
     def smallest_class(self) -> int:
         """Rows (or people) that share the rarest published combination, counted on what is published."""
         return self.verification.smallest_class
-
-    # ---- numbers ------------------------------------------------------------------------------------------
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -233,7 +231,7 @@ class Result:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """What would help where a column is wiped or most of the detail is gone, with the loss of each change."""
-        from kanopy.release.advice import advice
+        from kanopy.release.sweeps.advice import advice
 
         with self.clock.stage("advise"):
             return advice(self)
@@ -241,7 +239,7 @@ class Result:
     @property
     def wiped(self) -> tuple[str, ...]:
         """The quasi-identifiers of which nothing is left."""
-        from kanopy.release.advice import wiped
+        from kanopy.release.sweeps.advice import wiped
 
         return wiped(self)
 
@@ -257,6 +255,26 @@ class Result:
         if solution is None:
             return self.evaluation.semantic_quality
         return self.losses.get(self.metric, solution.score)
+
+    def risk(self) -> dict[str, float]:
+        """The chance that somebody who knows a row (or person) finds it, counted on the published classes: at most, on
+        average (classes / rows), and the size of the class in which a row is on average. Suppressed rows are left out.
+        """
+        figures, published = self.figures(), self.rows - self.suppressed
+        return {
+            "highest": figures["highest_risk"],
+            "average": figures["average_risk"],
+            "class_of_a_row": self._squared_sizes / published if published else 0.0,
+        }
+
+    @property
+    def _squared_sizes(self) -> int:
+        """The sizes of the published classes, squared and added up."""
+        if self.solution is not None:
+            sizes = self.solution.recoding.classes.sizes
+        else:
+            sizes = self.published.group_by(self.prepared.names).len()["len"].to_numpy().astype(np.int64)
+        return int((sizes * sizes).sum())
 
     def figures(self) -> dict[str, Any]:
         """What comparisons and maps say of a release; the highest risk is one over the smallest class, the average one
@@ -435,7 +453,7 @@ class Result:
         from kanopy._table.sources import read_source
         from kanopy.release.writing import Files, inputs_of, write_files
 
-        self.rows_here  # noqa: B018 - refused before anything else is looked at
+        self._rows_here  # noqa: B018 - refused before anything else is looked at
         own = inputs_of(like)
         beside = [None if each is None else Path(each) for each in (report, mapping, manifest, solution)]
         files = Files(str(table), beside[0], beside[1], beside[2], beside[3])

@@ -1,23 +1,31 @@
-"""The one way to a release: search or mask, apply, verify what is about to leave. `anonymize` and `mask` begin here."""
+"""The one way to a release: prepare, search, apply, verify, write. All that publishes goes through `make_release`.
+
+Engines differ in `Steps` only: how they read and count a table, how they apply a solution to it and write the result,
+and how they count again what was written. `MemorySteps` is that of tables in memory; `release.out_of_core` that of
+engines whose distinct rows come here, and `release.pushdown.steps` that of tables whose distinct rows stay where they
+are. `anonymize` and `mask` begin here.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanopy._errors import Hint, JobError, NoSolution
+from kanopy._errors import Hint, NoSolution
 from kanopy._job.given import as_job
 from kanopy._job.job import Job
-from kanopy._job.usage import require_used
 from kanopy._progress import SILENT, Callback, Clock, Progress
-from kanopy.release.opinion import about_order, background_of, second_opinion, whose_rows, without_values
-from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem, prepare, without_dependent
+from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
-from kanopy.release.writing import PublishedRows
+from kanopy.release.verification import Applied, Verified, about_order, second_opinion
+from kanopy.release.withholding import withhold_values, without_dependent
+from kanopy.release.writing import Files, Finish, PublishedRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +36,176 @@ if TYPE_CHECKING:
     from kanopy.masking.result import Masked
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
+
+
+class Steps:
+    """What engines do differently in a run; `make_release` is the order in which they do it."""
+
+    result: type[Result] = Result
+
+    def __init__(self, job: Job | MaskJob | None, clock: Clock | None = None, notify: Progress = SILENT) -> None:
+        self.job, self.clock, self.notify = job, clock or Clock(), notify
+
+    target: str | None = None
+    """Where an engine leaves the release, other than in memory."""
+    remote: Any = None
+    """The release as a frame of the engine once it is there, where the engine has frames."""
+
+    def prepare(self) -> Prepared:
+        """Read or count the table, and encode it."""
+        raise NotImplementedError
+
+    def search(self, prepared: Prepared) -> Any:
+        """Run the job's algorithm on the distinct rows or the answers of the table."""
+        return search(prepared, self.job or prepared.job, self.notify)
+
+    def apply(self, prepared: Prepared, solution: Any) -> Applied:
+        """Apply the solution, and withhold the columns and values that would disclose too much."""
+        raise NotImplementedError
+
+    def write(self, applied: Applied) -> AbstractContextManager[Any]:
+        """Stage the release where it goes, and count on it what was staged; publish it when the block ends well."""
+        raise NotImplementedError
+
+    def verify(self, applied: Applied, staged: Any) -> Verified:
+        """Check what is about to be published by independent code; raise if it is not what the job promises."""
+        raise NotImplementedError
+
+    def about_order(self, applied: Applied) -> tuple[str, ...]:
+        """What the order of the rows discloses, where the job keeps it."""
+        raise NotImplementedError
+
+
+def make_release(
+    steps: Steps,
+    *,
+    solution: Solution | Masked | None = None,
+    bound: bool | float | str = False,
+    finish: Finish | None = None,
+) -> Result:
+    """Prepare, search, apply, verify, write: the order of every run, whatever engine takes the steps.
+
+    `solution` is what a search found before, where several releases share one. `bound` also proves how far from the
+    best possible the release is. `finish` is given the verified result before the release is published: if that fails,
+    nothing is.
+    """
+    clock, notify = steps.clock, steps.notify
+    prepared = steps.prepare()
+    found = solution
+    if found is None:
+        with clock.stage("search"):
+            found = steps.search(prepared)
+    proved, about_bound = None, tuple[str, ...]()
+    if bound:
+        with clock.stage("bound"):
+            proved, about_bound = _bound(prepared, found, bound, notify)
+    with clock.stage("apply"):
+        notify("applying")
+        applied = steps.apply(prepared, found)
+    with _timed(steps.write(applied), clock) as staged:
+        with clock.stage("verify"):
+            notify("verifying")
+            verified = steps.verify(applied, staged)
+        result = steps.result(
+            records=verified.records,
+            job=applied.job,
+            found=verified.solution,
+            verification=verified.verification,
+            notes=(
+                *applied.prepared.all_notes,
+                *applied.about_columns,
+                *verified.solution.notes,
+                *about_bound,
+                *verified.remarks,
+                *applied.about_suppressed,
+                *steps.about_order(applied),
+            ),
+            _about_suppressed=applied.about_suppressed,
+            clock=clock,
+            bound=proved,
+            prepared=applied.prepared,
+            _private_notes=verified.remarks,
+            _published_population=verified.population,
+            output=steps.target,
+        )
+        if finish is not None:
+            finish(result)
+    return result if steps.remote is None else replace(result, _remote=steps.remote)
+
+
+@contextmanager
+def _timed(writing: AbstractContextManager[Any], clock: Clock) -> Iterator[Any]:
+    """What a context manager does at its begin and end, as time of the stage `write`."""
+    with clock.stage("write"):
+        staged = writing.__enter__()
+    try:
+        yield staged
+    except BaseException as error:
+        if not writing.__exit__(type(error), error, error.__traceback__):
+            raise
+    else:
+        with clock.stage("write"):
+            writing.__exit__(None, None, None)
+
+
+class MemorySteps(Steps):
+    """The steps of a run on a table in memory, whose rows are published as a frame.
+
+    `read` makes the prepared table; `job` takes the place of the one for which it was prepared. `stage` writes the
+    published rows aside, where they go to a file. `true_labels` are columns and levels whose labels were verified
+    before: for releases that only are compared, and share levels.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Prepared],
+        job: Job | MaskJob | None = None,
+        *,
+        key: bytes | None = None,
+        stage: Callable[[pl.DataFrame], object] | None = None,
+        true_labels: set[tuple[str, int]] | None = None,
+        clock: Clock | None = None,
+        notify: Progress = SILENT,
+    ) -> None:
+        super().__init__(job, clock, notify)
+        self._read, self._key, self._stage, self._true_labels = read, key, stage, true_labels
+
+    def prepare(self) -> Prepared:
+        return self._read()
+
+    def apply(self, prepared: Prepared, solution: Solution | Masked) -> Applied:
+        job = self.job or prepared.job
+        published, kept = apply_solution(prepared, job, solution)
+        prepared, job, published, about_columns = without_dependent(prepared, job, published, kept)
+        published, _, about_suppressed = withhold_values(prepared, job, solution, published)
+        if job.pseudonymize:
+            from kanopy._table.pseudonyms import with_pseudonyms
+
+            published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
+        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
+
+    @contextmanager
+    def write(self, applied: Applied) -> Iterator[PublishedRows]:
+        assert applied.published is not None
+        rows = PublishedRows(applied.published, applied.kept, applied.prepared.lists)
+        if self._stage is not None:
+            self.notify("writing")
+            self._stage(rows.in_order(shuffled=applied.job.shuffle is not False)[0])
+        yield rows
+
+    def verify(self, applied: Applied, staged: PublishedRows) -> Verified:
+        prepared, job = applied.prepared, applied.job
+        verified = second_opinion(applied, staged, self._true_labels)
+        if (lists := prepared.lists) is not None and isinstance(job, Job):
+            from kanopy.release.verification import unit_columns
+            from kanopy.verify.people import require_lists
+
+            frame, units = staged.in_order(shuffled=bool(job.shuffle))[0], unit_columns(prepared, job, applied.kept)
+            require_lists(frame, prepared.names, lists.column, lists.separator, units, job.k)
+        return verified
+
+    def about_order(self, applied: Applied) -> tuple[str, ...]:
+        return about_order(applied.prepared, applied.job, applied.kept)
 
 
 def anonymize(
@@ -61,38 +239,21 @@ def anonymize(
     >>> kanopy.anonymize(people, job).data["age"]
     ['[30, 39]', '[30, 39]', '[30, 39]', '[50, 59]', '[50, 59]', '[50, 59]']
     """
-    from kanopy.engine.spark import is_spark
+    from kanopy.release.engine_choice import publish
 
-    job = as_job(job)
-    require_used(job, population=population, key=key)
-    if bound and job.masks:
-        raise JobError(
-            f"{job.algorithm!r} substitutes answers by meaning: there is no loss of hierarchies to bound. Leave "
-            "the bound out, or use an algorithm that generalizes, such as 'best'."
-        )
-    if job.pseudonymize:
-        from kanopy._table.pseudonyms import check_key
-
-        check_key(key)
-    if output is not None or is_spark(data) or engine not in ("auto", "memory"):
-        from kanopy.release.where import publish
-        from kanopy.release.writing import Files
-
-        return publish(
-            data, job, Files(None if output is None else os.fspath(output)), engine=engine, overwrite=overwrite,
-            key=key, population=population, bound=bound, source=source, progress=progress, clock=clock,
-        )[0]  # fmt: skip
-    if overwrite:
-        raise JobError("overwrite is about a table that the release becomes. Name it (output=…), or leave it out.")
-    clock, tell = clock or Clock(), Progress(progress)
-    prepared = prepare(data, job, population=population, source=source, clock=clock, progress=tell)
-    return run(prepared, prepared.job, key=key, bound=bound, clock=clock, progress=tell)
+    return publish(
+        data, as_job(job), Files(None if output is None else os.fspath(output)), engine=engine, overwrite=overwrite,
+        key=key, population=population, bound=bound, source=source, progress=progress, clock=clock,
+    )[0]  # fmt: skip
 
 
 def mask(
     data: Any,
     job: MaskJob,
     *,
+    engine: str = "auto",
+    output: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: Callback | None = None,
     clock: Clock | None = None,
     source: str | None = None,
@@ -101,14 +262,18 @@ def mask(
     """Substitute rare answers by answers of similar meaning until every published combination is shared by `k` rows.
 
     `data` is a pandas, Polars, Arrow or DuckDB frame, a dictionary of columns, a list of records, or a path.
-    Martínez 2010; see `MaskJob` for the choices.
+    Martínez 2010; see `MaskJob` for the choices. The other arguments are those of `anonymize`; all answers are
+    compared with all others, which is done in memory.
 
     >>> from kanopy import MaskJob
     >>> answers = {"reason": ["beach", "beach", "beach", "baech", "seaside", "heron", "stork", "egret"]}
     >>> mask(answers, MaskJob(text=["reason"], k=3)).data["reason"]
     ['beach', 'beach', 'beach', 'beach', 'beach', 'wading bird', 'wading bird', 'wading bird']
     """
-    return anonymize(data, job, progress=progress, clock=clock, source=source, key=key)
+    return anonymize(
+        data, job, engine=engine, output=output, overwrite=overwrite, progress=progress, clock=clock, source=source,
+        key=key,
+    )  # fmt: skip
 
 
 def run(
@@ -116,77 +281,16 @@ def run(
     job: Job | MaskJob,
     *,
     found: Solution | Masked | None = None,
-    key: bytes | None = None,
-    bound: bool | float | str = False,
-    clock: Clock | None = None,
-    progress: Progress = SILENT,
     true_labels: set[tuple[str, int]] | None = None,
 ) -> Result:
-    """A release of a prepared table, verified on what would be published.
+    """A release of a prepared table, verified on what would be published: `make_release` without reading or writing.
 
-    `found` is what a search found before, where several releases share one. `true_labels` are columns and levels whose
-    labels were read before: for releases that only are compared, and share levels.
-
+    >>> from kanopy.release.prepare import prepare
     >>> job = Job(quasi=["age"], k=2, hierarchies={"age": {"method": "widths", "widths": [10]}})
     >>> run(prepare({"age": [31, 34, 52, 55]}, job), job).smallest_class
     2
     """
-    clock = clock or Clock()
-    if found is None:
-        with clock.stage("search"):
-            found = search(prepared, job, progress)
-    proved: Bound | None = None
-    why_not: tuple[str, ...] = ()
-    if bound:
-        with clock.stage("bound"):
-            proved, why_not = _bound(prepared, job, found, bound, progress)
-    from kanopy._table.column import emptied
-    from kanopy.masking.result import Masked
-
-    with clock.stage("apply"):
-        progress("applying")
-        published, kept = apply_found(prepared, job, found)
-        prepared, job, published, dependent = without_dependent(prepared, job, published, kept)
-        empty, told = without_values(prepared, job, found)
-        for name in empty:
-            assert not isinstance(found, Masked), "maskings suppress nothing"
-            published = published.with_columns(emptied(published[name], found.recoding.group_of_row < 0))
-        if job.pseudonymize:
-            from kanopy._table.pseudonyms import with_pseudonyms
-
-            published = with_pseudonyms(published, prepared.frame, job.pseudonymize, key, kept)
-    with clock.stage("verify"):
-        progress("verifying")
-        background = background_of(prepared, job, found)
-        verification, remarks = second_opinion(prepared, job, found, published, background, kept, true_labels)
-    result = Result(
-        records=PublishedRows(published, kept, prepared.lists),
-        job=job,
-        found=found,
-        verification=verification,
-        notes=(
-            *prepared.all_notes,
-            *dependent,
-            *found.notes,
-            *why_not,
-            *remarks,
-            *told,
-            *about_order(prepared, job, kept),
-        ),
-        about_suppressed=told,
-        clock=clock,
-        bound=proved,
-        prepared=prepared,
-        private_notes=remarks,
-        published_population=None if background is None else background.population,
-    )
-    if prepared.lists is not None and isinstance(job, Job):
-        from kanopy.verify.people import require_lists
-
-        with clock.stage("verify"):
-            whose = whose_rows(prepared, job, kept)
-            require_lists(result.frame, prepared.names, prepared.lists.column, prepared.lists.separator, whose, job.k)
-    return result
+    return make_release(MemorySteps(lambda: prepared, job, true_labels=true_labels), solution=found)
 
 
 def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) -> Solution | Masked:
@@ -211,39 +315,48 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
 
 
 def _bound(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, budget: bool | float | str, progress: Progress
+    prepared: Prepared, solution: Solution | Masked, budget: bool | float | str, notify: Progress
 ) -> tuple[Bound | None, tuple[str, ...]]:
     """A lower bound on the loss of any release with these hierarchies, or why there is none."""
     from kanopy._kinds import as_seconds
     from kanopy.search.bound.bound import lower_bound
     from kanopy.search.solution import Solution
 
-    assert isinstance(job, Job) and isinstance(found, Solution), "maskings are refused a bound before they start"
-    for name, nodes in zip(prepared.domain.names, found.recoding.nodes, strict=False):
+    job = prepared.job
+    assert isinstance(job, Job) and isinstance(solution, Solution), "maskings are refused a bound before they start"
+    for name, nodes in zip(prepared.domain.names, solution.recoding.nodes, strict=False):
         if (nodes < 0).any():
             return None, (f"No bound: it is about nodes of hierarchies, and {name} was published without its own.",)
     seconds = None if budget is True else as_seconds(budget, "time for the bound")
     problem, threads = make_problem(prepared.domain, job.replaced(metric="loss")), job.parameters.get("threads")
-    return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=progress), ()
+    return lower_bound(problem, budget_seconds=seconds, threads=threads, progress=notify), ()
 
 
-def apply_found(prepared: Prepared, job: Job | MaskJob, found: Solution | Masked) -> tuple[pl.DataFrame, Mask | None]:
+def apply_solution(
+    prepared: Prepared, job: Job | MaskJob, solution: Solution | Masked
+) -> tuple[pl.DataFrame, Mask | None]:
     """The published frame, and which rows are in it (`None`: all)."""
     from kanopy.engine.local import LocalEngine
     from kanopy.masking.result import Masked
 
-    table, dropped = prepared.table, prepared.at_home
-    if isinstance(found, Masked):
+    table, withheld = prepared.table, prepared.at_home
+    if isinstance(solution, Masked):
         assert isinstance(table, Substitutable)
-        codes = found.codes_of_rows(table.guide)
+        codes = solution.codes_of_rows(table.guide)
         substituted = [column.publish(np.ascontiguousarray(codes[:, j])) for j, column in enumerate(table.columns)]
         return prepared.visible.with_columns(substituted), None
     assert isinstance(table, Generalizable) and isinstance(job, Job)
     drop_rows = job.suppressed_rows == "drop"
-    if drop_rows and not (found.recoding.group_of_row >= 0).any():
+    if drop_rows:
+        require_rows(int((solution.recoding.group_of_row >= 0).sum()))
+    return LocalEngine().apply(prepared.values, table.counted, solution.recoding, dropped=withheld, drop_rows=drop_rows)
+
+
+def require_rows(published: int) -> None:
+    """Refuse a release without rows."""
+    if not published:
         keep = Hint("keep suppressed rows, with * in them", suppressed_rows="keep")
         raise NoSolution(
             "Every row would be suppressed and left out: nothing is left to publish.",
             advice=["choose a smaller k", keep, "allow fewer rows to be suppressed"],
         )
-    return LocalEngine().apply(prepared.values, table.counted, found.recoding, dropped=dropped, drop_rows=drop_rows)

@@ -6,7 +6,8 @@ Everything that can fail is worked out while the files lie aside, under other na
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -72,6 +73,10 @@ class PublishedRows:
         order = self.order if self.lists is None else content_order(frame)
         there = np.arange(frame.height) if rows is None else np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         return frame[order], np.asarray(there[order], np.int64)
+
+    def in_order(self, *, shuffled: bool) -> tuple[pl.DataFrame, Mask | Longs | None]:
+        """What leaves, in the order that tells nothing or in that of the table, and the rows that it was made of."""
+        return self.shuffled if shuffled else self.rolled
 
 
 @dataclass(frozen=True)
@@ -180,10 +185,7 @@ def write_files(
         progress("writing")
         with result.clock.stage("write"):
             said = write_release(release, result.to_write, files.table, dialect, neutralize)
-        recorded = {"output": (Path(files.table).name, release.place_of(files.table))}
-        if read_from is not None:
-            recorded = {"input": (read_from.name, read_from), **recorded}
-        stage_beside(release, result, files, recorded, neutralize=neutralize, progress=progress)
+        stage_beside(release, result, files, read_from=read_from, neutralize=neutralize, progress=progress)
         if finish is not None:
             finish(result)
     return said
@@ -193,14 +195,19 @@ def stage_beside(
     release: AnyRelease,
     result: Result,
     files: Files,
-    recorded: Mapping[str, tuple[str, Path]],
     *,
+    read_from: Path | None = None,
     neutralize: bool = False,
     progress: Progress = SILENT,
 ) -> None:
-    """Stage what is wanted besides the table; `recorded` are files whose checksums the manifest gets."""
+    """Stage what is wanted besides the table; the manifest gets the checksum of that and of what was read,
+    where they are files."""
     from kanopy._table.sinks import neutralized
 
+    recorded = {} if read_from is None else {"input": (read_from.name, read_from)}
+    with suppress(KeyError):  # a folder, a table of a database, or nothing
+        name = files.table or ""
+        recorded["output"] = (Path(name).name, release.place_of(name))
     if files.report is not None:
         progress("writing the report")
         found = result.full_report(

@@ -14,7 +14,7 @@ from kanopy._shown import Plain, Short
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.study.beside import Beside
 from kanopy.study.beside import beside as both_releases
-from kanopy.study.subject import SURVEY, Subject, column_names, refuse_alone, refuse_unused
+from kanopy.study.subject import SURVEY, Subject, column_names, refuse_alone, refuse_elsewhere, refuse_unused
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,6 +107,7 @@ def check(
     beside_quasi: str | Iterable[str] | None = None,
     in_order: bool = True,
     one_level: bool = False,
+    engine: str = "auto",
     **settings: Any,
 ) -> Check:
     """Group a table by its quasi-identifiers, count, and ask the models.
@@ -129,6 +130,9 @@ def check(
     `known` of each. Of a quasi-identifier that holds lists, or texts that `separators` part into such, records are
     counted, and `known` is how many elements of one others may know.
 
+    `engine` says where rows are counted: in memory, `stream` (files larger than memory), `database` or `spark`, which a
+    frame of Spark chooses; only the distinct rows of the columns that are looked at come here then.
+
     >>> check({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]}, quasi="zip", sensitive="ill").k
     1
     >>> found = check({"zip": ["1", "1", "*"], "ill": ["a", "b", "a"]}, quasi="zip", models="l-distinct:ill:2")
@@ -141,7 +145,7 @@ def check(
 
     subject = Subject.of(
         data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, models=models, population=population,
-        **settings,
+        engine=engine, **settings,
     )  # fmt: skip
     wanted, asked = subject.job, subject.models
     given = {"population": population, **settings}
@@ -149,6 +153,7 @@ def check(
     if not wanted.quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     refuse_alone(beside, on=on, beside_quasi=beside_quasi)
+    refuse_elsewhere(data, engine, beside=beside)
     weighted = any(model.needs_weights for model in asked)
     survey = [name for name in (wanted.sampling_weight, wanted.household) if name is not None] if weighted else []
     require_columns(subject.frame, [*wanted.quasi, *wanted.sensitive, *survey])

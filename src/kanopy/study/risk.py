@@ -19,6 +19,7 @@ from kanopy._arrays import Longs
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
 from kanopy._shown import Plain, Short
+from kanopy.engine.opening import PATH, place_of
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure
 from kanopy.metrics.risk.identifying import Identifying, identifying_columns
@@ -32,7 +33,7 @@ from kanopy.study.beside import Beside, RowOrder, row_order
 from kanopy.study.beside import beside as both_releases
 from kanopy.study.ends import ExposedEnds, exposed_ends
 from kanopy.study.risk_settings import RiskSettings, split_settings
-from kanopy.study.subject import Subject, column_names, refuse_alone
+from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def assess_risk(
     in_order: bool = True,
     one_level: bool = False,
     settings: RiskSettings | Mapping[str, Any] | None = None,
+    engine: str = "auto",
     **more: Any,
 ) -> RiskAssessment:
     """Assess the risk of a table by what others may know (`quasi`).
@@ -195,6 +197,8 @@ def assess_risk(
     the one whose equal values live together: the individual risk of Benedetti and Franconi (1998) and that of
     households. `row_risks` of the result says what weights, special uniques and small combinations tell row by row.
 
+    `engine` is as in `kanopy.check`; one that counts distinct rows says nothing row by row.
+
     >>> people = {"zip": ["1", "1", "2", "2"], "sex": ["f", "m", "f", "f"]}
     >>> found = assess_risk(people, quasi="zip, sex", settings=RiskSettings(population_size=40))
     >>> found.sizes.highest_prosecutor, found.marketer < 0.3, found.population.chosen
@@ -204,7 +208,8 @@ def assess_risk(
     from kanopy.study.elements import opened
 
     asked, more = split_settings(settings, more)
-    subject = Subject.of(data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, **more)
+    refuse_elsewhere(data, engine, released=released, beside=beside)
+    subject = Subject.of(data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, engine=engine, **more)
     refuse_alone(beside if released is None else released, on=on)
     refuse_alone(beside, beside_quasi=beside_quasi)
     wanted = subject.job
@@ -231,6 +236,8 @@ def assess_risk(
         leave_out=wanted.unit,
     )  # fmt: skip
     found = replace(found, rows=subject.frame.height)
+    if place_of(data, engine) not in (PATH, "memory"):  # rows come in another order than they have there
+        found = replace(found, answers=replace(found.answers, per_row={}))
     if released is not None:
         from kanopy.study.match import match_tables
 

@@ -12,6 +12,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
 from kanopy._job.usage import STUDIED
 from kanopy._parameters import parameters_of
+from kanopy.engine.opening import PATH, place_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,13 +37,14 @@ class Subject:
 
     @classmethod
     def of(
-        cls, data: Any, job: JobSource | None, *, population: Any = None, as_release: bool = False, **settings: Any
-    ) -> Subject:
+        cls, data: Any, job: JobSource | None, *, population: Any = None, as_release: bool = False,
+        engine: str = "auto", **settings: Any
+    ) -> Subject:  # fmt: skip
         """The table with its job; `settings` are arguments of `Job` that take the place of the job's own, or, of
         models, are added to them.
 
         A release is read as it stands (`as_release`): what means missing, and which rows are no records, was settled
-        when it was made.
+        when it was made. An `engine` other than memory counts the columns that the study looks at where the table is.
 
         >>> table = {"age": ["years", "41", "?"]}
         >>> found = Subject.of(table, {"skip-rows": 1, "missing-tokens": "?"}, quasi="age", models="k:3")
@@ -51,7 +53,12 @@ class Subject:
         """
         wanted = studied_job(job, settings)
         models = wanted.all_models if job is not None or wanted.says("k") else wanted.models
-        frame = read_records(data, wanted, rules=ReadingRules() if as_release else None, part=True)
+        rules = ReadingRules() if as_release else ReadingRules.of(wanted)
+        place = place_of(data, engine)
+        if place in (PATH, "memory"):
+            frame = read_records(data, wanted, rules=rules, part=True)
+        else:
+            frame = counted_records(place, data, wanted, rules)
         source = population if population is not None else wanted.population
         people = None
         if any(model.needs_population for model in models):
@@ -86,6 +93,34 @@ class Subject:
             with_target = with_classes(source, self.frame, name)
             found[name] = resolve_hierarchy(name, with_target, self.frame[name], k=self.job.least_rows)
         return found
+
+
+def counted_records(engine: str, data: Any, job: Job, rules: ReadingRules) -> pl.DataFrame:
+    """The columns of a table that a study looks at, from their distinct rows as an engine counts them.
+
+    Only these columns come here, in the order of the distinct rows and not in that of the table.
+    """
+    import numpy as np
+
+    from kanopy.engine.contract import ROWS
+    from kanopy.engine.opening import open_table
+
+    named = [name for model in job.models for name in (*model.sensitive, *model.hidden, *model.quasi)]
+    survey = [name for name in (job.sampling_weight, job.household) if name is not None]
+    if not job.quasi:
+        raise DataError(f"Name at least one quasi-identifier: the engine {engine!r} counts the columns that are named.")
+    with open_table(engine, data, skip=rules.skip_rows) as there:
+        if rules.skip_rows and not there.reads_batches:
+            raise JobError(f"The engine {there.name!r} skips no rows (skip_rows). Use a query, or the engine 'memory'.")
+        wanted = dict.fromkeys((*job.quasi, *job.sensitive, *job.unit, *named, *survey))
+        columns = [name for name in wanted if name in there.schema]
+        if not columns:
+            raise DataError(f"The table has no column {some(list(wanted))}. {near_miss(job.quasi[0], there.schema)}")
+        if lists := [name for name in columns if name in job.separators or there.schema[name].is_nested()]:
+            raise JobError(f"{some(lists)} holds lists, which are only taken apart in memory. Use the engine 'memory'.")
+        counted = there.count(columns)
+    rows = np.repeat(np.arange(counted.height), counted[ROWS].to_numpy())
+    return read_records(counted.drop(ROWS)[rows], job, rules=rules.of_records(), part=True)
 
 
 def studied_job(job: JobSource | None, settings: Mapping[str, Any]) -> Job:
@@ -147,6 +182,13 @@ def refuse_alone(beside: Any, **given: Any) -> None:
     """Refuse what says how another release is joined where there is none."""
     if beside is None and (alone := [name for name, value in given.items() if value is not None]):
         raise JobError(f"{some(alone)} says how this table is joined with another. Name that, or leave it out.")
+
+
+def refuse_elsewhere(data: Any, engine: str, **given: Any) -> None:
+    """Refuse what compares rows of the table with others, where an engine only counts its distinct rows."""
+    asked = [name for name, value in given.items() if value is not None]
+    if asked and place_of(data, engine) not in (PATH, "memory"):
+        raise JobError(f"{some(asked)} compares rows, and this engine counts them. Use the engine 'memory'.")
 
 
 def column_names(given: Any) -> tuple[str, ...] | None:

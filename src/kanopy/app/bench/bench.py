@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from kanopy._table.sources import Source
     from kanopy.hierarchy.column import Column
-    from kanopy.release.many.look import Looks
     from kanopy.release.prepare import Prepared
     from kanopy.release.result import Result
+    from kanopy.release.sweeps.preview import Looks
 
 LIVE = ("k", "suppress", "weights", "algorithm", "parameters", "local", "metric", "min_levels", "max_levels")
 """Settings that a table need not be prepared anew for."""
@@ -68,7 +68,7 @@ class Bench:
 
     def looks(self, name: str, job: Job, tell: Callback | None = None) -> Looks:
         """Looks at what jobs would do to the table, kept likewise; a large one is not prepared anew for every edit."""
-        from kanopy.release.many.look import Looks, quick_job
+        from kanopy.release.sweeps.preview import Looks, quick_job
 
         quick = quick_job(job)
         self.frame(name)

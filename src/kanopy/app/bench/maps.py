@@ -23,7 +23,7 @@ def explored(
     algorithms: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Search every combination of k, limit and algorithm; finished points are kept, so that one can go on later."""
-    from kanopy.release.many.explore import explore
+    from kanopy.release.sweeps.explore import explore
 
     wanted = job_of(job, home)
     state = Path(file).with_suffix(".state")
@@ -36,7 +36,7 @@ def explored(
 
 def candidates(bench: Bench, tell: Callback, *, source: str, job: str, home: str) -> dict[str, Any]:
     """Every choice of levels with its loss and the rows it suppresses, none left out of the judgement."""
-    from kanopy.release.many.candidates import all_candidates, free_job
+    from kanopy.release.sweeps.candidates import all_candidates, free_job
 
     own = job_of(job, home)
     found = all_candidates(bench.prepared(source, free_job(own), tell), own, Progress(tell))

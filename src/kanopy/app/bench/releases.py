@@ -28,8 +28,8 @@ def ready(bench: Bench, tell: Callback, *, looks: bool = True) -> None:
 
     >>> ready(Bench(), lambda step: True)
     """
-    from kanopy.release.many.look import Looks, quick_job
     from kanopy.release.prepare import prepare
+    from kanopy.release.sweeps.preview import Looks, quick_job
 
     people = {"age": [20 + i % 60 for i in range(600)], "sex": ["f", "m"] * 300}
     for job in (Job(quasi=["age", "sex"], k=5, local=local) for local in (True, False)):

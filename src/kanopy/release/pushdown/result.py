@@ -102,16 +102,9 @@ class PushdownResult(Result):
             "notes": list(self.notes), "seconds": self.clock.total(),
         }  # fmt: skip
 
-    def risk(self) -> dict[str, float]:
-        """How surely somebody who knows a person's row finds it, counted on the published classes: at most, on average
-        over rows (classes / rows), and for how large a class a row lies in on average. Suppressed rows are left out.
-        """
-        left = self.rows - self.suppressed
-        return {
-            "highest": 1 / self.smallest_class if self.smallest_class else 0.0,
-            "average": self.classes / left if left else 0.0,
-            "class_of_a_row": self.pushdown.squares / left if left else 0.0,
-        }
+    @property
+    def _squared_sizes(self) -> int:
+        return self.pushdown.squares
 
     def mapping(self) -> pl.DataFrame:
         """What became of every original value, per column and with counts. Holds original values: keep it inside."""
@@ -126,5 +119,5 @@ class PushdownResult(Result):
                     "rows": own["n"].cast(pl.Int64),
                 }
             )
-            for name, own in self.pushdown.pairs.items()
+            for name, own in ((name, own.sort("o", "l")) for name, own in self.pushdown.pairs.items())
         )

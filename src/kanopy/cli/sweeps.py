@@ -37,7 +37,7 @@ def compare(
     """
     from kanopy._files import write_whole
     from kanopy._progress import Clock
-    from kanopy.release.many.compare import compare as run
+    from kanopy.release.sweeps.compare import compare as run
 
     clock = Clock(())
     wanted, output = o.job_of(given), given["output"]
@@ -174,7 +174,7 @@ def explore(
     from kanopy._files import write_whole
     from kanopy._progress import Clock
     from kanopy.privacy.models import KAnonymity, make_models
-    from kanopy.release.many.explore import explore as run
+    from kanopy.release.sweeps.explore import explore as run
 
     clock = Clock(())
     ks, output = parse_ks(k), given["output"]
@@ -197,7 +197,7 @@ def explore(
             kept = f" Finished points are in {state}: run again to go on." if state else ""
             raise Cancelled(f"Stopped.{kept}") from None
     if output is not None:
-        write_whole(output, drawn(found, output, data, _table, _chart))
+        write_whole(output, drawn(found, output, data, _table, _map_chart))
     emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show_map(out, found, output))
 
 

@@ -327,7 +327,7 @@ class _Pool:
 
     def _together(self, case: _Case, problem: Problem, known: dict[str, Point]) -> Iterator[Point]:
         """Points whose candidates are judged once for every k and limit."""
-        from kanopy.release.many.levels import Leveled
+        from kanopy.release.sweeps.levels import Leveled
         from kanopy.search.full_domain.every_k import EveryK
         from kanopy.search.no_solution import no_solution
 

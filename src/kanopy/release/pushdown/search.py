@@ -15,7 +15,7 @@ from kanopy._core.classes import Classes, Domain, Sensitive
 from kanopy._errors import DataError
 from kanopy._job.job import Job
 from kanopy._progress import SILENT, Progress
-from kanopy.release.large import pieces_of
+from kanopy.release.out_of_core import fragments_of
 from kanopy.release.prepare import make_problem
 
 if TYPE_CHECKING:
@@ -246,13 +246,13 @@ class SolvePart:
             self.names, self.hierarchies, leaves[first], counts, number, tuple(columns_of_models), rows_of=rows
         )
         found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(domain, job), SILENT)
-        recoding, pieces = found.recoding, pieces_of(found.recoding, domain)
+        recoding, pieces = found.recoding, fragments_of(found.recoding, domain)
         kinds = np.arange(len(rows), dtype=np.int32)
         kind, many, group = pieces if pieces is not None else (kinds, rows, recoding.group_of_row)
         gone = group < 0
         end = np.cumsum(many)
         base = (np.cumsum(rows) - rows)[kind]
-        columns: dict[str, Any] = {"kind": kind}
+        columns: dict[str, Any] = {"distinct_row": kind}
         lost, weights = np.zeros(len(kind)), [job.weights.get(name, 1.0) for name in self.names]
         for j in axes:
             labels: list[str | None] = [

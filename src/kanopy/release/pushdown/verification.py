@@ -63,7 +63,7 @@ def models_hold(
         classes = 0
         for cells in table.published_cells(asked, release, name, most, stars=not hidden):
             classes += _looked_at(cells, job.quasi, name, models, known)
-        if hidden and name in asked.recoded.columns:
+        if hidden and name in asked.plan.columns:
             classes += _stars(table, asked, job, place, name, models, known)
         if classes != verification.classes:
             raise VerificationFailed("Two ways of counting the published classes disagree. Nothing was written.")
@@ -73,7 +73,7 @@ def _stars(table: Any, asked: Any, job: Job, place: int, name: str, models: Any,
     """Rows that show only `*`: suppressed ones that keep their values, and a class of others, which is counted."""
     found = table.stars(place)
     of_class = found.filter(found["gone"] == 0)
-    if name not in asked.recoded.emptied:
+    if name not in asked.plan.withheld:
         _looked_at(found.filter(found["gone"] == 1).drop("gone"), [], name, models, known)
     return _looked_at(of_class.drop("gone"), [], name, models, known) if of_class.height else 0
 
@@ -109,7 +109,7 @@ def true_labels(table: Any, asked: Any, job: Job, columns: list[EncodedColumn]) 
     from pathlib import Path
 
     from kanopy.hierarchy.hierarchy import Hierarchy
-    from kanopy.release.opinion import labels_above
+    from kanopy.release.verification import labels_above
     from kanopy.verify.labels import verify_labels
 
     given = [name for name, source in job.hierarchies.items() if isinstance(source, (Hierarchy, str, Path))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ import numpy as np
 
 from kanopy._job.job import Job
 from kanopy._table.roles import AT_HOME
+from kanopy.engine.distinct import DistinctRows, RowsElsewhere
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable
+from kanopy.release.writing import PublishedRows
 from kanopy.study import ends
 
 if TYPE_CHECKING:
@@ -27,125 +30,101 @@ if TYPE_CHECKING:
     from kanopy.verify.verify import Verification
 
 
-def without_values(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked
-) -> tuple[list[str], tuple[str, ...]]:
-    """The sensitive columns whose values suppressed rows must lose, as those rows are no safe class; what to say of it.
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A solution applied to a table: what is about to be published, and what is withheld from it.
 
-    Suppressed rows look alike, so they are a class like any other: fewer than k of them, or a model that does not
-    hold for them, would tell what the people behind them have.
+    `prepared` and `job` say nothing of columns any more that are withheld because they undo the generalization. The
+    `published` rows are those of the table, or one per fragment where an engine holds the rows.
     """
-    from kanopy._core.classes import Classes
-    from kanopy._core.histograms import histogram
-    from kanopy._errors import some
-    from kanopy.masking.result import Masked
-    from kanopy.privacy.models import failing
 
-    sensitive = [name for name, role in prepared.roles.items() if role == "sensitive"]
-    if isinstance(found, Masked) or not isinstance(job, Job) or job.suppressed_rows == "drop" or not sensitive:
-        return [], ()
-    gone, rows = found.recoding.group_of_row < 0, found.recoding.suppressed_rows
-    if not rows:
-        return [], ()
-    columns, units = prepared.domain.sensitive, prepared.units
-    one = np.where(gone, 0, -1)
-    if units is None:
-        many = rows
-        counts = {each.name: histogram(one, each.code_of_row, 1, len(each.values), each.rows_of) for each in columns}
-    else:
-        many = int(units.people(one, 1)[0])
-        counts = {each.name: units.histogram(one, each.code_of_row, 1, len(each.values)) for each in columns}
-    alone = Classes(np.array([many]), histograms=counts, facts=prepared.domain.facts)
-    unsafe = [
-        name
-        for name in sensitive
-        if many < job.least_rows
-        or any(name in model.sensitive and (model.hidden or failing(model, alone).any()) for model in job.models)
-    ]
-    kept = [name for name in sensitive if name not in unsafe]
-    told = []
-    who = "The suppressed row is" if rows == 1 else f"The {rows:,} suppressed rows are"
-    if unsafe:
-        who_are = "" if units is None else f" {units.called} behind them"
-        few = f"there are fewer than {'k = ' if job.k > 1 else ''}{job.least_rows:,}{who_are}"
-        why = few if many < job.least_rows else "a model does not hold for them"
-        told.append(f"{who} published without the values of {some(unsafe)}: {why}.")
-    if kept:
-        told.append(f"{who} published with the values of {some(kept)}: together they are as safe as any other class.")
-    return unsafe, tuple(told)
+    prepared: Prepared
+    job: Any
+    solution: Any
+    """A `Solution`, or what a masking or a search elsewhere found instead."""
+    published: pl.DataFrame | None
+    kept: Mask | None = None
+    """Which of the original rows (or fragments) are published; `None`: all."""
+    about_columns: tuple[str, ...] = ()
+    """What is to be said of columns that are withheld."""
+    about_suppressed: tuple[str, ...] = ()
+    """What is to be said of the sensitive values of suppressed rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """What the second opinion found of a release, and what is here of it."""
+
+    verification: Verification
+    records: PublishedRows | DistinctRows | RowsElsewhere
+    solution: Any
+    remarks: tuple[str, ...] = ()
+    """What names values of the table."""
+    population: pl.DataFrame | None = None
+    """The labels that the release would publish for the people of the population."""
 
 
 def second_opinion(
-    prepared: Prepared,
-    job: Job | MaskJob,
-    found: Solution | Masked,
-    published: pl.DataFrame,
-    background: Background | None,
-    kept: Mask | None,
-    true_labels: set[tuple[str, int]] | None = None,
-) -> tuple[Verification, tuple[str, ...]]:
+    applied: Applied, records: PublishedRows | DistinctRows, true_labels: set[tuple[str, int]] | None = None
+) -> Verified:
     """What is about to leave, looked at again: models, truth of labels, all that the job says; raises if it disagrees.
 
-    Returns what was counted, and remarks that name values. `true_labels` is as in `run`.
+    The `published` are rows, or fragments with multiplicities. `true_labels` is as in `run`.
     """
-    verification = _verify(prepared, job, found, published, background, kept)
+    prepared, job, solution, published = applied.prepared, applied.job, applied.solution, applied.published
+    assert published is not None
+    background = background_of(prepared, job, solution)
+    verification = _verify(applied, published, background)
     remarks: tuple[str, ...] = ()
     if isinstance(prepared.table, Generalizable):
-        levels = getattr(found, "levels", None)
+        levels = getattr(solution, "levels", None)
         at_level = {} if levels is None else dict(zip(prepared.names, levels, strict=True))
         known = set() if true_labels is None else true_labels
         names = [name for name in prepared.names if (name, at_level.get(name)) not in known]
-        remarks = verified_labels(prepared, prepared.table, job, published, kept, names)
+        remarks = verified_labels(prepared, prepared.table, job, published, applied.kept, names)
         least = getattr(job, "least_rows", job.k)
-        shown = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
-        remarks += ends.told(shown)
+        exposed = ends.exposed_ends(prepared.values, published, names, least, prepared.multiplicity, prepared.units)
+        remarks += ends.told(exposed)
         known.update(at_level.items())  # in place: the caller hands the same set to its next release
-    _verify_job(prepared, job, found, published, kept)
-    return verification, remarks
+    _verify_job(applied, published)
+    return Verified(verification, records, solution, remarks, None if background is None else background.population)
 
 
-def _verify(
-    prepared: Prepared,
-    job: Job | MaskJob,
-    found: Solution | Masked,
-    published: pl.DataFrame,
-    background: Background | None,
-    kept: Mask | None,
-) -> Verification:
+def _verify(applied: Applied, published: pl.DataFrame, background: Background | None) -> Verification:
     """The second opinion on the labels that are about to be published; raises if it disagrees."""
     from kanopy.masking.result import Masked
     from kanopy.verify.verify import verify, verify_swapped
 
+    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
     identifiers = [name for name in prepared.at_home if name not in job.pseudonymize]
-    names, rows_of = prepared.names, prepared.multiplicity
+    names, multiplicity = prepared.names, prepared.multiplicity
     claims: dict[str, Any]
-    if isinstance(found, Masked):
+    if isinstance(solution, Masked):
         tokens = job.missing_tokens
         only_frequent = _verify_answers(prepared, job, published)
-        if not found.guarantees_k:
+        if not solution.guarantees_k:
             return verify_swapped(
                 prepared.values, published, names, job.k, identifiers, missing_tokens=tokens, replaced=only_frequent
             )
         # Nothing is suppressed: an answer that reads * is an answer like any other.
-        groups = len(np.unique(found.published, axis=0))
+        groups = len(np.unique(solution.published, axis=0))
         claims = {"rows": prepared.values.height, "suppressed_rows": 0, "classes": groups}
     else:
-        assert isinstance(job, Job)
-        recoding = found.recoding
-        gone, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
+        recoding = solution.recoding
+        suppressed, dropped = recoding.suppressed_rows, job.suppressed_rows == "drop"
         claims = {
-            "rows": prepared.rows - (gone if dropped else 0),
-            "suppressed_rows": 0 if dropped else gone,
+            "rows": prepared.rows - (suppressed if dropped else 0),
+            "suppressed_rows": 0 if dropped else suppressed,
             "classes": recoding.classes.count,
             "gone": None if dropped else recoding.group_of_row < 0,
             "sensitive": [name for name, role in prepared.roles.items() if role == "sensitive"],
         }
-        claims["whose"] = whose_rows(prepared, job, kept)
-        if (everybody := whose_rows(prepared, job, None)) is not None:
+        claims["whose"] = unit_columns(prepared, job, kept)
+        if (everybody := unit_columns(prepared, job, None)) is not None:
             from kanopy.verify.people import require_fixed
 
             require_fixed(prepared.values, published, names, everybody, claims["gone"], kept)
-        claims["rows_of"] = rows_of if rows_of is None or kept is None else rows_of[kept]
+        claims["rows_of"] = multiplicity if multiplicity is None or kept is None else multiplicity[kept]
     return verify(published, names, job.all_models, identifiers=identifiers, background=background, **claims)
 
 
@@ -160,30 +139,29 @@ def _verify_answers(prepared: Prepared, job: Any, published: pl.DataFrame) -> bo
     return True
 
 
-def _verify_job(
-    prepared: Prepared, job: Job | MaskJob, found: Solution | Masked, published: pl.DataFrame, kept: Mask | None
-) -> None:
+def _verify_job(applied: Applied, published: pl.DataFrame) -> None:
     """The second opinion on everything else that the job says; raises if the release does not keep it."""
     from kanopy.masking.result import Masked
     from kanopy.verify.job import RECOUNTED, Claims, verify_job
 
-    if isinstance(found, Masked):
+    prepared, job, solution, kept = applied.prepared, applied.job, applied.solution, applied.kept
+    if isinstance(solution, Masked):
         claims = Claims()
     else:
-        domain, levels = prepared.domain, found.levels
+        domain, levels, metric = prepared.domain, solution.levels, getattr(job, "metric", "")
         claims = Claims(
             rows=None if kept is None else np.flatnonzero(kept),
-            suppressed=found.recoding.group_of_row < 0,
+            suppressed=solution.recoding.group_of_row < 0,
             hierarchies=dict(zip(domain.names, domain.hierarchies, strict=True)),
             levels=None if levels is None else dict(zip(domain.names, levels, strict=True)),
-            metric=getattr(job, "metric", ""),
-            score=found.score if levels is not None and getattr(job, "metric", "") in RECOUNTED else None,
+            metric=metric,
+            score=solution.score if levels is not None and metric in RECOUNTED else None,
             rows_of=prepared.multiplicity,
         )
     verify_job(job, prepared.values, published, claims)
 
 
-def whose_rows(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
+def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whose | None:
     """Whose rows are published, read from the original table; `None` where every row stands alone."""
     import polars as pl
 
@@ -255,7 +233,7 @@ def background_of(prepared: Prepared, job: Job | MaskJob, found: Solution | Mask
         assert isinstance(job, Job)
         names = [name for name in (job.sampling_weight, job.household) if name is not None]
         survey = SurveyColumns(*(frame[name] for name in names)).without(gone)
-    whose = whose_rows(prepared, job) if isinstance(job, Job) else None
+    whose = unit_columns(prepared, job) if isinstance(job, Job) else None
     return Background(
         frame[needed], {**dict(own), **table.confidential}, unpublished, population, survey,
         original_units=None if whose is None else whose.units, original_rows_of=prepared.multiplicity,

@@ -18,8 +18,8 @@ from kanopy._core.classes import full_domain_recoding
 from kanopy._errors import VerificationFailed
 from kanopy._job.job import Job
 from kanopy.engine.local import LocalEngine
-from kanopy.release.opinion import verified_labels
 from kanopy.release.prepare import Generalizable, Prepared
+from kanopy.release.verification import verified_labels
 from kanopy.verify.job import Claims, loss_of, same_loss, share_under, verify_job
 
 if TYPE_CHECKING:

@@ -1,0 +1,54 @@
+"""`kanopy count`: the distinct rows of a table, for many jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanopy.cli import options as o
+from kanopy.cli.console import emit, note
+from kanopy.cli.files import check_outputs, inputs_of
+
+
+@o.command(
+    "job", "quasi", "sensitive", "unit", "model", "sampling_weight", "household",
+    reads=("quasi", "sensitive", "unit", "models", "hierarchies", "algorithm", "parameters", "sampling_weight",
+           "household", "skip_rows"),
+)  # fmt: skip
+def count(
+    data: o.Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The counts to write, a .parquet file.")],
+    encoding: o.Encoding = None,
+    **given: Any,
+) -> None:
+    """Count the distinct rows of a table, for many jobs: `kanopy anonymize --counts` reads them instead of the table.
+
+    Counts of months or shards add up. They hold original values: keep them inside.
+    """
+    from kanopy._errors import JobError
+    from kanopy._table.sinks import staged
+    from kanopy.engine.connections import is_database
+    from kanopy.engine.contract import ROWS
+    from kanopy.engine.opening import open_table
+    from kanopy.release.out_of_core import ROWS_COLUMN, key_columns, require_unchanged
+
+    if output.suffix != ".parquet":
+        raise JobError(f"Counts are written as Parquet. Name them {output.stem}.parquet.")
+    wanted = o.job_of({"hierarchies": None, **given})
+    if not wanted.quasi:
+        raise JobError("Name the columns to count: -q age,sex, or a job file.")
+    columns = list(dict.fromkeys((*key_columns(wanted), *wanted.sensitive)))
+    check_outputs(inputs_of(data, given["job"]), output)
+    if is_database(data):
+        require_unchanged(wanted)
+    with open_table("stream", data, encoding=encoding, skip=wanted.skip_rows) as engine:
+        found = engine.count(columns).rename({ROWS: ROWS_COLUMN})
+    with staged(forbidden=inputs_of(data)) as release:
+        release.table(found, output, private=True)
+    told = {"counts": str(output), "rows": int(found[ROWS_COLUMN].sum()), "different": found.height, "columns": columns}
+    note(f"{output} holds values of the original table: keep inside.")
+    emit(
+        told, lambda out: out.print(f"{told['rows']:,} rows, {found.height:,} distinct ones in {len(columns)} columns.")
+    )
