@@ -30,6 +30,7 @@ from kanopy.release.out_of_core import (
 )
 from kanopy.release.prepare import prepare
 from kanopy.release.run import MemorySteps, make_release
+from kanopy.release.treating import check_key_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +174,7 @@ def publish(
         from kanopy._table.pseudonyms import check_key
 
         check_key(key)
+    check_key_first(job, key)
     given = {"overwrite": overwrite, "master": master, "counts": counts, "bound": bound, "engine": engine != "auto"}
     if emit_sql is not None:
         check_statement(files.table or "", emit_sql)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kanopy.release.pushdown.result import PushdownSolution
     from kanopy.release.reporting import MaskReport
     from kanopy.release.sweeps.advice import Advice
+    from kanopy.release.treating import Treated
     from kanopy.report.report import Report
     from kanopy.search.bound.bound import Bound
     from kanopy.search.solution import Solution
@@ -72,6 +73,8 @@ class Result:
     """Where an engine wrote the release."""
     _remote: Any = None
     """The release as a frame of the engine, where it has such frames."""
+    treated: Treated | None = None
+    """What was done to treated columns, and what was found to hold of them."""
 
     @property
     def engine(self) -> str:

@@ -23,6 +23,7 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
+from kanopy.release.treating import treat
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
@@ -118,6 +119,7 @@ def make_release(
                 *about_bound,
                 *verified.remarks,
                 *applied.about_suppressed,
+                *(() if applied.treated is None else applied.treated.notes),
                 *steps.about_order(applied),
             ),
             _about_suppressed=applied.about_suppressed,
@@ -127,6 +129,7 @@ def make_release(
             _private_notes=verified.remarks,
             _published_population=verified.population,
             output=steps.target,
+            treated=None if applied.treated is None else replace(applied.treated, checks=verified.treated),
         )
         if finish is not None:
             finish(result)
@@ -182,7 +185,8 @@ class MemorySteps(Steps):
             from kanopy._table.pseudonyms import with_pseudonyms
 
             published = with_pseudonyms(published, prepared.frame, job.pseudonymize, self._key, kept)
-        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed)
+        published, treated = treat(prepared, job, published, kept, self._key)
+        return Applied(prepared, job, solution, published, kept, about_columns, about_suppressed, treated)
 
     @contextmanager
     def write(self, applied: Applied) -> Iterator[PublishedRows]:

@@ -208,6 +208,8 @@ def stage_beside(
     with suppress(KeyError):  # a folder, a table of a database, or nothing
         name = files.table or ""
         recorded["output"] = (Path(name).name, release.place_of(name))
+    for path, text in (result.treated.files if result.treated is not None else {}).items():
+        release.bytes(path, text.encode("utf-8"), private=True)
     if files.report is not None:
         progress("writing the report")
         found = result.full_report(
