@@ -98,8 +98,8 @@ def peer(source: str, target: str) -> None:
 def ours(source: str, target: str, algorithm: str = "optimal", kind: str = "register") -> dict[str, object]:
     """The release, streamed."""
     from kanopy import Job
-    from kanopy.release.out_of_core import run_on_engine
     from kanopy.release.engine_choice import open_engine
+    from kanopy.release.out_of_core import run_on_engine
 
     quasi = PLACES if kind == "places" else QUASI
     job = Job(quasi=quasi, k=5, suppress="2%", insensitive=["pay"], algorithm=algorithm)

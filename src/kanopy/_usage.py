@@ -30,7 +30,7 @@ class Needs:
     met: Callable[[Any], object]
     once: str = ""
     """What must be known before it can be told: the `job` of a command (the attribute `wanted`), the `columns` of the
-    table, or what the `table` holds."""
+    table, what the `table` holds, or what a `study` compares it with."""
 
 
 def in_vain(given: Iterable[str], needs: Mapping[str, Needs], about: Any, once: str = "") -> dict[str, Needs]:

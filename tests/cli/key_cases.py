@@ -157,9 +157,5 @@ ONLY: dict[tuple[str, str], Case] = {
     ("mask", "column separator"): of(columns=column("animal", separator=";")),
 }
 
-BUILT = "it decides which hierarchies are built that the job does not name; labels of these tables are read without"
-NO_EFFECT: dict[tuple[str, str], str] = {
-    **{("assess", key): BUILT for key in ("k", "suppress", "metric", "algorithm", "local", "missing", "known")},
-    **{("assess", f"column {key}"): BUILT for key in ("min-level", "max-level", "weight")},
-}
+NO_EFFECT: dict[tuple[str, str], str] = {}
 """Keys that a command reads and that change nothing here, each with the reason."""

@@ -128,3 +128,28 @@ def test_a_weight_of_zero_beside_a_wiped_column_is_published(shell: Shell) -> No
     run = shell("anonymize", "p.csv", "--job", "job.toml", "-o", "o.csv")
     assert run.status == 0, run.error
     assert (shell.folder / "o.csv").exists()
+
+
+@pytest.mark.parametrize("step", ["_show", "page_or_numbers", "combination_table"])
+def test_a_study_that_fails_leaves_none_of_its_outputs(
+    step: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise DataError("this step fails")
+
+    people().head(200).write_csv(shell.folder / "p.csv")
+    outputs = ("--row-risks", "rows.csv", "--combinations", "few.csv", "--report", "r.html")
+    study = ("risk", "p.csv", "-q", "age,sex", "--every", "1:3", "--suda", "2", *outputs)
+    assert shell(*study).status == 0
+    made = sorted(path.name for path in shell.folder.iterdir())
+    assert made == ["few.csv", "p.csv", "r.html", "rows.csv"]
+    for name in ("few.csv", "r.html", "rows.csv"):
+        (shell.folder / name).unlink()
+    monkeypatch.setattr(f"kanopy.cli.risk.{step}", fails)
+    run = shell(*study)
+    assert run.status == 2 and "this step fails" in run.words, run.error
+    assert [path.name for path in shell.folder.iterdir()] == ["p.csv"]
+    if step != "combination_table":
+        monkeypatch.setattr("kanopy.cli.assess._show", fails)
+        run = shell("assess", "p.csv", "p.csv", "-q", "age", "--no-learn", "--report", "r.html")
+        assert run.status == 2 and [path.name for path in shell.folder.iterdir()] == ["p.csv"]

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import kanopy
+from kanopy.hierarchy import Hierarchy
 from tests.fuzz.jobs import ABOVE, MODELS, WORDS, Case, make_case
 from tests.fuzz.more import with_everything
 from tests.fuzz.options import Drawn
@@ -81,9 +82,7 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
     assert dropped == 0 or job.suppressed_rows == "drop"
     everybody, table = table, table[rows]
     labels = frame.select(job.quasi).rows()
-    missing = [any(value is None or value == "" for value in row) for row in everybody.select(job.quasi).rows()]
-    start = sum(missing) if job.missing == "suppress" else 0
-    allowed = math_floor(job.suppress * everybody.height) + start - dropped
+    allowed = math_floor(job.suppress * everybody.height) + suppressed_at_first(job, everybody) - dropped
     assert allowed >= 0, "too many rows left out"
     shown = [tuple("(missing)" if label is None else str(label) for label in row) for row in labels]
     lost = {name: (frame[name].is_null() & table[name].is_not_null()).to_list() for name in ("ill", "pay")}
@@ -114,6 +113,21 @@ def judge_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) -> None
         _judge_levels(job, name, [(table[name][i], frame[name][i]) for at in classes.values() for i in at])
 
 
+def suppressed_at_first(job: Any, table: pl.DataFrame) -> int:
+    """How many rows a job suppresses before anything is searched, which its limit does not count: those with a missing
+    value, and those with one that the hierarchy that was given lacks."""
+    rows = set()
+    for name in job.quasi:
+        given = job.hierarchies.get(name)
+        known = set(given.labels_at(0)) if isinstance(given, Hierarchy) else None
+        for row, value in enumerate(table[name].to_list()):
+            if value is None or value == "":
+                rows.update({row} if job.missing == "suppress" else ())
+            elif known is not None and job.unknown == "suppress" and text_of(value) not in known:
+                rows.add(row)
+    return len(rows)
+
+
 def _judge_copy(case: Case, frame: pl.DataFrame, table: pl.DataFrame) -> None:
     """What copies a column that is generalized is not published with it."""
     rows = frame["row"].cast(pl.Int64).to_list()
@@ -142,6 +156,11 @@ def _judge_presence(
             value, label = table[name][rows[at]], frame[name][at]
             known = labels.setdefault(value, "(missing)" if label is None else str(label))
             assert known == ("(missing)" if label is None else str(label)), "one value has two labels"
+    for name, labels in label_of.items():  # the values of suppressed rows fit what stands above them
+        shown = sorted(set(labels.values()))
+        for value in {*case.people[name].to_list()} - {*labels}:
+            fits = [label for label in shown if is_true(value, label, case.above.get(name))]
+            labels.update({value: fits[0]} if len(fits) == 1 else {})
     fitting: Counter[Any] = Counter()
     for person in case.people.rows(named=True):
         found = tuple(labels.get(person[name], name) for name, labels in label_of.items())

@@ -46,6 +46,8 @@ class Drawn(Case):
         """The records of a table with nulls for what means missing."""
         table = table.slice(self.skipped)
         for name, tokens in self.tokens.items():
+            if name not in table.columns:
+                continue
             own = table[name]
             if not own.dtype.is_nested():
                 left = [value is None or text_of(value).strip() not in tokens for value in own.to_list()]

@@ -14,7 +14,7 @@ import kanopy
 from kanopy._job.usage import used_alone
 from kanopy.masking.algorithms.registry import MASKINGS
 from tests.fuzz.jobs import Case, make_case
-from tests.fuzz.judging import KEY, judge, judge_options, judge_release, math_floor
+from tests.fuzz.judging import KEY, judge, judge_options, judge_release, math_floor, suppressed_at_first
 from tests.fuzz.more import with_everything
 from tests.fuzz.options import Drawn
 from tests.fuzz.others import judge_lists_release, judge_masks_release, lists_case, masks_case
@@ -186,8 +186,7 @@ def judge_people_release(case: Case, frame: pl.DataFrame, source: pl.DataFrame) 
     job, table = case.job, case.read(source) if isinstance(case, Drawn) else source
     assert "name" not in frame.columns, "the unit left"
     rows = frame["row"].cast(pl.Int64).to_list()
-    missing = sum(any(value is None or value == "" for value in row) for row in table.select(job.quasi).rows())
-    allowed = math_floor(job.suppress * table.height) + (missing if job.missing == "suppress" else 0)
+    allowed = math_floor(job.suppress * table.height) + suppressed_at_first(job, table)
     allowed -= table.height - frame.height
     assert allowed >= 0, "too many rows left out"
     shown = [

@@ -187,6 +187,8 @@ def is_true(value: Any, label: Any, above: Callable[[str], Sequence[str]] | None
         return True
     if value is None or label is None:
         return value is None and (label is None or _says_missing(str(label)))
+    if type(value) is type(label) and value == label:
+        return True
     text = str(label).lower() if isinstance(label, bool) else str(label)
     if text_of(value) == text:
         return True

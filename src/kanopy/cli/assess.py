@@ -9,11 +9,15 @@ import typer
 
 from kanopy._job.usage import SEARCHED
 from kanopy.cli import options as o
-from kanopy.cli.console import emit, grid, note, progress_bar
+from kanopy.cli.console import grid, note, progress_bar, worked_out
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
-NO_PART = ("models", "population", "sampling_weight", "household", "repeats")
-"""What decides a release and neither how its table is read nor which hierarchies are built from it."""
+NO_PART = (
+    "models", "population", "sampling_weight", "household", "repeats", "k", "suppress", "metric", "algorithm",
+    "parameters", "local", "missing", "known", "min_levels", "max_levels", "weights",
+)  # fmt: skip
+"""What decides a release and not how its table is read: labels of hierarchies that the job does not name say by
+themselves what they cover, however fine these were."""
 
 
 @o.command(
@@ -40,9 +44,9 @@ def assess(
 
     Without --quasi and --job the columns that changed are compared.
     """
-    from kanopy._files import write_whole
     from kanopy._kinds import Whole, taken
     from kanopy._progress import Clock, Step
+    from kanopy._table.sinks import staged
     from kanopy.cli.risk import page_or_numbers
     from kanopy.study.assess import assess as compare
 
@@ -60,11 +64,13 @@ def assess(
             before, after, None if file is None else wanted, quasi=wanted.quasi or None, hierarchies=described, on=on,
             target=given["target"], learn=learn, queries=queries, disturbed=disturbed, seed=seed,
         )  # fmt: skip
-        if report is not None:
-            write_whole(report, page_or_numbers(found, report, released))
+        with staged() as outputs:
+            if report is not None:
+                outputs.bytes(report, page_or_numbers(found, report, released))
+            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
     for line in found.notes:
         note(line)
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+    show_all()
 
 
 def _show(out: Any, found: Any, report: Path | None) -> None:

@@ -149,6 +149,10 @@ def about_both(data: str, earlier: str, quasi: Sequence[str], on: str | None) ->
     shared = [name for name in own.get("keys", ()) if name in other.get("keys", ())]
     if on is None and len(shared) == 1:
         said["on"] = shared[0]
+    if on is not None or "on" in said:  # a column joins them, whatever their order
+        said |= {"in_order": True, "one_level": False}
+    elif said["in_order"]:
+        said["one_level"] = False
     return said
 
 

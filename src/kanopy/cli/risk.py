@@ -11,7 +11,7 @@ from kanopy._errors import DataError, JobError, shown_address
 from kanopy._job.usage import STUDIED
 from kanopy.cli import options as o
 from kanopy.cli.check import about_both, show_beside
-from kanopy.cli.console import counted, emit, grid, of_units, progress_bar
+from kanopy.cli.console import counted, grid, of_units, progress_bar, worked_out
 from kanopy.cli.files import check_outputs, hierarchies_in, inputs_of, read_data
 
 SHUFFLED = 0.1
@@ -53,9 +53,8 @@ def risk(
 
     Without --quasi the columns that identify people are suggested.
     """
-    from kanopy._files import write_whole
     from kanopy._progress import Clock, Step
-    from kanopy._table.sinks import write_table
+    from kanopy._table.sinks import staged
     from kanopy.study.risk import assess_risk
     from kanopy.study.risk_settings import RiskSettings
 
@@ -94,13 +93,15 @@ def risk(
             released=release, beside=beside and read_data(beside, encoding).frame, settings=settings,
             as_release=beside is not None, **{"on": on, **both},
         )  # fmt: skip
-        if row_risks is not None:
-            write_table(row_table(found), row_risks, private=True)
-        if combinations is not None:
-            write_table(combination_table(found), combinations, private=True)
-        if report is not None:
-            write_whole(report, page_or_numbers(found, report, data))
-    emit({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+        with staged(forbidden=inputs) as release:
+            if row_risks is not None:
+                release.table(row_table(found), row_risks, private=True)
+            if combinations is not None:
+                release.table(combination_table(found), combinations, private=True)
+            if report is not None:
+                release.bytes(report, page_or_numbers(found, report, data))
+            show_all = worked_out({**found.to_dict(), "seconds": clock.total()}, lambda out: _show(out, found, report))
+    show_all()
 
 
 def page_or_numbers(found: Any, path: Path, source: str) -> bytes:

@@ -6,7 +6,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kanopy._errors import InputError, KanopyError
+from kanopy._errors import InputError, KanopyError, near_miss, short
+from kanopy._kinds import refuse
+from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.builders.base import Builder
 from kanopy.hierarchy.builders.registry import BUILDERS
 from kanopy.masking.algorithms.registry import MASKINGS
@@ -63,6 +65,7 @@ def contract(thing: Any, **settings: Any) -> dict[str, Check]:
     >>> list(contract(BUILDERS["widths"], parameters={"widths": [5, 10]}))[1]
     'covers_every_value'
     """
+    _refuse_unused(thing, settings)
     if isinstance(thing, type) and issubclass(thing, Model):
         from kanopy.extend.contracts import models
 
@@ -108,6 +111,20 @@ def contract(thing: Any, **settings: Any) -> dict[str, Check]:
         f"{thing!r} is nothing that extends Kanopy: derive a class from kanopy.extend.Model, Builder, Algorithm, "
         "Masking or Treatment, make a Measure, or write a function that reads ontologies."
     )
+
+
+def _refuse_unused(thing: Any, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that no check of such a thing looks at."""
+    made = isinstance(thing, type) and issubclass(thing, (Builder, Algorithm, Masking))
+    reads = callable(thing) and not isinstance(thing, (type, Measure))
+    known = {"parameters": made, "suffix": reads, "sample": reads}
+    refuse([f"There is no setting {short(name)}. {near_miss(name, known)}" for name in settings if name not in known])
+    what = {
+        "parameters": "a class of builders, algorithms or maskings",
+        "suffix": "a function that reads ontologies",
+        "sample": "a function that reads ontologies",
+    }
+    refuse_in_vain({name: Needs(what[name], lambda asked: False) for name in settings if not known[name]})
 
 
 def _bound(checks: tuple[Callable[..., None], ...], *given: Any) -> dict[str, Check]:

@@ -14,6 +14,7 @@ from kanopy._parameters import Declared, parameters_of
 from kanopy._table import policies
 from kanopy._table.guessing.personal import KINDS
 from kanopy._table.roles import LEAVE_OUT, ROLES, settle_roles
+from kanopy._usage import Needs
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.masking.algorithms.fusion import SIZE_GUIDES, Heuristics, Search
 from kanopy.masking.algorithms.registry import MASKINGS, SUBSTITUTION, make_masking
@@ -31,6 +32,24 @@ if TYPE_CHECKING:
 def guides() -> tuple[str, ...]:
     """What may guide a substitution: similarity measures, and what goes by sizes alone."""
     return (*MEASURES.usable(), *SIZE_GUIDES)
+
+
+def _takes(setting: str) -> Needs:
+    """What a setting of algorithms needs: one that has it."""
+    return Needs(
+        f"an algorithm that has {setting}, such as 'fusion'",
+        lambda job: setting in parameters_of(MASKINGS[job.algorithm]),
+    )
+
+
+TEXT = Needs("columns with free text (text=…)", lambda job: job.text)
+VECTORS = Needs("unknown='embedding', which looks at it, and columns with free text", lambda job: (
+    job.text and job.unknown == "embedding"
+))  # fmt: skip
+GUIDE = Needs(
+    "columns with free text (text=…): others are compared by numbers and hierarchies",
+    lambda job: job.text or job.guide in SIZE_GUIDES,
+)
 
 
 @dataclass(frozen=True)
@@ -53,29 +72,37 @@ class MaskJob(Declared):
     k: Annotated[
         int, Whole(2, why="With k = 1 every row may stand alone."), "rows that share each published combination"
     ] = 5
-    targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer"] = "frequent"
-    allow: Annotated[tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others"] = ()
+    targets: Annotated[str, OneOf(*TARGETS), "what may replace an answer", TEXT] = "frequent"
+    allow: Annotated[
+        tuple[str, ...], Names("kinds of texts"), "kinds of texts that count as answers like others", TEXT
+    ] = ()
     quasi: Annotated[tuple[str, ...], Names(), "further columns that are substituted: numbers, categories"] = ()
     algorithm: Annotated[str, OneOf(known=MASKINGS.usable), "how values are substituted"] = "fusion"
-    guide: Annotated[str, OneOf(known=guides), "what makes a good substitution"] = "wu-palmer"
+    guide: Annotated[str, OneOf(known=guides), "what makes a good substitution", GUIDE] = "wu-palmer"
     measure: Annotated[
-        str | None, Maybe(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said"
+        str | None, Maybe(OneOf(known=MEASURES.usable)), "how quality is stated; as the guide if not said", TEXT
     ] = None
-    heuristics: Heuristics = "123"
-    search: Search = "greedy"
-    seed: Seed = 0
+    heuristics: Annotated[Heuristics, _takes("heuristics")] = "123"
+    search: Annotated[Search, _takes("search")] = "greedy"
+    seed: Annotated[Seed, _takes("seed")] = 0
     ontology: Annotated[
         str | Path | Taxonomy | Hierarchy,
         Either(Text("wordnet or an ontology file"), Instance(("Path", "Taxonomy", "Hierarchy"), "one itself")),
         "where meanings come from",
+        TEXT,
     ] = "wordnet"
     senses: Annotated[
         SenseChoices | str | Path | None,
         Maybe(Either(Text("a file of senses"), Instance(("Path", "SenseChoices"), "the choices"))),
         "chosen senses and synonyms",
+        TEXT,
     ] = None
-    unknown: Annotated[str, OneOf(*UNKNOWN_TEXT_POLICIES), "what a value is that the ontology lacks"] = "own-class"
-    embedding: Annotated[Vectors | str | Path | None, Anything(), "vectors, or the folder of a local model"] = None
+    unknown: Annotated[str, OneOf(*UNKNOWN_TEXT_POLICIES), "what a value is that the ontology lacks", TEXT] = (
+        "own-class"
+    )
+    embedding: Annotated[
+        Vectors | str | Path | None, Anything(), "vectors, or the folder of a local model", VECTORS
+    ] = None
     weights: Annotated[
         Mapping[str, float], MapOf(Number(0), "{'why': 2}"), "how much each column counts", policies.WEIGHTS
     ] = field(default_factory=dict)

@@ -16,6 +16,7 @@ import numpy as np
 from kanopy._arrays import Mask
 from kanopy._errors import DataError, JobError, near_miss, some
 from kanopy._shown import Short
+from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.metrics.risk.linkage import PublishedColumn
 from kanopy.metrics.utility import columns as per_column
 from kanopy.metrics.utility.association import PairUtility, compare_pair
@@ -129,6 +130,7 @@ def assess(
 
     if queries < 0:
         raise JobError(f"The number of count queries is at least 0, not {queries}.")
+    _refuse_unused({**more, "seed": seed or None}, learn=learn, target=target, queries=queries)
     subject = Subject.of(original, job, quasi=quasi, **more)
     wanted = subject.job
     if job is not None and (absent := [name for name in wanted.quasi if name not in subject.frame.columns]):
@@ -149,6 +151,22 @@ def assess(
     )  # fmt: skip
     notes = () if lists is None else (f"{lists.note} What is measured counts elements.",)
     return replace(found, notes=(*found.notes, *notes, *_about_people(frame, wanted, matched)))
+
+
+NO_PART = ("k", "models", "population", "sampling_weight", "household", "known")
+"""What other studies look at, and no measure of what a release is good for."""
+
+
+def _refuse_unused(more: Mapping[str, Any], *, learn: bool, target: str | None, queries: int) -> None:
+    """Refuse arguments that no measure looks at."""
+    given = [name for name, value in more.items() if value is not None]
+    if strangers := [name for name in given if name in NO_PART]:
+        raise JobError(f"What a release is good for does not depend on {some(strangers)}: leave it out.")
+    needs = {
+        "sensitive": Needs("classifiers that may learn it (learn=True, no target)", lambda _: learn and target is None),
+        "seed": Needs("something left to chance (learn, target or queries)", lambda _: learn or target or queries),
+    }
+    refuse_in_vain(in_vain(given, needs, None))
 
 
 def _about_people(frame: pl.DataFrame, job: Job, matched: Matched) -> tuple[str, ...]:

@@ -11,10 +11,19 @@ import numpy as np
 from kanopy._arrays import SUPPRESSED_LABEL
 from kanopy._errors import DataError, JobError, near_miss
 from kanopy._shown import Plain, Short
+from kanopy._usage import Needs, refuse_in_vain
 from kanopy.metrics.risk.class_sizes import risk
 from kanopy.study.beside import Beside
 from kanopy.study.beside import beside as both_releases
-from kanopy.study.subject import SURVEY, Subject, column_names, refuse_alone, refuse_elsewhere, refuse_unused
+from kanopy.study.subject import (
+    SURVEY,
+    Subject,
+    column_names,
+    refuse_alone,
+    refuse_elsewhere,
+    refuse_joined,
+    refuse_unused,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,6 +162,8 @@ def check(
     if not wanted.quasi:
         raise DataError("Name at least one quasi-identifier to check.")
     refuse_alone(beside, on=on, beside_quasi=beside_quasi)
+    refuse_joined(beside, on=on, in_order=in_order, one_level=one_level)
+    _refuse_unlooked(settings.get("hierarchies"), asked)
     refuse_elsewhere(data, engine, beside=beside)
     weighted = any(model.needs_weights for model in asked)
     survey = [name for name in (wanted.sampling_weight, wanted.household) if name is not None] if weighted else []
@@ -191,6 +202,14 @@ def check(
         counted="rows" if units is None else units.called,
         units=None if units is None else units.count,
     )
+
+
+def _refuse_unlooked(hierarchies: Mapping[str, Any] | None, models: Sequence[Model]) -> None:
+    """Refuse hierarchies of columns that no model looks at: labels are compared as they stand."""
+    looked_at = {name for model in models for name in (*model.sensitive, *model.quasi)}
+    if hierarchies and not looked_at & set(hierarchies):
+        needs = "a model that looks at the hierarchy of one of their columns, such as t-hierarchical"
+        refuse_in_vain({"hierarchies": Needs(needs, lambda asked: False)})
 
 
 def _judged(

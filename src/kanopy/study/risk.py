@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,9 @@ import numpy as np
 from kanopy._arrays import Longs
 from kanopy._core.units import ALL, KNOWN_ALL
 from kanopy._errors import DataError, JobError, some
+from kanopy._parameters import unused
 from kanopy._shown import Plain, Short
+from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 from kanopy.metrics.risk.class_sizes import THRESHOLDS, Risk, SizeBin, risk, rows_at_risk, size_histogram
 from kanopy.metrics.risk.disclosure import Disclosure, People, attribute_disclosure
@@ -32,8 +35,8 @@ from kanopy.metrics.risk.population import (
 from kanopy.study.beside import Beside, RowOrder, row_order
 from kanopy.study.beside import beside as both_releases
 from kanopy.study.ends import ExposedEnds, exposed_ends
-from kanopy.study.risk_settings import RiskSettings, split_settings
-from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere
+from kanopy.study.risk_settings import RELEASED, RiskSettings, split_settings
+from kanopy.study.subject import Subject, column_names, refuse_alone, refuse_elsewhere, refuse_joined
 from kanopy.study.survey import SurveyAnswers, SurveyQuestions, survey_answers
 
 if TYPE_CHECKING:
@@ -156,6 +159,13 @@ class RiskAssessment(Short):
         return notebook.risk_assessment(self.to_dict())
 
 
+IN_VAIN = {
+    "hierarchies": RELEASED,
+    "k": Needs("a job that makes a release; a risk that rows may have is a threshold", lambda study: False, "study"),
+}
+"""Arguments of `Job` that an assessment has no use for, or not always."""
+
+
 def assess_risk(
     data: Any,
     job: JobSource | None = None,
@@ -212,7 +222,13 @@ def assess_risk(
     subject = Subject.of(data, job, as_release=as_release, quasi=quasi, sensitive=sensitive, engine=engine, **more)
     refuse_alone(beside if released is None else released, on=on)
     refuse_alone(beside, beside_quasi=beside_quasi)
+    refuse_joined(beside, on=on, in_order=in_order, one_level=one_level)
     wanted = subject.job
+    about = SimpleNamespace(sampling_weight=wanted.sampling_weight, released=released)
+    refuse_in_vain(
+        unused(asked, about, "study")
+        | in_vain([name for name in more if more[name] is not None], IN_VAIN, about, "study")
+    )
     survey = SurveyQuestions(
         wanted.sampling_weight, wanted.household, asked.missing_means, asked.exact, asked.suda, dict(asked.every),
         asked.sampling_fraction, asked.threshold,

@@ -11,8 +11,18 @@ from kanopy._errors import JobError, near_miss
 from kanopy._job.usage import STUDIED
 from kanopy._kinds import Flag, Maybe, OneOf, Share, Whole
 from kanopy._parameters import Declared, parameters_of
+from kanopy._usage import Needs
 from kanopy.metrics.risk.weighted import ANY, VALUE
 from kanopy.privacy.survey import Every
+
+WEIGHTS = Needs(
+    "sampling weights (sampling_weight=…, --weight COLUMN)", lambda study: study.sampling_weight is not None, "study"
+)
+RELEASED = Needs(
+    "a release in which rows are looked for (released=…, --released FILE)",
+    lambda study: study.released is not None,
+    "study",
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +46,9 @@ class RiskSettings(Declared):
     largest_subset: Annotated[int, Whole(0), "columns of the largest sets that are tried; 0 for none"] = 3
     suda: Annotated[int, Whole(0), "columns of the largest special uniques that are looked for; 0 for none"] = 0
     every: Annotated[Any, Every(), "rows that should share each combination of a few columns"] = ()
-    missing_means: Annotated[str, OneOf(ANY, VALUE), "what a missing value matches"] = VALUE
-    exact: Annotated[bool, Flag(), "the expected risk, not the usual approximation"] = False
-    seed: Annotated[int, Whole(0), "settles what is left to chance"] = 0
+    missing_means: Annotated[str, OneOf(ANY, VALUE), "what a missing value matches", WEIGHTS] = VALUE
+    exact: Annotated[bool, Flag(), "the expected risk, not the usual approximation", WEIGHTS] = False
+    seed: Annotated[int, Whole(0), "settles what is left to chance", RELEASED] = 0
 
     if TYPE_CHECKING:
         # What may be given is wider than what is kept.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from kanopy._errors import DataError, JobError, near_miss, some
@@ -12,6 +13,7 @@ from kanopy._job.job import Job
 from kanopy._job.reading import ReadingRules, read_records
 from kanopy._job.usage import STUDIED
 from kanopy._parameters import parameters_of
+from kanopy._usage import Needs, in_vain, refuse_in_vain
 from kanopy.engine.opening import PATH, place_of
 
 if TYPE_CHECKING:
@@ -182,6 +184,28 @@ def refuse_alone(beside: Any, **given: Any) -> None:
     """Refuse what says how another release is joined where there is none."""
     if beside is None and (alone := [name for name, value in given.items() if value is not None]):
         raise JobError(f"{some(alone)} says how this table is joined with another. Name that, or leave it out.")
+
+
+JOINED = {
+    "in_order": Needs("releases that no column joins (leave on out)", lambda asked: asked.on is None),
+    "one_level": Needs(
+        "shuffled releases (in_order=False) that no column joins", lambda asked: asked.on is None and not asked.in_order
+    ),
+}
+"""What says how two releases lie beside each other, where a column joins them or their order does."""
+
+
+def refuse_joined(beside: Any, *, on: str | None, in_order: bool, one_level: bool) -> None:
+    """Refuse what is said in vain of how two releases lie beside each other.
+
+    >>> refuse_joined([], on="id", in_order=False, one_level=False)
+    Traceback (most recent call last):
+    kanopy._errors.JobError: in_order has no effect without releases that no column joins (leave on out). Leave ...
+    """
+    said = {"in_order": None if in_order else False, "one_level": one_level or None}
+    refuse_alone(beside, **said)
+    given = [name for name, value in said.items() if value is not None]
+    refuse_in_vain(in_vain(given, JOINED, SimpleNamespace(on=on, in_order=in_order)))
 
 
 def refuse_elsewhere(data: Any, engine: str, **given: Any) -> None:

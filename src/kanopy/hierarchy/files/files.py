@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kanopy._errors import DataError, HierarchyError, some
 from kanopy._files import read_text, usable, write_whole
+from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.files.csv_format import level_table_csv, parent_child_csv, parse_csv
 from kanopy.hierarchy.files.dot_format import hierarchy_dot, parse_dot
 from kanopy.hierarchy.files.json_format import hierarchy_json, parse_json
@@ -51,6 +52,8 @@ def write_hierarchy(h: Hierarchy, path: str | Path, *, parents: bool = False) ->
     """
     path = Path(path)
     kind = _kind(path)
+    if parents and kind not in (".csv", ".tsv"):
+        refuse_in_vain({"parents": Needs("a file of delimited text (.csv or .tsv)", lambda asked: False)})
     if kind == ".json":
         text = hierarchy_json(h) + "\n"
     elif kind in (".dot", ".gv"):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 
 from kanopy._errors import HierarchyError
+from kanopy._usage import Needs, refuse_in_vain
 from kanopy.hierarchy.hierarchy import Hierarchy
 from kanopy.report.charts.marks import short
 from kanopy.report.shell import section, shell, snippet
@@ -179,6 +180,8 @@ def tree_html(
     >>> "kanopy-tree" in tree_html(Hierarchy.flat(["a", "b"]))
     True
     """
+    if edge_title and edge_values is None:
+        refuse_in_vain({"edge_title": Needs("what it is about (edge_values=…)", lambda asked: False)})
     body = folding_tree(h, level=level, edge_values=edge_values, edge_title=edge_title, open_nodes=open_nodes)
     if not whole_page:
         return snippet(h.name or "hierarchy", plural(h.size, "value"), body)
