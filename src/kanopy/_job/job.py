@@ -423,7 +423,7 @@ class Job(Declared):
         >>> print(Job(quasi="age").explicit().to_toml().splitlines()[0])
         k = 5
         """
-        return self.replaced(k=self.k, algorithm=self.algorithm)
+        return self if self.protect and not self.quasi else self.replaced(k=self.k, algorithm=self.algorithm)
 
     def shown(self) -> Job:
         """The same job with k and algorithm said, as it is written down.

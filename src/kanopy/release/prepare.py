@@ -20,6 +20,7 @@ from kanopy._job.inputs import (
     with_classes,
 )
 from kanopy._job.job import Job
+from kanopy._job.protection import changed_columns
 from kanopy._job.reading import ReadingRules, as_said
 from kanopy._job.usage import require_used_of
 from kanopy._progress import SILENT, Clock, Progress
@@ -137,7 +138,8 @@ class Prepared:
     @property
     def all_notes(self) -> tuple[str, ...]:
         """What to say of the table, and of columns that leave as they are."""
-        return (*self.notes, *self.untouched.notes(self.roles))
+        treated = changed_columns(self.job)
+        return (*self.notes, *self.untouched.notes({n: role for n, role in self.roles.items() if n not in treated}))
 
     @property
     def names(self) -> tuple[str, ...]:

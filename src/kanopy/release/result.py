@@ -332,6 +332,7 @@ class Result:
             **({} if self.bound is None else {"bound": self.bound.to_dict(self.losses["loss"])}),
             "verified": True,
             "wiped": list(self.wiped),
+            **({} if self.treated is None else {"treatments": self.treated.to_dict()}),
             "advice": [each.to_dict() for each in self.advice],
             "notes": list(self.notes),
             "seconds": self.clock.total(),

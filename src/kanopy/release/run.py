@@ -23,7 +23,8 @@ from kanopy._progress import SILENT, Callback, Clock, Progress
 from kanopy.release.prepare import Generalizable, Prepared, Substitutable, make_problem
 from kanopy.release.result import Result
 from kanopy.release.solution_file import GIVEN_LEVELS, levels_given
-from kanopy.release.treating import treat
+from kanopy.release.treating import nothing_generalized, treat
+from kanopy.release.treated_result import TreatedResult
 from kanopy.release.verification import Applied, Verified, about_order, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent
 from kanopy.release.writing import Files, Finish, PublishedRows
@@ -107,7 +108,8 @@ def make_release(
         with clock.stage("verify"):
             notify("verifying")
             verified = steps.verify(applied, staged)
-        result = steps.result(
+        kind = steps.result if applied.prepared.names or applied.treated is None else TreatedResult
+        result = kind(
             records=verified.records,
             job=applied.job,
             found=verified.solution,
@@ -129,7 +131,11 @@ def make_release(
             _private_notes=verified.remarks,
             _published_population=verified.population,
             output=steps.target,
-            treated=None if applied.treated is None else replace(applied.treated, checks=verified.treated),
+            treated=(
+                None
+                if applied.treated is None
+                else replace(applied.treated, checks=verified.treated or applied.treated.checks)
+            ),
         )
         if finish is not None:
             finish(result)
@@ -302,6 +308,8 @@ def search(prepared: Prepared, job: Job | MaskJob, progress: Progress = SILENT) 
     if isinstance(job, Job):
         from kanopy.search.algorithms import make_algorithm
 
+        if not prepared.names:
+            return nothing_generalized(prepared.domain)
         progress("searching")
         found = make_algorithm(job.algorithm, **job.parameters).solve(make_problem(prepared.domain, job), progress)
         if found.levels is None or not levels_given(job):

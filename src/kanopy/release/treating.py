@@ -10,14 +10,15 @@ import numpy as np
 
 from kanopy._errors import JobError, near_miss, some
 from kanopy._job.protection import changed_columns
-from kanopy._table.roles import AT_HOME
 
 if TYPE_CHECKING:
     import polars as pl
 
     from kanopy._arrays import Mask
+    from kanopy._core.classes import Domain
     from kanopy.release.prepare import Prepared
-    from kanopy.treatments.base import Treatment
+    from kanopy.search.solution import Solution
+    from kanopy.treatments.base import Secrets, Treatment
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class Treated:
     """The secret tables of tokens by where they are written: whoever has one turns pseudonyms back."""
     checks: tuple[str, ...] = ()
     """What the independent check found to hold, per treatment."""
+    pieces: bool = False
+    """Whether rows were treated and verified while they passed by: none of them is here."""
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Per treatment what it does, promises and does not; no key, no seed, no value."""
@@ -91,8 +94,8 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
     from kanopy._errors import VerificationFailed
     from kanopy.verify.treatments import TreatedColumns, verify_treatment
 
-    if treated is None:
-        return ()
+    if treated is None or treated.pieces:
+        return () if treated is None else treated.checks
     found = []
     for column, treatment in treated.protect.items():
         unit = tuple(job.unit) if getattr(job, "unit", ()) else ()
@@ -102,6 +105,19 @@ def verify_treated(treated: Treated | None, job: Any, published: pl.DataFrame) -
         if wrong is not None:
             raise VerificationFailed(f"The treated column {column!r} is not what {treatment.name!r} allows: {wrong}.")
     return tuple(found)
+
+
+NOTHING_GENERALIZED = "treatments only"
+"""What stands for the algorithm of a job that generalizes nothing."""
+
+
+def nothing_generalized(domain: Domain) -> Solution:
+    """The solution of a job of treatments only: all rows are one class, of which nothing is promised."""
+    from kanopy._core.classes import recoding_from_nodes
+    from kanopy.search.solution import Solution
+
+    recoding = recoding_from_nodes(domain, np.zeros(domain.rows, np.int32), np.zeros((1, 0), np.int32))
+    return Solution(NOTHING_GENERALIZED, recoding, 0.0)
 
 
 def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> None:
@@ -115,15 +131,78 @@ def require_columns(protect: Mapping[str, Treatment], columns: list[str]) -> Non
                 )
 
 
+def works_in_pieces(treatment: Treatment) -> bool:
+    """Whether a treatment gives each row its values from the row and a key alone, so that pieces of a table are treated
+    as the whole is. What needs a count of the whole table or random numbers per row is done in memory."""
+    from kanopy.treatments.base import SEED
+
+    random = treatment.secret == SEED and treatment.to_dict().get("kind") is not None
+    seeded = treatment.secret == SEED and treatment.name != "round"
+    return treatment.piecewise and not random and not seeded and not treatment.measures("x")
+
+
 def require_piecewise(job: Any, engine: str) -> None:
     """Refuse treatments that an engine cannot run because it never has all rows at once."""
-    whole = [column for column, each in getattr(job, "protect", {}).items() if not each.piecewise]
+    protect = getattr(job, "protect", None) or {}
+    whole = [column for column, each in protect.items() if not works_in_pieces(each)]
     if whole:
-        methods = dict.fromkeys(job.protect[column].name for column in whole)
+        methods = dict.fromkeys(protect[column].name for column in whole)
         raise JobError(
-            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all rows at once. "
-            "Use the engine 'memory', or a treatment that works piece by piece (`kanopy treatments`)."
+            f"The engine {engine!r} treats rows piece by piece, and {some(methods)} of {some(whole)} looks at all rows at "
+            "once or draws random numbers. Use the engine 'memory', or a treatment that works piece by piece (`kanopy "
+            "treatments`)."
         )
+    if protect and not job.quasi:
+        raise JobError(f"A job of treatments only runs in memory, not on the engine {engine!r}. Use the engine 'memory'.")
+
+
+def require_in_memory(job: Any, engine: str) -> None:
+    """Refuse treatments on an engine whose rows do not pass by."""
+    if getattr(job, "protect", None):
+        raise JobError(
+            f"The engine {engine!r} does not treat columns ({some(job.protect)}): its rows stay where they are. Use the engine "
+            "'memory', or 'stream' for files."
+        )
+
+
+def columns_alongside(job: Any) -> list[str]:
+    """The columns that treatments look at."""
+    return [name for column, each in job.protect.items() for name in each.reads(column)]
+
+
+def treat_piece(records: pl.DataFrame, job: Any, secrets: Secrets) -> pl.DataFrame:
+    """A piece of a table with its treated columns, each verified on the piece by independent code.
+
+    A treated column whose treatment misses a column that it looks at becomes missing: nothing untreated passes.
+    """
+    import polars as pl
+
+    from kanopy.treatments.apply import treat_frame
+    from kanopy.verify.treatments import TreatedColumns, verify_treatment
+
+    made: dict[str, pl.Series] = {}
+    for column, treatment in job.protect.items():
+        if column not in records.columns:
+            continue
+        if not set(treatment.reads(column)) <= set(records.columns):
+            made[column] = pl.Series(column, [None] * records.height, records[column].dtype)
+            continue
+        own = treat_frame(records, column, treatment, secrets, facts={"pieces": True})
+        unit = tuple(name for name in job.unit if name in records.columns)
+        verify_treatment(TreatedColumns(column, treatment.to_dict(), records, records.with_columns(own.values()), unit))
+        made |= own
+    return records.with_columns(made.values())
+
+
+def treated_in_pieces(job: Any) -> Treated | None:
+    """What is said of a release whose rows were treated while they passed by."""
+    import polars as pl
+
+    protect = getattr(job, "protect", None)
+    if not protect:
+        return None
+    checks = tuple(f"{column}: every piece of the table was checked while it was written" for column in protect)
+    return Treated(pl.DataFrame(), protect, checks=checks, pieces=True)
 
 
 def check_key_first(job: Any, key: bytes | None) -> None:
@@ -133,8 +212,3 @@ def check_key_first(job: Any, key: bytes | None) -> None:
 
     if key is not None and getattr(job, "protect", None) or any(each.secret == KEY for each in getattr(job, "protect", {}).values()):
         check_strength(key)
-
-
-def released_roles(prepared: Prepared) -> list[str]:
-    """The columns that are published, by their roles."""
-    return [name for name, role in prepared.roles.items() if role not in AT_HOME]

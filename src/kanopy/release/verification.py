@@ -177,7 +177,7 @@ def unit_columns(prepared: Prepared, job: Job, kept: Mask | None = None) -> Whos
     from kanopy.verify.people import Whose
 
     units = prepared.units
-    if units is None:
+    if units is None or not prepared.names:
         return None
     lists = prepared.lists
     columns = prepared.values[list(job.unit)] if job.unit else pl.DataFrame({"row": lists.row_of if lists else []})
