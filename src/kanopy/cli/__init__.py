@@ -20,7 +20,9 @@ from typer.core import TyperGroup
 from kanopy._address import Address
 from kanopy._errors import Cancelled, InputError, KanopyError, in_words, some
 from kanopy._temporary import sweep
-from kanopy.cli import assess, check, counts, hierarchies, lists, mask, ontologies, release, reproduce, risk, sweeps
+from kanopy.cli import (
+    assess, check, counts, hierarchies, lists, mask, ontologies, release, reproduce, risk, sweeps, treatments,
+)  # fmt: skip
 from kanopy.cli.console import fail, plain_streams
 
 
@@ -61,6 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assess": assess.assess,
     "algorithms": lists.algorithms,
     "models": lists.models,
+    "treatments": treatments.treatments,
     "app": release.app,
 }
 for name, command in COMMANDS.items():

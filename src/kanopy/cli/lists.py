@@ -25,7 +25,7 @@ def algorithms(name: Name = None) -> None:
     classes: dict[str, Any] = {**dict.fromkeys(ALGORITHMS), **MASKINGS}
     if name is not None:
         chosen = called(name, classes, "algorithm")
-        listed = [{**each, **_declared(classes[chosen] or algorithm_class(chosen))} for each in listed
+        listed = [{**each, **declared_parameters(classes[chosen] or algorithm_class(chosen))} for each in listed
                   if each["name"] == chosen]  # fmt: skip
 
     def show(out: Any) -> None:
@@ -39,7 +39,7 @@ def algorithms(name: Name = None) -> None:
             out.print(Text(each["name"], style="bold").append(facts, style="not bold dim"))
             sentence = f"{each['does'][0].upper()}{each['does'][1:]}. {each['source']}. For {each['attributes']}."
             out.print(Padding(Text(sentence), (0, 0, 0, 2)))
-            _show_declared(out, each)
+            show_declared(out, each)
         if name is None:
             out.print()
             for kind in dict.fromkeys(each["recoding"] for each in listed):
@@ -58,7 +58,7 @@ def models(name: Name = None) -> None:
     chosen = MODELS if name is None else {(kind := MODELS.find(name)).name: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "example": kind.example, "definition": _first_line(kind)}
-        | (_declared(kind) if name is not None else {})
+        | (declared_parameters(kind) if name is not None else {})
         for each, kind in chosen.items()
     ]
     _emit_table("models", listed, {"model": "name", "in one sentence": "summary", "--model": "example"})
@@ -73,13 +73,13 @@ def methods(name: Name = None) -> None:
     chosen = BUILDERS if name is None else {(kind := BUILDERS.find(name)).method: kind}
     listed: list[dict[str, Any]] = [
         {"name": each, "summary": kind.summary, "parameters": defaults(kind), "kinds": sorted(kind.fits)}
-        | (_declared(kind) if name is not None else {})
+        | (declared_parameters(kind) if name is not None else {})
         for each, kind in chosen.items()
     ]
     _emit_table("methods", listed, {"method": "name", "what it does": "summary", "parameters": "parameters"})
 
 
-def _declared(kind: type) -> dict[str, Any]:
+def declared_parameters(kind: type) -> dict[str, Any]:
     from kanopy._parameters import describe
 
     return {"declared": describe(kind)}
@@ -103,12 +103,12 @@ def _emit_table(key: str, listed: list[dict[str, Any]], titles: dict[str, str]) 
             table.add_row(Text(shown[0], style="bold"), *map(Text, shown[1:]))
         out.print(table)
         for each in listed:
-            _show_declared(out, each)
+            show_declared(out, each)
 
     emit({key: listed}, show)
 
 
-def _show_declared(out: Any, entry: dict[str, Any]) -> None:
+def show_declared(out: Any, entry: dict[str, Any]) -> None:
     if "declared" not in entry:
         return
     if not entry["declared"]:

@@ -105,7 +105,8 @@ class LocalEngine:
         """
         gone = recoding.group_of_row < 0
         kept = ~gone if drop_rows and gone.any() else None
-        published = frame[[name for name in frame.columns if name not in dropped]]
+        names = [name for name in frame.columns if name not in dropped]
+        published = frame[names] if names else pl.DataFrame(height=frame.height)
         suppressed = bool(gone.any()) and not drop_rows
         replaced = []
         for j, column in enumerate(counted.columns):

@@ -27,7 +27,7 @@ from kanopy.engine.local import LocalEngine
 from kanopy.release.prepare import Generalizable, Prepared, first_kernels, generalizable, read_part, roles_of, units_for
 from kanopy.release.result import Result
 from kanopy.release.run import Steps, apply_solution, make_release
-from kanopy.release.treating import treat_piece, treated_in_pieces, works_in_pieces
+from kanopy.release.treating import require_in_memory, treat_piece, treated_in_pieces, works_in_pieces
 from kanopy.release.verification import Applied, Verified, about_order_elsewhere, second_opinion
 from kanopy.release.withholding import withhold_values, without_dependent_elsewhere
 
@@ -99,6 +99,7 @@ def run_on_engine(
         from kanopy.release.pushdown.steps import PushdownSteps, require_pushdown
 
         require_pushdown(job, most_different())
+        require_in_memory(job, f"{engine.name}, whose distinct rows do not fit in memory,")
         with engine.pushdown(key_columns(job)) as there:
             try:
                 pushed_down = PushdownSteps(there, job, most_different(), clock, notify)

@@ -102,7 +102,7 @@ class TopCode(Treatment):
             value = at if self.publish == "threshold" else settled(table.facts[f"{side}_{self.publish}"])
             coded[inside] = value
             whole = whole and float(value).is_integer()
-        keeps = series.dtype.is_integer() and whole
+        keeps = whole and (series.dtype.is_integer() or series.dtype == pl.String)
         return {column: published_numbers(coded, series, whole=keeps)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -80,8 +81,9 @@ class Rounding(Treatment):
             for number, rows in enumerate(members_of(stratum[known], np.arange(len(known)))):
                 own = known[rows]
                 counted[own] = controlled(_settled(steps[own]), seed + number.to_bytes(8, "big"))
-        rounded = counted * self.base
-        whole = series.dtype.is_integer() and float(self.base).is_integer()
+        # Multiples of 0.1 as they are written, without the digits that multiplying adds.
+        rounded = np.round(counted * self.base, max(0, -int(Decimal(repr(float(self.base))).as_tuple().exponent)))
+        whole = not series.dtype.is_float() and float(self.base).is_integer()
         return {column: published_numbers(rounded, series, whole=whole)}
 
 
